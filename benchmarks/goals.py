@@ -12,7 +12,7 @@ from benchmarks import action_start, command_line, many_runs, mcp_serving
 from benchmarks.measuring import Figure, Row, as_a_user, measured, summed_up, timed
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames
-from forge_bot.runs.past_run_index import history_at
+from forge_bot.runs.past_runs.past_run_index import history_at
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.actions.runner import uv_cache

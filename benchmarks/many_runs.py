@@ -14,9 +14,9 @@ from forge_bot.mcp_server.loading_ahead import steps
 from forge_bot.mcp_server.service import Service
 from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
-from forge_bot.runs.find_runs import runs
-from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.settings import Config
 from forge_bot.settings.config import CONFIG
 from forge_bot.store import SPECS
@@ -33,7 +33,8 @@ _TOOL = (
 )
 _PROFILE = (
     "import sys, time; from pathlib import Path;"
-    " from forge_bot.git import Repository; from forge_bot.runs.kept_profiles import profile_at;"
+    " from forge_bot.git import Repository;"
+    " from forge_bot.runs.project_commands.kept_profiles import profile_at;"
     " from forge_bot.settings import Config; found = Repository.find(Path.cwd());"
     " commit = found.head().commit; start = time.perf_counter();"
     " profile_at(found, commit, Config()); print(time.perf_counter() - start)"

@@ -19,8 +19,8 @@ from forge_bot.git import Repository, files_at
 from forge_bot.git.process import git
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.prompts.material import InputFile
-from forge_bot.runs.prompt_files import PromptFiles
-from forge_bot.runs.ranked_files import likely_files
+from forge_bot.runs.prompt_material.prompt_files import PromptFiles
+from forge_bot.runs.prompt_material.ranked_files import likely_files
 
 COMMITS = Path(__file__).with_name("commits.json")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$")

@@ -10,7 +10,7 @@ from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.prompts.assemble import assemble
-from forge_bot.runs.past_run_index import history_at, memory, past_runs
+from forge_bot.runs.past_runs.past_run_index import history_at, memory, past_runs
 from forge_bot.values import PhaseId
 from tests.fakes.finished import Finished, demo, finished
 from tests.fakes.processes import started_by

@@ -21,10 +21,10 @@ from forge_bot.engine import REPORT
 from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.git import Repository
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import run_named
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.request_draft import draft_from_words
-from forge_bot.runs.resolve_run import run_named
 from forge_bot.runs.session import answer
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.settings import Config, load_config

@@ -22,8 +22,8 @@ from benchmarks.measuring import (
     summed_up,
 )
 from forge_bot.git import Repository
+from forge_bot.runs.finding_runs.resolve_run import run_named
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.resolve_run import run_named
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import workflow_id
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow

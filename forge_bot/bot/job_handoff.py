@@ -15,7 +15,7 @@ from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.errors import NothingDelivered, NotInAction
 from forge_bot.gate import grammar as said
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
 

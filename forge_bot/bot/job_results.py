@@ -12,9 +12,9 @@ from forge_bot.bot.supervisor import Ended, Supervisor
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
 from forge_bot.git import Tree
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 
 

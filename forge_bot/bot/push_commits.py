@@ -5,8 +5,8 @@ from contextlib import contextmanager, suppress
 
 from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
-from forge_bot.runs.ended_records import is_kept
-from forge_bot.runs.pull_request_branch import Offer, push_run
+from forge_bot.runs.finding_runs.ended_records import is_kept
+from forge_bot.runs.publishing.pull_request_branch import Offer, push_run
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 

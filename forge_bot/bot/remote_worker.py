@@ -10,9 +10,9 @@ from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import BranchMoved, ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 

@@ -30,7 +30,7 @@ from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.process import SIGNING_KEY
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.sentences import say
 
 _OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")

@@ -45,12 +45,12 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Issue
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import leaves_batches
-from forge_bot.runs.pull_request_branch import keep_run, take_peoples_commits
-from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.settings import Config

@@ -31,8 +31,8 @@ from forge_bot.gate.authorise import Denied
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Comment, Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.base_update import update
-from forge_bot.runs.publish_result import target_of
+from forge_bot.runs.publishing.base_update import update
+from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import ANSWER_OF

@@ -28,14 +28,14 @@ from forge_bot.bot.worker_messages import (
 from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
-from forge_bot.runs.agents import Agents
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.checks.request_checks import WORKFLOWS
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.inquiry import inquire
-from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
-from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for

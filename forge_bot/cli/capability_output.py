@@ -32,7 +32,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice, SkillOptions
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
-from forge_bot.runs.capability_setup import CapabilityOptions, capability_setup
+from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, capability_setup
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.settings.capability_file import MCPServerConfig
@@ -108,8 +108,8 @@ def _performed(
 ) -> CapabilityResult:
     """Let a model perform a skill, and print its requests on the error stream at once."""
     from forge_bot.agent.progress_events import ModelAsked, Notice, RequestStarted
+    from forge_bot.runs.capabilities.skill_trial import TRIAL_BUDGET, SkillTrial
     from forge_bot.runs.notifications import warn_of_price
-    from forge_bot.runs.skill_trial import TRIAL_BUDGET, SkillTrial
     from forge_bot.runs.tier_models import TierModels
 
     console = Console(stderr=True)

@@ -9,20 +9,20 @@ from rich.markup import escape
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.revisions import HEADS
-from forge_bot.runs.ended_records import recorded_on
+from forge_bot.runs.finding_runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.look_for_changes import LookForChanges
-from forge_bot.runs.merge_into_run import newest_base
-from forge_bot.runs.open_pull_request import creation
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.publish_result import (
+from forge_bot.runs.publishing.merge_into_run import newest_base
+from forge_bot.runs.publishing.open_pull_request import creation
+from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
     body_file,
     pull_request_text,
     target_of,
     wanted_pull_request,
 )
-from forge_bot.runs.pull_request_branch import Offer, is_separate, offered
+from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offered
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.text_format import money, named_once

@@ -17,7 +17,7 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
-from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.workflow_file import (
     LABELS,
     WORKFLOW,
@@ -100,7 +100,7 @@ def _baseline(repository: Repository, console: Console) -> None:
         return
     # It takes the modules of a run.
     from forge_bot.cli.progress import Progress
-    from forge_bot.runs.baseline_trial import try_baseline
+    from forge_bot.runs.project_commands.baseline_trial import try_baseline
 
     console.print(say("cli.init_command.baseline_of_every_run"))
     progress = Progress(console)

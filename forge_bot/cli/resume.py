@@ -16,13 +16,13 @@ from forge_bot.cli.temporal_commands import led_by, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.errors import RunEnded, TaskTooLarge, UpToDate
 from forge_bot.git import Repository
-from forge_bot.runs.base_update import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.request_draft import LONGEST_TASK
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model

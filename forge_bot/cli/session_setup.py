@@ -10,7 +10,7 @@ from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import ask_at_terminal, open_editor, say_how_to_answer, show
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
-from forge_bot.runs.open_pull_request import opener
+from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session

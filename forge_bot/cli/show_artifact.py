@@ -5,9 +5,9 @@ from pathlib import Path
 
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.files_of_run import artifact_text
-from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.files_of_run import artifact_text
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 
 
@@ -48,8 +48,8 @@ def _print(text: str, *, is_patch: bool) -> None:
 
 def _known(repository: Repository, info: RunInfo) -> list[str]:
     """Return the names of the documents that there are."""
-    from forge_bot.runs.publish_result import PULL_REQUEST
-    from forge_bot.runs.snapshot_of_run import run_snapshot
+    from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
+    from forge_bot.runs.publishing.publish_result import PULL_REQUEST
     from forge_bot.settings import load_config
 
     state = run_snapshot(repository, info, load_config(repository.root)).state

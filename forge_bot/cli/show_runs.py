@@ -9,14 +9,14 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import RunInfo, runs
-from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from forge_bot.runs.kept_status import OpenQuestion, PhaseLine, RunStatusShown
+    from forge_bot.runs.finding_runs.kept_status import OpenQuestion, PhaseLine, RunStatusShown
     from forge_bot.values import Recorded
 
 _MARKS = {
@@ -31,7 +31,7 @@ _MARKS = {
 def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Print the state of a run, phase by phase, and the next step."""
     # A list needs none of it.
-    from forge_bot.runs.kept_status import read_status
+    from forge_bot.runs.finding_runs.kept_status import read_status
 
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
@@ -58,11 +58,11 @@ def _json(repository: Repository, info: RunInfo, state: bytes) -> str:
     """Return state.json, the estimate if the run was begun on this machine, and the batch that is
     waited for; in ASCII, since standard output may be any encoding.
     """
-    from forge_bot.runs.estimate import kept_estimate
+    from forge_bot.runs.past_runs.estimate import kept_estimate
 
     parts: dict[str, Recorded | None] = {"estimate": kept_estimate(repository, info.name)}
     if not (info.ended or info.waiting):
-        from forge_bot.runs.batch_wait import batch_wait
+        from forge_bot.runs.finding_runs.batch_wait import batch_wait
 
         parts["batch"] = batch_wait(repository, info)
     more = {name: each.model_dump(mode="json") for name, each in parts.items() if each is not None}
@@ -95,7 +95,7 @@ def _where(repository: Repository, info: RunInfo) -> str:
         return say("cli.show_runs.waits_for_you", phase=info.phase)
     if info.ended:
         return escape(info.status)
-    from forge_bot.runs.batch_wait import batch_in_words
+    from forge_bot.runs.finding_runs.batch_wait import batch_in_words
 
     batch = batch_in_words(repository, info)
     if batch:
@@ -175,7 +175,7 @@ def _question(asked: "OpenQuestion", console: Console) -> None:
 
 def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print the command that continues a run without an open question."""
-    from forge_bot.runs.batch_wait import batch_in_words
+    from forge_bot.runs.finding_runs.batch_wait import batch_in_words
 
     if batch := batch_in_words(repository, info):
         console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]")

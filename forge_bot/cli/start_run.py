@@ -24,18 +24,22 @@ from forge_bot.errors import BadOption, BranchExists
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository, Tree
 from forge_bot.git.large_trees import is_large
-from forge_bot.runs.capability_setup import CapabilityOptions, capability_setup, keep_options
+from forge_bot.runs.capabilities.capability_setup import (
+    CapabilityOptions,
+    capability_setup,
+    keep_options,
+)
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
-from forge_bot.runs.ended_records import newest_records
-from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.ended_records import newest_records
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.notifications import Message, warning
-from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.past_runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.phase_names import phase_named
+from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for

@@ -5,9 +5,9 @@ from typing import TypeVar
 from forge_bot.engine import SpawnAgent
 from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.notifications import Notify
-from forge_bot.runs.prompt_context import PromptContext
+from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import own_prompts
 

@@ -12,11 +12,11 @@ from forge_bot.git import Tree, blob_id
 from forge_bot.mcp_server.agent_prompts import AgentPrompts
 from forge_bot.mcp_server.client_tree import Dispatch, EditsTried
 from forge_bot.mcp_server.served_folders import RunLocation
-from forge_bot.runs.apply_output import OutputApplier
-from forge_bot.runs.edit_tries import EditTries
-from forge_bot.runs.installation import foundation
+from forge_bot.runs.agent_work.apply_output import OutputApplier
+from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify
-from forge_bot.runs.project import Project
+from forge_bot.runs.project_commands.installation import foundation
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.values import TaskId

@@ -44,15 +44,15 @@ from forge_bot.mcp_server.tool_schemas import (
     WriteFileAction,
 )
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
-from forge_bot.runs.edit_tries import EditTries
-from forge_bot.runs.ended_records import KeptRecord
+from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.capabilities.tool_effects import next_call
+from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.finding_runs.ended_records import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
-from forge_bot.runs.outside_capabilities import OutsideCapabilities
-from forge_bot.runs.project import Project
-from forge_bot.runs.pull_request_branch import keep_run
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.publishing.pull_request_branch import keep_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.runs.tool_effects import next_call
 from forge_bot.sentences import say
 from forge_bot.values import PhaseId, TaskId
 

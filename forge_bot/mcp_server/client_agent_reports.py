@@ -18,8 +18,8 @@ from forge_bot.mcp_server.client_tree import (
     touched,
 )
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
-from forge_bot.runs.apply_output import OutputApplier, said_left
-from forge_bot.runs.artifact_contract import artifact_contract
+from forge_bot.runs.agent_work.apply_output import OutputApplier, said_left
+from forge_bot.runs.agent_work.artifact_contract import artifact_contract
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say

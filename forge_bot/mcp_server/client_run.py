@@ -13,7 +13,7 @@ from forge_bot.errors import ForgeError, RunBusy, WrongBranch
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.mcp_server.tool_results import AtNode
-from forge_bot.runs.find_runs import runs
+from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.open_run import open_run, refuse_renamed
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.tool_catalogue import discover_capabilities
 from forge_bot.errors import BadCapabilities
-from forge_bot.runs.capability_setup import capability_setup
+from forge_bot.runs.capabilities.capability_setup import capability_setup
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import MCPConfig, MCPServerConfig
 

@@ -22,8 +22,8 @@ from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer, runs_answer
-from forge_bot.runs.find_runs import RunInfo, run_in
-from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
+from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS

@@ -9,8 +9,8 @@ from forge_bot.engine.reports import Prepared, RunStarted
 from forge_bot.errors import BranchExists
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.runs.create_run import NewRun, request_of
-from forge_bot.runs.files_of_run import raw_file
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.files_of_run import raw_file
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.store import SPECS, workspace_name

@@ -18,9 +18,9 @@ _BEFORE_THE_SERVICE = (
     "forge_bot.engine",
     "forge_bot.knowledge",
     "forge_bot.agent.loop",
-    "forge_bot.runs.project",
-    "forge_bot.runs.prompt_context",
-    "forge_bot.runs.agents",
+    "forge_bot.runs.project_commands.project",
+    "forge_bot.runs.prompt_material.prompt_context",
+    "forge_bot.runs.agent_work.agents",
     "forge_bot.runs.local_host",
     "forge_bot.mcp_server.service",
 )
@@ -61,7 +61,7 @@ def _objects(service: LazyService) -> None:
 
 def _search(service: LazyService) -> None:
     """Load what a search needs where there is an index to search."""
-    from forge_bot.runs.kept_indexes import has_index
+    from forge_bot.runs.past_runs.kept_indexes import has_index
 
     if any(has_index(root.repository.kept) for root in service().roots.all):
         for name in _TO_SEARCH:
@@ -78,7 +78,7 @@ def _pipeline() -> None:
 def _records() -> None:
     from forge_bot.engine.reports import REPORT
     from forge_bot.engine.state import State
-    from forge_bot.runs.find_runs import RunInfo
+    from forge_bot.runs.finding_runs.find_runs import RunInfo
 
     REPORT.rebuild()
     State.model_rebuild()

@@ -8,9 +8,9 @@ from forge_bot.mcp_server.issue_context import Origin, fetch_needed, origin_of, 
 from forge_bot.mcp_server.preferences import Preferences
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunProposal, Resumed
-from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.resolve_run import checked_out
-from forge_bot.runs.snapshot_of_run import run_snapshot
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import checked_out
+from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.store import SPECS, slug, workspace_name

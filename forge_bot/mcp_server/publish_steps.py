@@ -7,15 +7,15 @@ from typing import NamedTuple
 from forge_bot.engine import Exec
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published, head_of
-from forge_bot.runs.open_pull_request import offered_head
-from forge_bot.runs.publish_result import (
+from forge_bot.runs.publishing.open_pull_request import offered_head
+from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
     comment_text,
     issues_by_hand,
     pull_request_text,
     target_of,
 )
-from forge_bot.runs.pull_request_branch import Offer, is_separate, offer
+from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say

@@ -16,10 +16,10 @@ from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, Serve
 from forge_bot.mcp_server.tool_results import in_one_line
 from forge_bot.mcp_server.tool_schemas import WireAction, ui_schema
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.files_of_run import raw_file
-from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.kept_profiles import profile_at
-from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.runs.finding_runs.files_of_run import raw_file
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.sentences import say
 from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, pipeline_names

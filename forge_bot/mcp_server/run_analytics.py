@@ -10,11 +10,11 @@ from forge_bot.errors import BadArguments, BadPipeline
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.past_runs import REPORTS, DocumentNames, ReviewReports, read_reported
 from forge_bot.mcp_server.served_folders import ServedFolder
-from forge_bot.runs.ended_records import newest_records
-from forge_bot.runs.estimate import estimate
-from forge_bot.runs.files_of_run import raw_file
-from forge_bot.runs.past_run_index import history_at
-from forge_bot.runs.snapshot_of_run import RunSnapshot
+from forge_bot.runs.finding_runs.ended_records import newest_records
+from forge_bot.runs.finding_runs.files_of_run import raw_file
+from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot
+from forge_bot.runs.past_runs.estimate import estimate
+from forge_bot.runs.past_runs.past_run_index import history_at
 from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Severity, Tier

@@ -39,15 +39,15 @@ from forge_bot.mcp_server.side_tool_results import (
     Validation,
 )
 from forge_bot.mcp_server.tool_schemas import UIComponent
-from forge_bot.runs.artifact_contract import ArtifactContract
-from forge_bot.runs.base_update import fetch_for_update, update
-from forge_bot.runs.find_runs import run_in
+from forge_bot.runs.agent_work.artifact_contract import ArtifactContract
+from forge_bot.runs.finding_runs.find_runs import run_in
+from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
-from forge_bot.runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say

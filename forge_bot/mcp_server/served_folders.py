@@ -16,7 +16,7 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.runs.find_runs import RunInfo, run_in, runs
+from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
 from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.store import SPECS

@@ -18,17 +18,25 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
-from forge_bot.runs.apply_output import OutputApplier, inspected_with_graph, signs_of_risk
-from forge_bot.runs.artifact_contract import contract_of
+from forge_bot.runs.agent_work.apply_output import (
+    OutputApplier,
+    inspected_with_graph,
+    signs_of_risk,
+)
+from forge_bot.runs.agent_work.artifact_contract import contract_of
+from forge_bot.runs.agent_work.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.base_graph import broken_rules
-from forge_bot.runs.baseline_document import BASELINE, baseline_document, tell_of_red
-from forge_bot.runs.capability_setup import setup_of
-from forge_bot.runs.project import Project
-from forge_bot.runs.requirement_check import requirement_check
-from forge_bot.runs.reruns import with_flaky_tests
-from forge_bot.runs.risk_signs import capability_risks, setup_risks
+from forge_bot.runs.capabilities.capability_setup import setup_of
+from forge_bot.runs.edit_checks.requirement_check import requirement_check
+from forge_bot.runs.edit_checks.reruns import with_flaky_tests
+from forge_bot.runs.edit_checks.without_change import red_before_green
+from forge_bot.runs.project_commands.baseline_document import (
+    BASELINE,
+    baseline_document,
+    tell_of_red,
+)
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.runs.without_change import red_before_green
 from forge_bot.sentences import hint_of, say
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import RULES, judge, newly_failing

@@ -19,14 +19,14 @@ from forge_bot.git.files_at import read
 from forge_bot.git.own_files import is_unfilled
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.effort import EffortGuess, guess_effort
-from forge_bot.runs.ended_records import newest_records, record_tips
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.ended_records import newest_records, record_tips
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.late_files import fill_later, note_new_tree
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run_paths import RunPaths, run_paths
-from forge_bot.runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.settings.config import folder_of

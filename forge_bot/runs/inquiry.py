@@ -28,7 +28,7 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.base_graph import graph_reader
-from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.notifications import (
     Explained,
     Notify,
@@ -39,7 +39,7 @@ from forge_bot.runs.notifications import (
     warn_of_price,
 )
 from forge_bot.runs.process_signals import until_stopped
-from forge_bot.runs.prompt_context import PromptContext, layer_three
+from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY

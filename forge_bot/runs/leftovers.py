@@ -13,7 +13,7 @@ from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.large_trees import is_large
-from forge_bot.runs.find_runs import RunInfo, runs
+from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths

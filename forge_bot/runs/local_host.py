@@ -20,15 +20,15 @@ from forge_bot.engine import (
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
 from forge_bot.errors import ForgeError, GitFailed, GitHubError, PushRefused, StepFailed
-from forge_bot.runs.agents import Agents
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
-from forge_bot.runs.installation import foundation
-from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
-from forge_bot.runs.project import Project
-from forge_bot.runs.publish_result import Publisher
+from forge_bot.runs.project_commands.installation import foundation
+from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.publishing.publish_result import Publisher
 from forge_bot.runs.run import Run
-from forge_bot.runs.tool_effects import next_call
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.settings import Config

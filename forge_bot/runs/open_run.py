@@ -10,8 +10,8 @@ from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.git.own_files import INDEX_LOCK
 from forge_bot.remedies import GiveBranchBack
-from forge_bot.runs.ended_records import head_of_record
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.ended_records import head_of_record
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.late_files import files_of, is_new_tree

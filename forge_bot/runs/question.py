@@ -329,9 +329,9 @@ def _setup_of_patch(run: Run) -> Iterator[str]:
     gate = run.state.gate
     if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
         return
-    from forge_bot.runs.installation import DEPENDENCY_FILES
-    from forge_bot.runs.kept_profiles import profile_at
-    from forge_bot.runs.setup_steps import deciding_files, not_divided
+    from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
+    from forge_bot.runs.project_commands.kept_profiles import profile_at
+    from forge_bot.runs.project_commands.setup_steps import deciding_files, not_divided
 
     added = _added_lines(
         run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch")

@@ -15,11 +15,11 @@ from forge_bot.engine.reports import AgentFailed, ArtifactWritten, Asked, CostCo
 from forge_bot.errors import ReportsDamaged
 from forge_bot.git import Repository, Tree
 from forge_bot.remedies import StartRun
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.snapshot_of_run import folded
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.open_run import held_tree, open_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.snapshot_of_run import folded
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Content

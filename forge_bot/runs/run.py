@@ -17,7 +17,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
 from forge_bot.runs.commit_message import ACTION, subject, trailers
-from forge_bot.runs.kept_status import keep_status
+from forge_bot.runs.finding_runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.late_files import finish_files, wait_for_files
 from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths

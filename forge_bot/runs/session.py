@@ -28,23 +28,23 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.agents import Agents
-from forge_bot.runs.ended_records import is_kept
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.agent_work.agents import Agents
+from forge_bot.runs.finding_runs.ended_records import is_kept
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
-from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
-from forge_bot.runs.open_pull_request import OpenPullRequest
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible, until_stopped
-from forge_bot.runs.publish_result import Post, Publisher
-from forge_bot.runs.pull_request_branch import keep_run, offered, push_run
+from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
+from forge_bot.runs.publishing.publish_result import Post, Publisher
+from forge_bot.runs.publishing.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_clock import RunClock

@@ -32,12 +32,12 @@ from forge_bot.errors import (
 from forge_bot.git import Repository
 from forge_bot.git.revisions import is_ancestor
 from forge_bot.git.signed_commits import find_key, try_key
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import run_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
-from forge_bot.runs.open_pull_request import opener
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.resolve_run import run_named
+from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session

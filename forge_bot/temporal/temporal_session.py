@@ -30,7 +30,7 @@ from forge_bot.errors import (
     TemporalWorkerDiffers,
 )
 from forge_bot.interaction.number_format import in_time
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message, PhaseBegan
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome

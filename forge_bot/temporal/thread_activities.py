@@ -33,8 +33,8 @@ from forge_bot.errors import (
 from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.sentences import hint_of, say
 from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED

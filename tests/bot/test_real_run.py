@@ -10,9 +10,9 @@ from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.git import Repository
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import pull_request
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.question import open_question
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
 from tests.bot.reading import acts, folded, shown

@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.run_paths import run_paths
 from tests.cli.test_modules import modules
 from tests.fakes.agents import AgentServer

@@ -177,7 +177,7 @@ def test_the_supervisor_reads_no_part_that_only_a_worker_needs() -> None:
         "forge_bot.project.graph",
         "forge_bot.runs.inquiry",
         "forge_bot.runs.local_host",
-        "forge_bot.runs.prompt_context",
+        "forge_bot.runs.prompt_material.prompt_context",
         "forge_bot.runs.session",
         "jinja2",
         "numpy",

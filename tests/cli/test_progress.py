@@ -6,7 +6,7 @@ from threading import Event
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan
-from forge_bot.runs.past_run_reader import MANY
+from forge_bot.runs.past_runs.past_run_reader import MANY
 from forge_bot.values import CommandName, CommandResult, PhaseId
 from tests.fakes.sample import Sample
 

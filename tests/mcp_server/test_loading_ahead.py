@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from forge_bot.runs.past_run_index import INDEXED
+from forge_bot.runs.past_runs.past_run_index import INDEXED
 from tests.fakes.kept_samples import made
 from tests.fakes.many_branches import repository_with
 from tests.fakes.sample import Sample

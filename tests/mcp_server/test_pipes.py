@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import run_in
+from forge_bot.runs.finding_runs.find_runs import run_in
 from forge_bot.runs.open_run import open_run
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample

@@ -25,7 +25,7 @@ from forge_bot.prompts.assemble import COMMON, MESSAGE, NEXT_DOCUMENT, assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile
 from forge_bot.resources import templates
-from forge_bot.runs.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.prompts.scenes import Part, fences, parts, sections
 

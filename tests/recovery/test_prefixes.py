@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold, next_action
 from forge_bot.git import Repository
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.resolve_run import resolve_run
-from forge_bot.runs.snapshot_of_run import run_snapshot
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.fakes.examples import at_most

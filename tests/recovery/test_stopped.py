@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.past_run_reader import MANY
+from forge_bot.runs.past_runs.past_run_reader import MANY
 from tests.fakes.many_branches import repository_with
 from tests.recovery.boundaries import below
 from tests.recovery.conftest import LARGE, Told

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import runs
-from forge_bot.runs.merge_into_run import merge_base_into_run
+from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.open_run import open_run
+from forge_bot.runs.publishing.merge_into_run import merge_base_into_run
 from forge_bot.settings import load_config
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample

@@ -9,10 +9,15 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames
-from forge_bot.runs.ended_records import KeptRecord, keep_record, newest_records, recorded_on
-from forge_bot.runs.find_runs import runs
-from forge_bot.runs.past_run_index import history_at
-from forge_bot.runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.ended_records import (
+    KeptRecord,
+    keep_record,
+    newest_records,
+    recorded_on,
+)
+from forge_bot.runs.finding_runs.find_runs import runs
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.past_runs.past_run_index import history_at
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 

@@ -14,8 +14,14 @@ from forge_bot.agent.prices import usual_price
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, percentile
-from forge_bot.runs.estimate_evidence import shipped_run, total
+from forge_bot.runs.past_runs.estimate import (
+    Estimate,
+    estimate,
+    keep_estimate,
+    kept_estimate,
+    percentile,
+)
+from forge_bot.runs.past_runs.estimate_evidence import shipped_run, total
 from forge_bot.values import Effort, Tier, Usage
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP

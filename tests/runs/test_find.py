@@ -7,9 +7,9 @@ import pytest
 from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.runs.create_run import plan_for
-from forge_bot.runs.find_runs import runs
+from forge_bot.runs.finding_runs.find_runs import runs
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.request_draft import draft_from, draft_from_words
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.values import Effort, Source
 from tests.fakes.kept_samples import TASK
 from tests.fakes.sample import Sample

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.kept_profiles import MOST_KEPT, profile_at
-from forge_bot.runs.request_lookup import looked_up
+from forge_bot.runs.project_commands.kept_profiles import MOST_KEPT, profile_at
+from forge_bot.runs.prompt_material.request_lookup import looked_up
 from forge_bot.settings import Config
 from tests.fakes.many_branches import imported
 from tests.fakes.processes import started_by

@@ -12,10 +12,10 @@ import pytest
 
 from forge_bot.git import GitObject, ObjectReader, Repository
 from forge_bot.mcp_server.service import Service
-from forge_bot.runs.find_runs import runs
+from forge_bot.runs.finding_runs.find_runs import runs
+from forge_bot.runs.finding_runs.record_heads import LOOKED_AT
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.outcome import Outcome
-from forge_bot.runs.record_heads import LOOKED_AT
-from forge_bot.runs.resolve_run import resolve_run
 from forge_bot.settings.config import CONFIG
 from tests.fakes.many_branches import imported, record, repository_with
 from tests.fakes.processes import CountedGit, started_by

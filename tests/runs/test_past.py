@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun
-from forge_bot.runs.past_run_index import history_at, memory, past_runs
+from forge_bot.runs.past_runs.past_run_index import history_at, memory, past_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
 from tests.fakes.processes import started_by

@@ -11,7 +11,7 @@ import pytest
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import History, Recall
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun
-from forge_bot.runs.past_run_index import (
+from forge_bot.runs.past_runs.past_run_index import (
     INDEXED,
     RUNS_READ,
     Listener,
@@ -20,7 +20,7 @@ from forge_bot.runs.past_run_index import (
     past_folders,
     past_runs,
 )
-from forge_bot.runs.past_run_reader import MANY, RunReadBeside, read_beside, read_runs
+from forge_bot.runs.past_runs.past_run_reader import MANY, RunReadBeside, read_beside, read_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.many_branches import imported

@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.prompts.material import InputFile
-from forge_bot.runs.prompt_files import PromptFiles
+from forge_bot.runs.prompt_material.prompt_files import PromptFiles
 from tests.fakes import script
 from tests.fakes.sample import Sample
 

@@ -8,7 +8,7 @@ from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.fakes.kept_samples import made

@@ -15,7 +15,7 @@ from forge_bot.engine.reports import ActionFailed, Answer, Answered, ArtifactWri
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
-from forge_bot.runs.agents import Agents
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run

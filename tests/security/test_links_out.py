@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.project import Project
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName

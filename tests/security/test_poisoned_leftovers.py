@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.commands_for_models import run_tests
-from forge_bot.runs.compiled_go import kept_parts
-from forge_bot.runs.project import Project
+from forge_bot.runs.project_commands.commands_for_models import run_tests
+from forge_bot.runs.project_commands.compiled_go import kept_parts
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName

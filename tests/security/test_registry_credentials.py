@@ -15,11 +15,11 @@ import pytest
 
 from forge_bot.errors import CredentialKept
 from forge_bot.git import Repository, Tree
-from forge_bot.runs.installation import Foundation
-from forge_bot.runs.kept_profiles import profile_at
 from forge_bot.runs.notifications import Message, Notice
-from forge_bot.runs.project import Project
-from forge_bot.runs.registry_credentials import only_fetches
+from forge_bot.runs.project_commands.installation import Foundation
+from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.registry_credentials import only_fetches
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName

@@ -11,8 +11,8 @@ import pytest
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.runs.commands_for_models import run_tests
-from forge_bot.runs.project import Project
+from forge_bot.runs.project_commands.commands_for_models import run_tests
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in

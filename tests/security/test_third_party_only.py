@@ -17,7 +17,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.project.detected_commands import ENV
-from forge_bot.runs.setup_steps import deciding_files, divided, not_divided
+from forge_bot.runs.project_commands.setup_steps import deciding_files, divided, not_divided
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import project_in

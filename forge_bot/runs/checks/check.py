@@ -15,9 +15,9 @@ from forge_bot.errors import NotReady
 from forge_bot.git import Condition, Repository
 from forge_bot.knowledge.profile import Profile
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.kept_profiles import profile_at
+from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.look_for_changes import LookForChanges
+from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config, state_home
 from forge_bot.values import Frozen, Tier

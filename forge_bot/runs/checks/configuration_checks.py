@@ -12,7 +12,7 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.runs.registry_credentials import not_given
+from forge_bot.runs.project_commands.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
@@ -171,7 +171,7 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal where servers of the repository cannot be read, or how many servers and
     skills there are; none is started.
     """
-    from forge_bot.runs.capability_setup import capability_setup
+    from forge_bot.runs.capabilities.capability_setup import capability_setup
 
     what = "tools and skills"
     try:

@@ -16,7 +16,7 @@ from forge_bot.runs.checks.check import (
     refuse,
     warn,
 )
-from forge_bot.runs.resolve_run import named_in
+from forge_bot.runs.finding_runs.resolve_run import named_in
 from forge_bot.sentences import listed, say
 from forge_bot.store import SPECS
 

@@ -1,0 +1,133 @@
+"""The report on an agent's work: its applied answer, the calls that it asks for, or the reason why
+there is none.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from forge_bot.agent.assignment import StopReason, WorkResult, prefix_of
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.reports import (
+    AgentFailed,
+    ArtifactWritten,
+    CallsRequested,
+    FailureReason,
+    head_of,
+)
+from forge_bot.git import MergeConflict
+from forge_bot.runs.agent_work.agent_worktree import AgentWorktree
+from forge_bot.runs.agent_work.apply_output import OutputApplier
+from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.capabilities.tool_effects import calls_requested
+from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
+from forge_bot.values import TaskId
+
+Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
+"""A report, and the paths outside the workspace that belong to its commit."""
+
+_WHY: Mapping[StopReason, FailureReason] = {
+    StopReason.MODEL_REFUSED: FailureReason.REFUSED,
+    StopReason.MODEL_TRUNCATED: FailureReason.TRUNCATED,
+    StopReason.MODEL_MALFORMED: FailureReason.MALFORMED,
+    StopReason.BUDGET: FailureReason.BUDGET,
+}
+"""The reason in the report for each end of an agent's work. Every other end is a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReports:
+    """Makes the reports on agents that have ended."""
+
+    run: Run
+    journal: Journal
+    applier: OutputApplier
+    tries: EditTries
+    outside: OutsideCapabilities
+
+    def landed(
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
+    ) -> Landed:
+        """Apply the answer. Return the report on it, and the paths that were changed."""
+        report, paths = self._reported(action, task, finished, worktree)
+        self.journal.leave(prefix_of(action.action_id, task))
+        uses = self.outside.uses(finished.observations)
+        return (report.model_copy(update={"uses": uses}) if uses else report), paths
+
+    def _reported(
+        self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
+    ) -> Landed:
+        if finished.calls:
+            place = (action.phase, task)
+            return (
+                calls_requested(
+                    self.run,
+                    action.action_id,
+                    place,
+                    finished.calls,
+                    self.outside.catalogue,
+                    finished.usage,
+                ),
+                (),
+            )
+        answer, tries = self._with_tries(finished, task, worktree)
+        if answer is None or self.applier.unplaceable(answer, worktree.tree):
+            reason = (
+                FailureReason.UNFIT
+                if answer is not None
+                else _WHY.get(finished.stop, FailureReason.LIMIT)
+            )
+            return _failed(action, task, finished, reason, _why_not(finished)), ()
+        try:
+            formatted = tries[-1].formatted if tries else ()
+            report, paths = self.applier.land(
+                action, task, answer, finished.usage, worktree.tree, formatted
+            )
+            return report.model_copy(update=proof_of(tries)), paths
+        except MergeConflict as conflict:
+            words = (
+                "Another task, done at the same time, changed the same place; start from the files"
+                f" as they are now. {conflict}"
+            )
+            return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
+
+    def _with_tries(
+        self, finished: WorkResult, task: TaskId | None, worktree: AgentWorktree
+    ) -> tuple[Document | Change | None, Sequence[TryOutcome]]:
+        """Return the answer, with the outcome of the commands that ran on its edits in its
+        document, and that outcome.
+        """
+        answer, tries = finished.answer or finished.rejected, finished.tries
+        if answer is None or not tries:
+            return answer, tries
+        if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
+            with suppress(MergeConflict):
+                files = self.applier.merged(answer, worktree.tree, tries[-1].formatted)
+                tries = (*tries[:-1], self.tries.beside_others(task, worktree.commit, files, tries))
+        text = with_tries(answer.artifact_markdown, tries)
+        return answer.model_copy(update={"artifact_markdown": text}), tries
+
+
+def _failed(
+    action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
+) -> AgentFailed:
+    return AgentFailed(
+        **head_of(action.action_id, now(), task),
+        phase=action.phase,
+        task=task,
+        reason=reason,
+        message=words,
+        usage=finished.usage,
+    )
+
+
+def _why_not(finished: WorkResult) -> str:
+    words = finished.message or f"The agent ended without an answer: {finished.stop.value}."
+    last = finished.complaints[0] if finished.complaints else ""
+    # A model that gave the same unusable answer to the end is told of in these words already.
+    return words if last in words else f"{words} Last complaint: {last}"

@@ -1,0 +1,373 @@
+"""Run the agents of a run: a single one, or one for each task of a wave in parallel. The results of
+a wave are merged in order.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+
+from forge_bot.agent.agent_steps import AgentStep, AgentStops, OneStep, PausedBefore, StepChoice
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
+from forge_bot.agent.batched_questions import BatchLane
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.conversation import Try
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.loop import work
+from forge_bot.agent.model_answers import AnswerKind
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.progress_events import ModelAsked
+from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
+from forge_bot.agent.shared_batches import HandIn, hand_in_alone
+from forge_bot.agent.tools.tool_catalogue import get_capability_specs
+from forge_bot.agent.tools.tool_context import ToolContext
+from forge_bot.agent.tries import TryOutcome
+from forge_bot.engine import Exec, SpawnAgent
+from forge_bot.engine.phases import AnsweringPhase
+from forge_bot.errors import ForgeError, ModelUnavailable
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import Material, Prompt
+from forge_bot.runs.agent_work.agent_reports import AgentReports, Landed
+from forge_bot.runs.agent_work.agent_worktree import AgentWorktree, AgentWorktrees
+from forge_bot.runs.agent_work.apply_output import OutputApplier
+from forge_bot.runs.agent_work.artifact_contract import answer_contract
+from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
+from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
+from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.notifications import (
+    Notify,
+    PhaseBegan,
+    PromptSent,
+    Thinking,
+    warn_of_price,
+    warning,
+)
+from forge_bot.runs.project_commands.commands_for_models import most_seconds
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
+from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
+from forge_bot.sentences import say
+from forge_bot.store.run_folder import CARRIED
+from forge_bot.values import TaskId, Tier
+
+
+class Agents:
+    """Runs agents for one run, with one budget and one journal for all of them.
+
+    With `only`, each agent performs one step of that kind, and PausedBefore names the next one.
+    `delivered` pushes the branch before a batch is handed in; it is called in threads.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        project: Project,
+        models: Mapping[Tier, Model],
+        templates: Environment,
+        tell: Notify,
+        *,
+        environ: Mapping[str, str],
+        only: StepChoice | None = None,
+        delivered: Callable[[], object] = lambda: None,
+        hand_in: HandIn = hand_in_alone,
+    ) -> None:
+        self.run = run
+        self.project = project
+        self.models = models
+        self.only = only
+        self.tell = tell
+        self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
+        self.delivered = delivered
+        self.lane = BatchLane(self.journal, self._keep, now, self._without_batches, hand_in)
+        self.ledger = Ledger(run.state.budget)
+        self.applier = OutputApplier(run)
+        self.tries = EditTries(run, project, tell)
+        self.prompts = PromptContext(run, project.profile, templates, tell=tell)
+        self.worktrees = AgentWorktrees(run, project, self.prompts.past_runs)
+        self.outside = OutsideCapabilities(run, environ, tell)
+        self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)
+        self.skills = SkillPerformer(
+            run.config, project, self.outside, models, self.journal, self.ledger, templates
+        )
+        self._unpriced = False
+        self._live = set[str]()
+
+    async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
+        """Perform the action. The answers of a wave are applied in the order of its tasks,
+        whichever came first.
+        """
+        tasks = action.parallel_task_ids or (None,)
+        self._began(action, tasks)
+        await self._discover()
+        async with AsyncExitStack() as trees:
+            state, pipeline = self.run.state, self.run.pipeline
+            batched = pipeline.in_batches(action.phase, batch=state.flags.batch)
+            lane = self.lane if batched else None
+            if lane is not None:
+                trees.enter_context(lane.at_work(prefix_of(action.action_id, t) for t in tasks))
+            worktrees = [await self._worktree(action, task, trees) for task in tasks]
+            agents = [
+                asyncio.create_task(self._work(action, task, worktree, lane))
+                for task, worktree in zip(tasks, worktrees, strict=True)
+            ]
+            trees.push_async_callback(_ended, agents)
+            if lane is not None:
+                # While a batch is handed in nothing else is committed.
+                await asyncio.wait(agents)
+            lands = self.only is None or self.only.kind is AgentStep.LANDING
+            stops = AgentStops()
+            for task, worktree, agent in zip(tasks, worktrees, agents, strict=True):
+                finished = await stops.ended(agent)
+                if finished is not None and stops.land(lands=lands):
+                    yield await asyncio.to_thread(
+                        self.reports.landed, action, task, finished, worktree
+                    )
+            if lane is not None:
+                await asyncio.to_thread(self._keep)
+            stops.raise_reason()
+
+    def look_ahead(self) -> None:
+        """Look up what all prompts show, before the first one. An error is for that to raise."""
+        with suppress(ForgeError, OSError):
+            self.prompts.inputs.look_ahead()
+
+    def acting(self, action: Exec) -> Act:
+        """Return the performer of an action's calls that may change something.
+
+        It is called in threads; the models of a skill belong to the event loop of this thread.
+        """
+        loop = asyncio.get_running_loop()
+
+        def act(wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
+            if wanted.capability not in self.outside.catalogue.skill_definitions:
+                return self.outside.calls.act(wanted, limit)
+            place = SkillPlace(
+                branch=self._branch,
+                prefix=f"{action.action_id}#",
+                phase=action.phase,
+                task=action.task,
+                commit=self.run.ref,
+                providers=self.worktrees.own.context,
+                result_chars=limit,
+            )
+            performed = self.skills.execute_skill(
+                wanted, place, lambda notice: self._thinking(notice, action.task)
+            )
+            found = asyncio.run_coroutine_threadsafe(performed, loop).result()
+            return found, found.status is ResultStatus.TIMEOUT
+
+        return act
+
+    @property
+    def _branch(self) -> SkillBranch:
+        state = self.run.state
+        return SkillBranch(state.branch, state.base_branch, self.run.workspace.relative)
+
+    async def _discover(self) -> None:
+        """Offer the providers, and configured tools and skills, in the prompts of all agents."""
+        await self.outside.discover()
+        self.prompts.capabilities = tuple(
+            describe_capability(spec)
+            for spec in self._specs
+            if spec.name not in self.outside.undescribed
+        )
+        self.prompts.menu_notes = self.outside.menu_notes
+
+    @property
+    def _specs(self) -> tuple[CapabilitySpec, ...]:
+        return get_capability_specs(self.worktrees.catalogue().catalogue(), self.outside.catalogue)
+
+    async def _worktree(
+        self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
+    ) -> AgentWorktree:
+        """Return the tree of an agent.
+
+        It is a separate one if the agent changes files in parallel with others, or in a wave that
+        is partly merged; else the run's own.
+        """
+        if task is None or not self.run.pipeline.implements(action.phase):
+            return self.worktrees.own
+        base = await asyncio.to_thread(self.run.wave_base, action)
+        alone = action.parallel_task_ids == (task,) and base == self.run.tree.head().commit
+        return (
+            self.worktrees.own
+            if alone
+            else await trees.enter_async_context(self.worktrees.apart(task, base))
+        )
+
+    def _began(self, action: SpawnAgent, tasks: tuple[TaskId | None, ...]) -> None:
+        label = self.run.pipeline.phase(action.phase).label
+        names = tuple(task for task in tasks if task is not None)
+        round_ = max(self.prompts.round(action, task) for task in tasks)
+        self.tell(
+            PhaseBegan(
+                phase=action.phase, label=label, agent=action.agent, tasks=names, round=round_
+            )
+        )
+
+    def _keep(self) -> None:
+        """Commit the questions that wait for a batch, and push them."""
+        self.run.keep()
+        self.delivered()
+
+    def _without_batches(self, model: str) -> None:
+        if model not in self._live:
+            self._live.add(model)
+            self.tell(warning(say("runs.agents.no_batches_here", model=model)))
+
+    async def _work(
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        worktree: AgentWorktree,
+        lane: BatchLane | None,
+    ) -> WorkResult:
+        prefix = prefix_of(action.action_id, task)
+        try:
+            prompt, material = await self._prompt(action, task, worktree)
+            assignment = self._assignment(action, task, prompt, material)
+            contract = answer_contract(self.run, action)
+            finished = await work(
+                assignment,
+                model=self.models[action.tier],
+                context=self._context(assignment, worktree, lane),
+                journal=self.journal,
+                ledger=self.ledger,
+                check=self.applier.check(action, task, contract, worktree.tree),
+                run_commands=lambda effect: self._try(action, task, effect, worktree),
+                before_lookups=self.run.wait_for_files,
+                notice=lambda notice: self._thinking(notice, task),
+                now=time.monotonic,
+                steps=OneStep(self.only),
+                lane=lane,
+            )
+        except (ForgeError, PausedBefore):
+            if lane is not None:
+                lane.leave(prefix)
+            raise
+        if lane is not None:
+            lane.leave(prefix)
+        if finished.stop is StopReason.MODEL_UNAVAILABLE:
+            # The run has no error: its state is unchanged, and it continues when the model is
+            # available again.
+            raise ModelUnavailable(finished.message, trouble=finished.trouble)
+        return finished
+
+    async def _prompt(
+        self, action: SpawnAgent, task: TaskId | None, worktree: AgentWorktree
+    ) -> tuple[Prompt, Material]:
+        settings = self.run.config.agent
+        turns = (settings.turns, settings.requests_per_turn)
+        prompt, material = await asyncio.to_thread(
+            self.prompts.prompt, action, task, turns, settings.prompt_tokens, worktree.commit
+        )
+        self.tell(
+            PromptSent(
+                inputs=tuple(entry.name for entry in material.inputs),
+                tokens=prompt.tokens,
+                task=task,
+                dropped=prompt.dropped,
+                removed=prompt.removed,
+            )
+        )
+        return prompt, material
+
+    def _context(
+        self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
+    ) -> ToolContext:
+        """Return everything that the agent may ask for."""
+        place = SkillPlace(
+            branch=self._branch,
+            prefix=assignment.prefix,
+            phase=assignment.phase,
+            task=assignment.task,
+            round=assignment.round,
+            tier=assignment.tier,
+            commit=worktree.commit,
+            providers=worktree.context,
+            result_chars=assignment.limits.result_chars,
+            lane=lane,
+        )
+        return ToolContext(
+            worktree.context,
+            self.outside.calls,
+            lambda wanted: self.skills.execute_skill(
+                wanted, place, lambda notice: self._thinking(notice, assignment.task)
+            ),
+            settled_calls(self.run.state),
+        )
+
+    def _try(
+        self, action: SpawnAgent, task: TaskId | None, effect: Try, worktree: AgentWorktree
+    ) -> TryOutcome:
+        """Run the project's commands on a task's edits, except those that wait for a person."""
+        files = self.applier.planned(effect.answer, worktree.tree)
+        if task is None or not files or self.applier.is_held(files, worktree.tree):
+            return TryOutcome()
+        outcome = self.tries.edits((task,), worktree.commit, files, effect.seconds)
+        self.tries.say((task,), outcome, action.agent, last=effect.last)
+        return outcome
+
+    def _assignment(
+        self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material
+    ) -> Assignment:
+        settings = self.run.config.agent
+        implementing = self.run.pipeline.implements(action.phase)
+        return Assignment(
+            action_id=action.action_id,
+            agent=action.agent,
+            phase=action.phase,
+            task=task,
+            round=material.round,
+            tier=action.tier,
+            system=prompt.system,
+            user=prompt.user,
+            seams=prompt.seams,
+            kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
+            providers=self._offered(action, material),
+            running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
+            outside=self.outside.looked_up,
+            limits=WorkLimits(
+                command_seconds=most_seconds(self.project) + self.outside.skill_seconds,
+                turns=settings.turns,
+                requests_per_turn=settings.requests_per_turn,
+                total_input_tokens=settings.input_tokens,
+                output_tokens=settings.output_tokens,
+                tries=self.run.config.tries.most if self.tries.possible and implementing else 0,
+                try_seconds=self.run.config.tries.seconds,
+                seconds=settings.seconds,
+            ),
+        )
+
+    def _offered(self, action: SpawnAgent, material: Material) -> tuple[str, ...]:
+        """Return the names that an agent may ask for, including those that a long menu lists
+        without a description.
+        """
+        phase = self.run.pipeline.phase(action.phase)
+        globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
+        more = (name for name in self.outside.undescribed if names(globs, name))
+        return (*(entry.name for entry in material.capabilities), *more)
+
+    def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
+        if (
+            isinstance(notice, ModelAsked)
+            and notice.reserved is None
+            and self.ledger.budget.ignores_unknown_prices
+            and not self._unpriced
+        ):
+            self._unpriced = True
+            self.tell(warn_of_price(notice.model))
+        self.tell(Thinking(notice=notice, task=task))
+
+
+async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
+    """End all agents of a wave when the block is left, for any reason."""
+    for agent in agents:
+        agent.cancel()
+    await asyncio.gather(*agents, return_exceptions=True)

@@ -1,0 +1,318 @@
+"""Apply a model's answer: write its document, and its edits to the work tree. Edits that need a
+person's approval are held as a patch.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from forge_bot.agent.edits import EditPlan, Folder, plan_edits
+from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.protected_changes import Versions, protected_changes
+from forge_bot.agent.tries import FormattedFile, with_formatting
+from forge_bot.artifacts.sections import split_documents
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.capability_uses import HEADING, uses_section
+from forge_bot.engine.external_events import CONFLICTS
+from forge_bot.engine.next_action import held_patch_name
+from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
+from forge_bot.engine.reports import ArtifactWritten, head_of
+from forge_bot.engine.verification_report import composed, without_section
+from forge_bot.errors import PathEscapes
+from forge_bot.git import MergeConflict, Tree, blob_id, merge
+from forge_bot.git.diff import has_markers
+from forge_bot.project.scoped_commands import is_inside
+from forge_bot.runs.agent_work.artifact_contract import (
+    ArtifactContract,
+    answer_contract,
+    artifact_contract,
+)
+from forge_bot.runs.agent_work.risk_signs import design_risks
+from forge_bot.runs.agent_work.unknown_names import said_unknown, unknown_names
+from forge_bot.runs.base_graph import with_graph
+from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
+from forge_bot.store import inside, write_whole
+from forge_bot.values import Inspection, Problem, TaskId, Usage
+
+Files = tuple[tuple[str, bytes | None], ...]
+"""Files by name as they are to be; None for those that go."""
+
+
+def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
+    """Return the facts of a document with the conflicts that its author left in files. Nobody can
+    accept them.
+    """
+    found = tuple(Problem(place="", message=said, fatal=True) for said in said_left(left))
+    return inspection.replace(problems=(*inspection.problems, *found))
+
+
+def inspected_with_graph(
+    run: Run, phase: AnyPhase, inspection: Inspection, text: str
+) -> Inspection:
+    """Return the facts of a phase's document with those that the project's graph adds."""
+    plan = run.pipeline.approved_first
+    plans = plan is not None and phase.id == plan.id
+    return with_graph(run.repository, run.state.base_commit, inspection, text, plans=plans)
+
+
+def said_left(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the complaint about files that still have both sides of a conflict."""
+    return tuple(
+        f"{path} still has conflict markers: bring both versions together, without the lines that"
+        " begin with <<<<<<<, ||||||| and >>>>>>>"
+        for path in paths
+    )
+
+
+def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
+    """Return the signs of risk in a document that a person is shown at the next question."""
+    if not (isinstance(phase, AgentPhase) and phase.shows_risks):
+        return ()
+    repository, base = run.repository, run.state.base_commit
+    unknown = unknown_names(text, repository, base)
+    return (
+        *design_risks(text, repository.list_files(base), run.config.protected),
+        *([f"changes what is not in the repository: {', '.join(unknown)}"] if unknown else ()),
+    )
+
+
+class OutputApplier:
+    """Applies the answers of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def check(
+        self, action: SpawnAgent, task: TaskId | None, contract: ArtifactContract, tree: Tree
+    ) -> Callable[[Document | Change], tuple[str, ...]]:
+        """Return the check of one agent's answers: why an answer for a tree goes back to the model,
+        nothing if it can be used. A mere doubt sends an answer back once.
+        """
+        told = set[str]()
+
+        def complaints(answer: Document | Change) -> tuple[str, ...]:
+            text = answer.artifact_markdown
+            doubts = () if told else self.doubts(action, text)
+            told.update(doubts)
+            plan = self._plan(answer, tree) if isinstance(answer, Change) else EditPlan()
+            left = said_left(self.left_in_conflict((task,), dict(plan.files), tree))
+            return (*contract.complaints(text), *plan.problems, *left, *doubts)
+
+        return complaints
+
+    def doubts(self, action: SpawnAgent, text: str) -> tuple[str, ...]:
+        """Return the files and definitions of a plan that do not exist. They are a reason to ask
+        its author once more, and no reason to refuse it.
+        """
+        plan = self.run.pipeline.approved_first
+        later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
+        if plan is None or plan.id not in {action.phase, later.id if later is not None else ""}:
+            return ()
+        if plan.id != action.phase:
+            text = split_documents(text)[1]
+        unknown = unknown_names(text, self.run.repository, self.run.state.base_commit)
+        return (said_unknown(unknown),) if unknown else ()
+
+    def left_in_conflict(
+        self, tasks: Sequence[TaskId | None], planned: Mapping[str, bytes | None], tree: Tree
+    ) -> tuple[str, ...]:
+        """Return the files in which tasks should resolve conflicts and that still have conflict
+        markers; `planned` has files as they will be.
+        """
+        known = [self.run.state.task(task) for task in tasks if task is not None]
+        paths = [
+            path
+            for task in known
+            if task is not None and task.origin.startswith(CONFLICTS)
+            for path in task.spec.files
+        ]
+        folder = Folder(tree.path)
+        texts = {path: planned[path] if path in planned else folder.read(path) for path in paths}
+        return tuple(path for path, text in texts.items() if has_markers(text or b""))
+
+    def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
+        """Return why the answer's edits cannot be applied. A document can always be written."""
+        return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
+
+    def planned(self, answer: Change, tree: Tree) -> Files:
+        """Return the files of a tree with the answer's edits."""
+        return self._plan(answer, tree).files
+
+    def is_held(self, files: Files, tree: Tree) -> bool:
+        """Return whether a person has to approve these files before they are written to a tree."""
+        before, after = Folder(tree.path), dict(files)
+        return bool(self._risky(tuple(after), lambda path: (before.read(path), after[path])))
+
+    def _plan(self, answer: Change, tree: Tree) -> EditPlan:
+        folder = Folder(tree.path)
+        return plan_edits(folder.read, answer.edits, folder.line_end_beside)
+
+    def land(
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        answer: Document | Change,
+        usage: Usage,
+        tree: Tree,
+        formatted: Sequence[FormattedFile] = (),
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        """Write an answer's document and edits, with the files that were formatted. Return the
+        report on it, and the paths outside the workspace that belong to its commit.
+
+        `tree` is where the agent worked. If that is a tree of its own, its changes are merged into
+        the run's; raises MergeConflict, with nothing written, when they do not fit together with
+        what was merged before.
+        """
+        contract = answer_contract(self.run, action)
+        inspection = contract.inspect(answer.artifact_markdown)
+        if isinstance(answer, Change):
+            planned = dict(self._plan(answer, tree).files)
+            inspection = _with_left(inspection, self.left_in_conflict((task,), planned, tree))
+        files = (
+            self.merged(answer, tree, formatted)
+            if isinstance(answer, Change) and not inspection.problems
+            else None
+        )
+        text, _ = contract.split(answer.artifact_markdown)
+        report = self._written(action, task, text, inspection, usage)
+        return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
+
+    def land_files(
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        text: str,
+        usage: Usage,
+        touched: tuple[str, ...],
+        formatted: Sequence[FormattedFile] = (),
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        """The same for an agent that wrote into the run's tree itself: its artifact's text, and the
+        paths it touched outside.
+
+        What touches protected paths is taken out of the tree again and waits as a patch.
+        """
+        plain = [each.path for each in formatted if each.path in touched]
+        there = [
+            (path, self._bytes(path))
+            for path in plain
+            if not (self.run.tree.path / path).is_symlink()
+        ]
+        self._write([each for each in with_formatting(there, formatted) if each not in there])
+        inspection = artifact_contract(self.run, action).inspect(text)
+        left = self.left_in_conflict((task,), {}, self.run.tree)
+        inspection = _with_left(inspection, left)
+        report = self._written(action, task, text, inspection, usage)
+        risky = self.risky_here(touched)
+        if not risky or inspection.problems:
+            return report, tuple(path for path in touched if path not in risky)
+        patch = self.run.tree.patch(touched)
+        self.run.tree.discard(touched)
+        return self._held(report, patch, risky, task or TaskId("")), ()
+
+    def risky_here(self, touched: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the paths that an agent wrote in the run's tree and that wait for a person."""
+        committed = self.run.repository.read_many(self.run.ref, touched)
+        return self._risky(touched, lambda path: (committed.get(path), self.in_git(path)))
+
+    def _written(
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        markdown: str,
+        inspection: Inspection,
+        usage: Usage,
+    ) -> ArtifactWritten:
+        """Write the artifact to the workspace, and return the report on it."""
+        artifact = action.output_file.replace("{task}", task or "")
+        text = markdown.rstrip() + "\n"
+        phase = self.run.pipeline.phase(action.phase)
+        inspection = inspected_with_graph(self.run, phase, inspection, text)
+        if isinstance(phase, VerifyPhase):
+            text = composed(text, self.run.state)
+        if phase in self.run.pipeline.providing("summary") and (
+            told := uses_section(self.run.state)
+        ):
+            text = f"{without_section(text, HEADING).rstrip()}\n\n{told}"
+        raw = self.run.workspace.write(artifact, text)
+        return ArtifactWritten(
+            **head_of(action.action_id, now(), task),
+            phase=action.phase,
+            task=task,
+            artifact=artifact,
+            blob=blob_id(raw),
+            inspection=inspection,
+            usage=usage,
+            risks=signs_of_risk(self.run, phase, text),
+        )
+
+    def merged(self, answer: Change, tree: Tree, formatted: Sequence[FormattedFile] = ()) -> Files:
+        """Return the files for the run's tree, as they were formatted. Raises MergeConflict."""
+        files = with_formatting(self._plan(answer, tree).files, formatted)
+        if tree.path == self.run.tree.path:
+            return files
+        theirs, ours = Folder(tree.path), Folder(self.run.tree.path)
+        try:
+            return tuple(
+                (path, merge(self.run.tree.path, theirs.read(path), ours.read(path), data))
+                for path, data in files
+            )
+        except PathEscapes as error:
+            raise MergeConflict(error.message) from error
+
+    def _edited(
+        self, report: ArtifactWritten, files: Files, task: TaskId
+    ) -> tuple[ArtifactWritten, tuple[str, ...]]:
+        touched = tuple(path for path, _ in files)
+        before, after = {path: self._bytes(path) for path in touched}, dict(files)
+        risky = self._risky(touched, lambda path: (before[path], after[path]))
+        self._write(files)
+        if not risky:
+            return report, touched
+        # A person has to see it first: the whole answer waits as a patch, and the tree is as it
+        # was.
+        patch = self.run.tree.patch(touched)
+        self._write(tuple(before.items()))
+        return self._held(report, patch, risky, task), ()
+
+    def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
+        found = protected_changes(touched, versions, self.run.config.protected)
+        scope = self.run.state.flags.scope
+        outside = [path for path in touched if not is_inside(path, scope)]
+        return tuple(sorted({*found, *self.run.rules.forbidden(touched), *outside}))
+
+    def _held(
+        self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId
+    ) -> ArtifactWritten:
+        name = held_patch_name(task)
+        raw = self.run.workspace.write(name, patch)
+        return report.replace(held=name, held_blob=blob_id(raw), held_paths=risky)
+
+    def _bytes(self, path: str) -> bytes | None:
+        file = inside(self.run.tree.path, path)
+        return file.read_bytes() if file.is_file() else None
+
+    def in_git(self, path: str) -> bytes | None:
+        """Return the content of a file as git would store it; for a link its target."""
+        file = self.run.tree.path / path
+        if file.is_symlink():
+            return os.fsencode(file.readlink())
+        return file.read_bytes() if file.is_file() else None
+
+    def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
+        for path, data in files:
+            file = inside(self.run.tree.path, path)
+            if data is None:
+                file.unlink(missing_ok=True)
+            else:
+                write_whole(file, data)
+
+    def apply_held(self, task: TaskId, without: Sequence[str] = ()) -> tuple[str, ...]:
+        """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does
+        not fit any more.
+
+        Files that `without` names by git's wildcards stay as they are: a person applies that part
+        of the patch.
+        """
+        before = {change.path for change in self.run.tree.status()}
+        self.run.tree.apply(self.run.workspace.read(held_patch_name(task)), without=without)
+        return tuple(change.path for change in self.run.tree.status() if change.path not in before)

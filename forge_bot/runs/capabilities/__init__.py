@@ -1,0 +1,1 @@
+"""Things that models may ask for in a run, and their performance."""

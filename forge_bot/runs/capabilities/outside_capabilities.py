@@ -1,0 +1,202 @@
+"""The tools and skills of one run: discovered once, reported if one is missing, and offered in an
+order that fits the request.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effect, ResultStatus
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.skills import skill_digest, skill_folders
+from forge_bot.agent.tools.tool_calls import ToolCalls
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.engine.capability_uses import summed
+from forge_bot.errors import CapabilityMissing
+from forge_bot.prompts.material import Capability
+from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.capability_setup import setup_of
+from forge_bot.runs.notifications import Notify, warning
+from forge_bot.runs.run import Run
+from forge_bot.runs.run_paths import read_kept
+from forge_bot.sentences import say
+from forge_bot.store import write_whole
+from forge_bot.values import CapabilityUse, Frozen
+
+_MOST_DESCRIBED = 30
+
+
+class _Kept(Frozen):
+    """The capabilities that an earlier process of this run discovered, and its configuration."""
+
+    configured: str
+    catalogue: ToolCatalogue
+
+
+class OutsideCapabilities:
+    """The tools and skills that a run may ask for. Nothing is started before it is needed."""
+
+    def __init__(self, run: Run, environ: Mapping[str, str], tell: Notify) -> None:
+        self.run = run
+        self.tell = tell
+        self.environ = environ
+        self.catalogue = ToolCatalogue()
+        self.menu_notes: tuple[str, ...] = ()
+        self.undescribed: tuple[str, ...] = ()
+        self._ready = False
+        self._lock = asyncio.Lock()
+
+    @property
+    def setup(self) -> CapabilitySetup:
+        """Return the configuration. Raises BadCapabilities."""
+        return self._setup
+
+    @cached_property
+    def _setup(self) -> CapabilitySetup:
+        return setup_of(self.run, self.environ)
+
+    @cached_property
+    def calls(self) -> ToolCalls:
+        """Return the performer of this run's calls."""
+        return ToolCalls(self.setup, self.catalogue)
+
+    @property
+    def looked_up(self) -> Mapping[str, CapabilityType]:
+        """Return the kinds of capabilities that are called within a conversation, by name."""
+        acts = Effect.ACTS
+        return {spec.name: spec.kind for spec in self.catalogue.specs if spec.effect is not acts}
+
+    @property
+    def skill_seconds(self) -> float:
+        """Return the time limit of a skill; None if there are no skills."""
+        return self.setup.policy.skill_seconds if self.catalogue.skill_definitions else 0.0
+
+    async def discover(self) -> None:
+        """Ask all servers and read all skills, once. Raises BadCapabilities, CapabilityMissing."""
+        async with self._lock:
+            if not self._ready and not self.setup.empty:
+                # A server may read the work tree.
+                await asyncio.to_thread(self.run.wait_for_files)
+                self.catalogue = self._kept() or await discover_capabilities(self.setup)
+                self._tell_problems()
+                self._keep()
+                self._order()
+            self._ready = True
+
+    def uses(self, found: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
+        """Return the uses among results, and offered or missing capabilities not reported yet."""
+        told = {each.name for each in self.run.state.capabilities}
+        names = {spec.name for spec in self.catalogue.specs}
+        uses = [
+            use_of(item)
+            for item in found
+            if item.capability in names and item.status not in _NO_USE
+        ]
+        # A denied capability is not offered, so an agent does not know its name.
+        denied = [item.capability for item in found if item.capability in self.catalogue.denied]
+        uses += [CapabilityUse(name=name, calls=1, denied=1) for name in denied]
+        missing = [
+            CapabilityUse(name=each.about, missing=each.sentence)
+            for each in self.catalogue.broken
+            if each.about not in told
+        ]
+        offered = [CapabilityUse(name=name) for name in sorted(names - told)]
+        return summed((), (*offered, *uses, *missing))
+
+    def call_off(self) -> None:
+        """End the calls that are under way, with their servers."""
+        if "calls" in vars(self):
+            self.calls.call_off()
+
+    def _kept(self) -> ToolCatalogue | None:
+        """Return the earlier discoveries of this run, so that the same prompts are made again."""
+        kept = read_kept(self._place, _Kept)
+        if kept is None or kept.configured != self._configured:
+            return None
+        return kept.catalogue
+
+    def _keep(self) -> None:
+        if not self.catalogue.broken:
+            kept = _Kept(configured=self._configured, catalogue=self.catalogue)
+            write_whole(self._place, kept.model_dump_json().encode())
+
+    @cached_property
+    def _place(self) -> Path:
+        return self.run.places.home / "capabilities.json"
+
+    @cached_property
+    def _configured(self) -> str:
+        setup = self.setup
+        skills = [
+            (str(folder), skill_digest(folder))
+            for place in setup.skill_folders
+            for folder in skill_folders(place)
+        ]
+        said = [setup.config.model_dump_json(), setup.policy.model_dump_json(), skills]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    def _tell_problems(self) -> None:
+        for problem in self.catalogue.problems:
+            self.tell(warning(f"{problem.about}: {problem.sentence}"))
+        broken = {problem.about.rpartition("/")[2]: problem for problem in self.catalogue.broken}
+        there = {spec.name for spec in self.catalogue.specs}
+        there |= {tool.server_name for tool in self.catalogue.mcp_tools.values()}
+        missing = [name for name in self.setup.policy.required if name not in there]
+        if missing:
+            raise CapabilityMissing(
+                say(
+                    "runs.outside_capabilities.required_capability_missing",
+                    missing=", ".join(missing),
+                ),
+                details=tuple(
+                    f"{name}: {broken[key].sentence}"
+                    for name in missing
+                    if (key := name.removeprefix("skill_")) in broken
+                ),
+            )
+
+    def _order(self) -> None:
+        """Describe the capabilities that fit the request best. A long list has only names for the
+        others.
+        """
+        if len(self.catalogue.specs) > _MOST_DESCRIBED:
+            described = [describe_capability(spec) for spec in self.catalogue.specs]
+            best = self._best(described)
+            self.undescribed = tuple(each.name for each in described if each.name not in best)
+            named = ", ".join(f"`{name}`" for name in self.undescribed)
+            self.menu_notes = (f"Also, by name; what one takes is told when you ask it: {named}.",)
+        self.menu_notes += tuple(
+            f"Not available now: {clean(problem.about).text}." for problem in self.catalogue.broken
+        )
+
+    def _best(self, described: Sequence[Capability]) -> set[str]:
+        """Return the names of those that share most words with the request, filled up in order."""
+        from forge_bot.knowledge.search_index import Ranking
+        from forge_bot.project.search_words import words
+
+        request = self.run.request
+        ranking = Ranking([words(f"{each.name} {each.description}") for each in described])
+        asked = words(f"{request.title}\n{request.text}")
+        ranked = [described[place].name for place, _ in ranking.best(asked, _MOST_DESCRIBED)]
+        every = (*ranked, *(each.name for each in described))
+        return set(tuple(dict.fromkeys(every))[:_MOST_DESCRIBED])
+
+
+_NO_USE = frozenset({ResultStatus.SKIPPED_DUPLICATE, ResultStatus.STANDS})
+
+
+def use_of(item: CapabilityResult) -> CapabilityUse:
+    """Return the record of use for a result."""
+    denied = item.status is ResultStatus.DENIED
+    return CapabilityUse(
+        name=item.capability,
+        calls=1,
+        failed=int(item.status is not ResultStatus.OK and not denied),
+        denied=int(denied),
+        seconds=item.seconds,
+        cost=item.usage.cost,
+    )

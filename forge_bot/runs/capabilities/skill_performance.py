@@ -1,0 +1,243 @@
+"""A skill at work: a conversation of its own with the same model, journal and budget."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.batched_questions import BatchLane
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.loop import work
+from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.models.base import Model
+from forge_bot.agent.progress_events import Notice
+from forge_bot.agent.providers.context import ProviderContext
+from forge_bot.agent.providers.provider_result import head, result_of
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
+from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
+from forge_bot.errors import BadCapabilities
+from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import InputFile, Material, Prompt
+from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.project_commands.commands_for_models import most_seconds
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.run_prompts import PERFORMER
+from forge_bot.sandbox.box import CommandOutcome
+from forge_bot.sentences import say
+from forge_bot.settings import Config
+from forge_bot.values import PhaseId, TaskId, Tier
+
+_TURNS = 12
+_RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})
+
+
+class SkillSource(Protocol):
+    """The configuration of skills, and the catalogue that was read from it."""
+
+    @property
+    def setup(self) -> CapabilitySetup:
+        """Return the configuration. Raises BadCapabilities."""
+        ...
+
+    @property
+    def catalogue(self) -> ToolCatalogue:
+        """Return what was discovered so far."""
+        ...
+
+
+class SkillBranch(NamedTuple):
+    """The branch for a skill, its base, and the folder of its documents."""
+
+    name: str
+    base: str
+    workspace: str
+
+
+@dataclass(frozen=True)
+class SkillPlace:
+    """The place in a run where a skill is performed. `prefix` begins the keys of its journal."""
+
+    branch: SkillBranch
+    prefix: str
+    phase: PhaseId
+    commit: str
+    providers: ProviderContext
+    result_chars: int
+    task: TaskId | None = None
+    round: int = 1
+    tier: Tier = Tier.STANDARD
+    lane: BatchLane | None = None
+
+
+@dataclass(frozen=True)
+class SkillPerformer:
+    """Performs the skills of one run, or one skill by hand."""
+
+    config: Config
+    project: Project
+    outside: SkillSource
+    models: Mapping[Tier, Model]
+    journal: Journal
+    ledger: Ledger
+    templates: Environment
+
+    async def execute_skill(
+        self, wanted: CapabilityRequest, place: SkillPlace, notice: Callable[[Notice], None]
+    ) -> CapabilityResult:
+        """Return the outcome of a skill.
+
+        It succeeded if its agent ended with an answer, and the last run of each script with exit
+        code 0. The claims of the answer do not count.
+        """
+        try:
+            skill = self._chosen(wanted.capability)
+        except BadCapabilities as error:
+            return result_of(wanted, ResultStatus.TOOL_ERROR, error.message)
+        run_script = partial(
+            self._script,
+            place.commit,
+            Path(skill.skill_path),
+            network=wanted.capability in self.outside.setup.policy.network,
+        )
+        context = SkillContext(skill, place.providers, run_script)
+        finished = await work(
+            self._assignment(wanted, skill, place, context),
+            model=self.models[place.tier],
+            context=context,
+            journal=self.journal,
+            ledger=self.ledger,
+            check=_empty,
+            notice=notice,
+            now=time.monotonic,
+            lane=place.lane,
+        )
+        return _result(wanted, finished, place.result_chars)
+
+    def _chosen(self, name: str) -> SkillDefinition:
+        """Return a skill with its instructions. Raises BadCapabilities if it has changed."""
+        known = self.outside.catalogue.skill_definitions[name]
+        folder = Path(known.skill_path)
+        if skill_digest(folder) != self.outside.catalogue.digests[name]:
+            raise BadCapabilities(say("runs.skill_performance.skill_changed", name=name))
+        return read_skill(folder, known.skill_path, whole=True)
+
+    def _script(
+        self, commit: str, folder: Path, argv: Sequence[str], *, network: bool
+    ) -> CommandOutcome:
+        seconds = self.outside.setup.policy.seconds
+        return self.project.run_script(commit, argv, folder, network=network, seconds=seconds)
+
+    def _assignment(
+        self,
+        wanted: CapabilityRequest,
+        skill: SkillDefinition,
+        place: SkillPlace,
+        context: SkillContext,
+    ) -> Assignment:
+        policy = self.outside.setup.policy
+        prompt = self._prompt(wanted, skill, place, context)
+        return Assignment(
+            action_id=f"{place.prefix}{wanted.key}",
+            agent=PERFORMER,
+            phase=place.phase,
+            task=place.task,
+            round=place.round,
+            asked_at=_asked_at(wanted),
+            tier=place.tier,
+            system=prompt.system,
+            user=prompt.user,
+            providers=tuple(spec.name for spec in context.specs),
+            running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
+            limits=WorkLimits(
+                turns=_TURNS,
+                total_input_tokens=self.config.agent.input_tokens,
+                output_tokens=self.config.agent.output_tokens,
+                seconds=policy.skill_seconds,
+                command_seconds=most_seconds(self.project) + policy.seconds,
+            ),
+        )
+
+    def _prompt(
+        self,
+        wanted: CapabilityRequest,
+        skill: SkillDefinition,
+        place: SkillPlace,
+        context: SkillContext,
+    ) -> Prompt:
+        references, scripts = files_of(skill)
+        files = "\n".join(f"- {name}" for name in (*references, *scripts)) or "None."
+        material = Material(
+            agent=PERFORMER,
+            phase=place.phase,
+            label=f"Perform the skill {skill.name}",
+            delivery="answer",
+            workspace=place.branch.workspace,
+            output_file="result.md",
+            branch=place.branch.name,
+            base=place.branch.base,
+            inputs=(
+                InputFile(
+                    name=f"instructions of the skill {skill.name}",
+                    text=skill.instructions or skill.description,
+                    kind="output",
+                ),
+                InputFile(name="files of the skill", text=files, kind="output"),
+                InputFile(
+                    name="what the agent asks for",
+                    text="\n\n".join(filter(None, (_request(wanted), wanted.reasoning))),
+                    kind="output",
+                    untrusted=True,
+                ),
+            ),
+            capabilities=tuple(describe_capability(entry) for entry in context.specs),
+            limits=(_TURNS, WorkLimits().requests_per_turn),
+        )
+        budget = self.config.agent.prompt_tokens
+        return assemble(material, self.templates, token_budget=budget)
+
+
+def _asked_at(wanted: CapabilityRequest) -> str:
+    """Return the place of a request, without the digest of its words."""
+    return re.sub(r"-[0-9a-f]{10}$", "", wanted.key)
+
+
+def _request(wanted: CapabilityRequest) -> str:
+    return str(json.loads(wanted.params)["request"])
+
+
+def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> CapabilityResult:
+    """Return the result with the exit codes of the scripts, beside the agent's words."""
+    ran = {
+        str(json.loads(item.params).get("path")): item
+        for item in finished.observations
+        if item.capability == RUN_SCRIPT and item.status in _RAN
+    }
+    facts = "; ".join(
+        f"{name}: {item.note.partition(';')[0] or item.status.value}" for name, item in ran.items()
+    )
+    told = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
+    said = told or finished.message or f"It ended without a result: {finished.stop.value}."
+    shown = head(said, limit)
+    good = finished.stop is StopReason.ANSWERED and all(
+        item.status is ResultStatus.OK for item in ran.values()
+    )
+    late = finished.stop is StopReason.DEADLINE
+    failed = ResultStatus.TIMEOUT if late else ResultStatus.TOOL_ERROR
+    found = result_of(wanted, ResultStatus.OK if good else failed, shown.content, shown)
+    note = "; ".join(filter(None, (facts or "no script ran", shown.note)))
+    return found.replace(note=note, usage=finished.usage)
+
+
+def _empty(answer: Document | Change) -> tuple[str, ...]:
+    return () if answer.artifact_markdown.strip() else ("The result is empty.",)

@@ -1,0 +1,177 @@
+"""Calls that may change something: shown as a document, made once, with their results in documents
+for the agent that asked.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
+from forge_bot.agent.providers.provider_result import result_of
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
+from forge_bot.engine import Exec, State
+from forge_bot.engine.call_records import outstanding_call
+from forge_bot.engine.reports import (
+    CallBegun,
+    CallEnded,
+    CallOutcome,
+    CallsRequested,
+    RequestedCall,
+    head_of,
+)
+from forge_bot.engine.state import CallRecord, CallStatus
+from forge_bot.git import blob_id
+from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.capabilities.outside_capabilities import use_of
+from forge_bot.runs.run import Run
+from forge_bot.text_format import code_block
+from forge_bot.values import PhaseId, TaskId, Usage
+
+CALLS = "calls-"
+"""The beginning of the names of these documents."""
+
+_RESULT_CHARACTERS = 8_000
+
+Act = Callable[[CapabilityRequest, int], tuple[CapabilityResult, bool]]
+"""Makes a call; also tells whether its outcome is unknown."""
+
+
+def calls_requested(
+    run: Run,
+    action_id: str,
+    place: tuple[PhaseId, TaskId | None],
+    wanted: Sequence[CapabilityRequest],
+    catalogue: ToolCatalogue,
+    usage: Usage,
+) -> CallsRequested:
+    """Write the document that shows the calls, and return the report of their request."""
+    phase, task = place
+    skills = catalogue.skill_definitions
+    calls = tuple(
+        RequestedCall(
+            capability=each.capability,
+            capability_type="skill" if each.capability in skills else "mcp_tool",
+            params=each.params,
+            reasoning=" ".join(clean(each.reasoning).text.split())[:500],
+            digest=catalogue.digests[each.capability],
+        )
+        for each in wanted
+    )
+    number = sum(name.startswith(CALLS) for name in run.state.artifacts) + 1
+    name = f"{CALLS}{number}.json"
+    raw = run.workspace.write(name, document(calls))
+    return CallsRequested(
+        **head_of(action_id, run.now(), task),
+        phase=phase,
+        task=task,
+        calls=calls,
+        asks=any(each.capability in catalogue.asked for each in wanted),
+        artifact=name,
+        blob=blob_id(raw),
+        usage=usage,
+    )
+
+
+def document(calls: Sequence[RequestedCall | CallRecord]) -> str:
+    """Return the document of exactly these calls: every argument, in full."""
+    shown = [
+        {
+            "capability": call.capability,
+            "capability_type": call.capability_type,
+            "params": json.loads(call.params),
+            "reasoning": call.reasoning,
+            "digest": call.digest,
+        }
+        for call in calls
+    ]
+    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+
+
+def next_call(
+    action: Exec, state: State, run: Run, catalogue: ToolCatalogue, act: Act
+) -> Iterator[CallBegun | CallEnded]:
+    """Make the next call: yield its beginning, and continue only when that is recorded. A call that
+    an earlier process began is not repeated.
+    """
+    call = outstanding_call(state)
+    if call is None:
+        return
+    if call.status is CallStatus.BEGUN:
+        said = "The process that made this call died before an answer came."
+        yield _ended(action, run, call, CallOutcome.UNKNOWN, said)
+        return
+    yield CallBegun(
+        key=f"{action.action_id}/begun",
+        at=run.now(),
+        action_id=action.action_id,
+        artifact=call.artifact,
+        index=call.index,
+    )
+    shown = [each for each in state.calls if each.artifact == call.artifact]
+    if run.workspace.read(call.artifact) != document(shown):
+        said = f"{call.artifact} does not show what was to be called, so nothing was called."
+        yield _ended(action, run, call, CallOutcome.FAILED, said)
+        return
+    if catalogue.digests.get(call.capability, call.digest) != call.digest:
+        said = f"{call.capability} is not what it was when this was asked for: nothing was called."
+        yield _ended(action, run, call, CallOutcome.FAILED, said)
+        return
+    wanted = CapabilityRequest(
+        key=f"{call.artifact}/{call.index}", capability=call.capability, params=call.params
+    )
+    began = time.monotonic()
+    found, unknown = act(wanted, _RESULT_CHARACTERS)
+    found = found.replace(seconds=round(time.monotonic() - began, 3))
+    done = CallOutcome.DONE if found.status is ResultStatus.OK else CallOutcome.FAILED
+    outcome = CallOutcome.UNKNOWN if unknown else done
+    yield _ended(action, run, call, outcome, found)
+
+
+def _ended(
+    action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, found: CapabilityResult | str
+) -> CallEnded:
+    text, note, usage = (
+        (found, "", Usage()) if isinstance(found, str) else (found.content, found.note, found.usage)
+    )
+    name = f"{call.artifact.removesuffix('.json')}-{call.index + 1}.md"
+    told = f"{outcome.value} ({note})" if note else outcome.value
+    raw = run.workspace.write(
+        name,
+        f"# {call.capability}: {told}\n\n## Arguments\n\n{code_block(call.params)}\n\n## Result\n\n"
+        f"{code_block(text)}\n",
+    )
+    return CallEnded(
+        **head_of(action.action_id, run.now()),
+        artifact=call.artifact,
+        index=call.index,
+        outcome=outcome,
+        result=name,
+        blob=blob_id(raw),
+        usage=usage,
+        uses=() if isinstance(found, str) else (use_of(found),),
+    )
+
+
+def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
+    """Return the results of ended calls; no call is made a second time."""
+    found: dict[tuple[str, str], CapabilityResult] = {}
+    for call in state.calls:
+        said = {
+            CallStatus.DONE: (
+                ResultStatus.SKIPPED_DUPLICATE,
+                f"It was made, once. {call.result} has the result.",
+            ),
+            CallStatus.FAILED: (
+                ResultStatus.SKIPPED_DUPLICATE,
+                f"It failed, and is not made again as it is. {call.result} says why.",
+            ),
+            CallStatus.UNKNOWN: (
+                ResultStatus.DENIED,
+                "Whether it was made is not known, so it is not made again.",
+            ),
+            CallStatus.DECLINED: (ResultStatus.DENIED, "A person declined it."),
+        }.get(call.status)
+        if said is not None:
+            wanted = CapabilityRequest(key="", capability=call.capability, params=call.params)
+            found[call.capability, call.params] = result_of(wanted, *said)
+    return found

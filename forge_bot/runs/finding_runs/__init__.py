@@ -1,0 +1,1 @@
+"""Runs that there are, found by branches and folders without opening one."""

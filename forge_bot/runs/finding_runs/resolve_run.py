@@ -1,0 +1,84 @@
+"""The run that a person means."""
+
+from contextlib import suppress
+
+from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
+from forge_bot.git import Repository
+from forge_bot.git.revisions import head
+from forge_bot.lazy_regex import lazy_regex
+from forge_bot.remedies import StartRun
+from forge_bot.runs.finding_runs.find_runs import RunInfo, kept_run, run_in, runs
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.sentences import say
+from forge_bot.store import SPECS
+
+_NAMES = lazy_regex(r"(?<![\w-])\d{8}-[\w-]*\w")
+"""The names of runs begin with a day."""
+
+
+def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
+    """Return the run that a person means: by name or branch, else that of the checked-out branch,
+    else the only one that is not over.
+
+    A run that only a remote has is meant if it is named, or if no run here can continue. Raises
+    UnknownRun, or AmbiguousRun, which lists the candidates.
+    """
+    known = runs(repository)
+    if wanted:
+        named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
+        if match := [
+            info
+            for info in known
+            if named in {info.name, info.branch, info.renamed, f"{info.remote}/{info.branch}"}
+        ]:
+            return match[0]
+        if (older := kept_run(repository, named)) is not None:
+            return older
+        raise UnknownRun(say("runs.resolve_run.no_such_run", wanted=wanted))
+    here = checked_out(repository)
+    if mine := [
+        info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
+    ]:
+        return mine[0]
+    unended = [info for info in known if not info.ended]
+    alive = [info for info in unended if not info.remote] or unended
+    if len(alive) > 1:
+        raise AmbiguousRun(
+            say("runs.resolve_run.several_runs"),
+            details=tuple(f"{info.name} ({_where(info)})" for info in alive),
+        )
+    if candidates := alive or list(known[:1]):
+        return candidates[0]
+    raise UnknownRun(say("runs.resolve_run.no_run_yet"), remedy=StartRun())
+
+
+def run_named(repository: Repository, name: str) -> RunInfo:
+    """The run of that name. One that lies in its own work tree is found without looking at others,
+    however many there are.
+
+    Raises UnknownRun.
+    """
+    tree = run_paths(repository, name).tree
+    with suppress(ForgeError, OSError):
+        info = run_in(tree, name)
+        if info is not None and head(tree).branch == info.branch:
+            return info
+    return resolve_run(repository, name)
+
+
+def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:
+    """Return the runs that a text names, as `.specs/NAME` or by the bare name of their folder."""
+    names = set(_NAMES.findall(text))
+    return tuple(info for info in runs(repository) if info.name in names) if names else ()
+
+
+def checked_out(repository: Repository) -> str:
+    """Return the branch that is checked out; empty where none is."""
+    try:
+        return repository.head().branch
+    except ForgeError:
+        return ""
+
+
+def _where(info: RunInfo) -> str:
+    return f"{info.phase}, on {info.remote}" if info.remote else info.phase

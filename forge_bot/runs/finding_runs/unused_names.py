@@ -1,0 +1,108 @@
+"""Free names for a run and its branch: no folder, no branch, and no other run uses them."""
+
+from collections.abc import Collection, Generator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from forge_bot.errors import BranchExists, RunBusy
+from forge_bot.git import BranchNames, BranchTips, Repository
+from forge_bot.git.revisions import branch_ref
+from forge_bot.runs.finding_runs.ended_records import recorded_on
+from forge_bot.runs.finding_runs.find_runs import run_in
+from forge_bot.runs.run_paths import run_of_tree, run_paths
+from forge_bot.sentences import say
+from forge_bot.store import SPECS, held, usual_branch
+from forge_bot.store.run_folder import REPORTS
+
+_MOST = 1000
+
+
+@contextmanager
+def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> Generator[str]:
+    """Hold the lock of a run's name for the time of the block: the wanted name, or the next free
+    one.
+
+    `tips` has the branches of records; `by` describes this process.
+    """
+    recorded = recorded_on(repository, tips)
+
+    def is_free(name: str) -> bool:
+        used = (
+            run_paths(repository, name).home.exists() or (repository.root / SPECS / name).exists()
+        )
+        return name not in recorded and not used
+
+    for name in numbered(wanted):
+        if not is_free(name):
+            continue
+        with ExitStack() as lock:
+            try:
+                lock.enter_context(held(run_paths(repository, name).lock, f"the run {name}", by))
+            except RunBusy:
+                # Another process begins a run of this name right now.
+                continue
+            # Or it has begun it since we looked.
+            if is_free(name):
+                yield name
+                return
+
+
+def numbered(wanted: str) -> Iterator[str]:
+    """Yield a name, then the same name with numbers from 2 on."""
+    yield wanted
+    yield from (f"{wanted}-{number}" for number in range(2, _MOST))
+
+
+def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> str:
+    """Return the wanted name, or the next free one. If a branch has the name of its folder, the
+    folder is left out.
+    """
+    names = tuple(branches.local)
+    # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
+    around = (*names, *branches.at_origin())
+    start = wanted.replace("/", "-") if _above(wanted, around) else wanted
+    taken = {*names, *_promised(repository, start, branches)}
+    free = (name for name in numbered(start) if name not in taken)
+    return next(name for name in free if _in_the_way(name, around) is None)
+
+
+def check_free(repository: Repository, branch: str) -> None:
+    """Raise BranchExists for a name that a new branch cannot have, BadOption for one that git does
+    not take.
+    """
+    branch_ref(repository.root, branch)
+    if repository.branch_exists(branch):
+        raise BranchExists(say("runs.unused_names.branch_exists", branch=branch))
+    if (other := _in_the_way(branch, repository.branches())) is not None:
+        raise BranchExists(say("runs.unused_names.branch_in_the_way", branch=branch, other=other))
+
+
+def _in_the_way(name: str, branches: Collection[str]) -> str | None:
+    """Return the branch that makes this name impossible: git keeps only one of `a` and `a/b`
+    (git-check-ref-format(1), refs are paths).
+    """
+    return _above(name, branches) or next(
+        (other for other in branches if other.startswith(f"{name}/")), None
+    )
+
+
+def _above(name: str, branches: Collection[str]) -> str | None:
+    return next((other for other in branches if name.startswith(f"{other}/")), None)
+
+
+def _promised(repository: Repository, start: str, branches: BranchNames) -> Iterator[str]:
+    """Branches beginning like this one that runs in the work trees here will be on, whether they
+    are made or not. One that is made has its name by itself.
+    """
+    mark = start.encode("utf-8", "replace")
+    for folder in repository.tree_folders():
+        if usual_branch(run_of_tree(folder)) in branches.local:
+            continue
+        for reports in Path(folder, SPECS).glob(f"*/{REPORTS}"):
+            # A run that could not begin is taken away while others look around.
+            with suppress(OSError):
+                with reports.open("rb") as file:
+                    first = file.readline()
+                info = run_in(Path(folder), reports.parent.name) if mark in first else None
+                if info is not None and not info.ended:
+                    yield info.branch

@@ -1,0 +1,1 @@
+"""Ended runs, read once and kept: what they took and what they tell."""

@@ -1,0 +1,241 @@
+"""Run one command of the project in the sandbox, and read its outcome."""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from forge_bot.agent.redaction import Redactor
+from forge_bot.errors import CannotJudge
+from forge_bot.git import Repository, Tree
+from forge_bot.git.commit_objects import tree_without
+from forge_bot.git.unread_files import without_reading
+from forge_bot.lazy_regex import lazy_regex
+from forge_bot.project.detected_commands import ENV, Command
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
+from forge_bot.runs.project_commands.installation import Installation
+from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
+from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
+from forge_bot.sandbox.box import Box, CommandOutcome
+from forge_bot.sentences import say
+from forge_bot.store import SPECS, full, without_room
+from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.command_outcome import cut_line, of_part, plain_lines, read_outcome
+from forge_bot.verification.unusable_commands import is_usage_error
+
+_IGNORE = ".gitignore"
+_RECORD = f"{SPECS}/"
+_DURATION = lazy_regex(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
+
+
+class SetupKilled(Exception):
+    """A signal ended a command of setup."""
+
+
+@dataclass
+class CommandRunner:
+    """Runs commands for one tree of a run. `made` notes the ignored files that they make there;
+    `by_hand` are the nested repositories that a person keeps in it.
+    """
+
+    tree: Tree
+    environment: Path
+    sandbox: ProjectSandbox
+    installation: Installation
+    tell: Notify
+    strike: Redactor
+    made: MadeByCommands | None
+    by_hand: frozenset[str]
+    _refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
+
+    def in_tree(self, tree: Tree) -> "CommandRunner":
+        """Return a runner for a temporary tree beside the run's own."""
+        return replace(self, tree=tree, made=None, by_hand=frozenset(), _refused=set())
+
+    def called(
+        self,
+        name: CommandName,
+        command: Command,
+        place: Tree,
+        more: tuple[str, ...],
+        seconds: float | None,
+    ) -> tuple[CommandResult, str]:
+        """Run a command; without our own arguments where the program does not know them."""
+        if command.argv in self._refused:
+            return self.one(name, (*command.plain, *more), place, seconds=seconds)
+        result, output = self.one(name, (*command.argv, *more), place, seconds=seconds)
+        if not command.ours or not is_usage_error(result):
+            return result, output
+        self._refused.add(command.argv)
+        self.tell(
+            Message(
+                text=say(
+                    "runs.command_runner.does_not_know_our_arguments",
+                    command=" ".join(command.argv),
+                    ours=" ".join(command.ours),
+                )
+            )
+        )
+        return self.one(name, (*command.plain, *more), place, seconds=seconds)
+
+    def one(
+        self, name: CommandName, argv: tuple[str, ...], place: Tree, *, seconds: float | None = None
+    ) -> tuple[CommandResult, str]:
+        """Run a command; once more where a signal ended it: somebody may have sent it from outside,
+        and twice is the project's own. Return its result and its whole output. Raises Interrupted.
+        """
+        self._begins(name, argv)
+        box = self.sandbox.box(place, seconds=seconds, at_base=self._is_at_base(place))
+        outcome = self._run(box, argv, place)
+        if outcome.killed:
+            self.tell(warning(say("runs.command_runner.runs_once_more", command=" ".join(argv))))
+            self.tidy(place)
+            outcome = self._run(box, argv, place)
+        return self._ended(name, argv, place, outcome)
+
+    def of_setup(
+        self,
+        argv: tuple[str, ...],
+        place: Tree,
+        *,
+        network: bool,
+        secret: Mapping[str, str],
+        first: bool,
+    ) -> CommandResult:
+        """Run a command of setup. Nothing half made is kept: where a signal ended it, SetupKilled
+        is raised at the `first` try. Raises Interrupted.
+        """
+        self._begins(CommandName.SETUP, argv)
+        at_base = self._is_at_base(place)
+        box = self.sandbox.box(place, setting_up=True, network=network, at_base=at_base)
+        outcome = self._run(box.replace(secret_env=secret), argv, place)
+        if outcome.killed and first:
+            raise SetupKilled(say("runs.command_runner.setup_begins_anew", command=" ".join(argv)))
+        return self._ended(CommandName.SETUP, argv, place, outcome)[0]
+
+    def _begins(self, name: CommandName, argv: tuple[str, ...]) -> None:
+        self.installation.is_tidy, self.installation.has_run = False, True
+        # The placeholder is what people and records see: the folder differs from machine to
+        # machine.
+        self.tell(CommandBegan(name=name, argv=argv))
+
+    def _is_at_base(self, place: Tree) -> bool:
+        """Return whether a tree shows the code of the base commit and nothing else, where that
+        matters: no ignored files either, but those of setup and of the run's record.
+        """
+        if not self.sandbox.uses_go:
+            return False
+        commits = (place.commit_id(), self.installation.foundation.commit)
+        trees = {tree_without(self.tree.path, commit, SPECS) for commit in commits}
+        if len(trees) > 1 or not place.is_clean():
+            return False
+        ignored = (name for name in place.ignored() if not name.startswith(f"{SPECS}/"))
+        return all(self.installation.left(name) for name in ignored)
+
+    def _run(self, box: Box, argv: Sequence[str], place: Tree) -> CommandOutcome:
+        """Run a command; in the run's own tree note the ignored files that it makes."""
+        words = [word.replace(ENV, str(self.environment)) for word in argv]
+        if self.made is None or place.path != self.tree.path:
+            return self.sandbox.run(box, words)
+        with self.made.noted():
+            return self.sandbox.run(box, words)
+
+    def _ended(
+        self, name: CommandName, argv: tuple[str, ...], place: Tree, outcome: CommandOutcome
+    ) -> tuple[CommandResult, str]:
+        """Return the result of a command, and its output. Raises an error for a failure that says
+        nothing about the project.
+        """
+        if outcome.exit_code != 0:
+            self._require_fair(argv, place, outcome)
+        output = self._without_places(outcome.output, place)
+        result = read_outcome(
+            name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out
+        )
+        result = result.replace(tail=_timeless(result.tail))
+        if name is CommandName.TEST and not self._is_whole(argv):
+            result = of_part(result)
+        self.tell(CommandEnded(result=result))
+        return result, _timeless(output)
+
+    def _is_whole(self, argv: tuple[str, ...]) -> bool:
+        """Return whether a command runs all tests that it can, as the project calls it."""
+        commands = self.sandbox.profile.commands.test
+        return any(argv in {each.argv, each.plain} for each in commands)
+
+    def _require_fair(self, argv: Sequence[str], place: Tree, outcome: CommandOutcome) -> None:
+        """Raise CannotJudge where the sandbox made a command fail, and what `full` returns where
+        the disk is full.
+        """
+        command = " ".join(argv)
+        if outcome.cannot_judge:
+            raise CannotJudge(
+                say(
+                    "runs.command_runner.sandbox_cannot_judge",
+                    argv=command,
+                    cannot_judge=outcome.cannot_judge,
+                )
+            )
+        written = (place.path, self.environment, Path(tempfile.gettempdir()))
+        if any(map(without_room, written)):
+            raise full(written, say("runs.command_runner.counts_only_with_room", command=command))
+
+    def _without_places(self, output: str, place: Tree) -> str:
+        """Return the output without secrets and without the names of this machine's folders."""
+        output = "\n".join(map(cut_line, plain_lines(self.strike(output))))
+        output = output.replace(str(self.environment), ENV)
+        for folder in (place.path, self.tree.path):
+            output = output.replace(str(folder), ".")
+        return output
+
+    def tidy(self, place: Tree) -> None:
+        """Remove the leftovers of commands from a work tree, so that it holds committed files, the
+        run's record and the result of setup.
+        """
+        by_hand = self.by_hand if place.path == self.tree.path else frozenset[str]()
+        place.remove_nested(keep=by_hand)
+        alone = place.path == self.installation.path
+        with without_reading(place.path) if alone else nullcontext():
+            changes = place.status()
+        paths = [change.path for change in changes if not change.path.startswith(_RECORD)]
+        place.discard(
+            [path for path in paths if path not in by_hand and not self.installation.left(path)]
+        )
+        if alone:
+            self.installation.is_tidy = True
+
+    def remove_new(self, place: Tree) -> None:
+        """Do the same in the tree where commands judge, after a commit was shown there: git has put
+        all files right that it knows.
+        """
+        while rules := self._remove_new(place):
+            # What the rules of a command have hidden is seen now.
+            if any(os.path.lexists(place.path / path) for path in rules):
+                break
+        self.installation.is_tidy = True
+
+    def _remove_new(self, place: Tree) -> list[str]:
+        """Remove what git sees, and return the files among it that hid others."""
+        new = [path for path in place.new() if not path.startswith(_RECORD)]
+        new = [path for path in new if not self.installation.left(path)]
+        place.discard(new)
+        return [path for path in new if PurePosixPath(path).name == _IGNORE]
+
+
+def nested_by_hand(repository: Repository, tree: Tree) -> frozenset[str]:
+    """Return the nested repositories that a person keeps in a tree of their own; a tree of ours
+    begins without any.
+    """
+    if tree.path != repository.root:
+        return frozenset()
+    listed = {change.path for change in tree.status() if change.path.endswith("/")}
+    return tree.nested() | listed
+
+
+def _timeless(output: str) -> str:
+    """Return output without durations: the same outcome then makes the same prompt and document,
+    byte for byte.
+    """
+    return _DURATION.sub(r"… \1", output)

@@ -1,0 +1,157 @@
+"""The sandbox for a project's commands: its backend on this machine, and the files, network and
+resources that a command may use.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from forge_bot.errors import Interrupted
+from forge_bot.git import Repository, Tree
+from forge_bot.knowledge.profile import Profile
+from forge_bot.runs.notifications import Notify, warning
+from forge_bot.runs.project_commands.compiled_go import GO_CACHE, fits, give_parts, imported
+from forge_bot.runs.run_paths import RunPaths
+from forge_bot.sandbox.backends import cannot_judge, choose, run
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
+from forge_bot.sentences import say
+from forge_bot.settings import Config
+
+_MOST_FILES_READ = 2_000
+
+
+@dataclass(eq=False)
+class ProjectSandbox:
+    """The sandbox of one run, whatever tree a command is about."""
+
+    repository: Repository
+    places: RunPaths
+    config: Config
+    profile: Profile
+    tell: Notify
+    _backend: BackendName | None = field(default=None, init=False)
+    _asked_for_parts: bool = field(default=False, init=False)
+    _called_off: threading.Event = field(default_factory=threading.Event, init=False)
+
+    @property
+    def backend(self) -> BackendName:
+        """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
+        it off.
+        """
+        if self._backend is None:
+            self._backend = choose(self.config.sandbox)
+            if self._backend is BackendName.OFF:
+                text = say("runs.project_sandbox.switched_off")
+                if self.profile.commands.setup:
+                    text = f"{text} {say('runs.project_sandbox.setup_without_a_proxy')}"
+                self.tell(warning(text))
+            elif lacking := cannot_judge(self._backend):
+                self.tell(
+                    warning(
+                        say(
+                            "runs.project_sandbox.cannot_judge",
+                            backend=self._backend,
+                            lacking=lacking,
+                        )
+                    )
+                )
+        return self._backend
+
+    @property
+    def uses_go(self) -> bool:
+        """Return whether a command of the project may compile Go."""
+        return any(language.name == "Go" for language in self.profile.languages)
+
+    def try_out(self) -> None:
+        """Try what the first command will run in. Raises NoSandbox."""
+        choose(self.config.sandbox)
+
+    def box(
+        self,
+        place: Tree,
+        *,
+        setting_up: bool = False,
+        network: bool = False,
+        seconds: float | None = None,
+        at_base: bool = False,
+    ) -> Box:
+        """Return the box of a command in a tree, with a time limit. Setup may write the files that
+        other commands read. What Go has compiled `at_base` is kept: others get a copy, since code
+        that is judged must not change what a later command runs.
+        """
+        limit = self.config.command_seconds
+        compiled = self.places.compiled
+        caches = {GO_CACHE: compiled} if self.uses_go else {}
+        if caches:
+            self._give_parts_of_go(place)
+        kept = caches if setting_up or at_base else {}
+        environment = self.places.environment
+        environment.mkdir(parents=True, exist_ok=True)
+        return Box(
+            worktree=place.path,
+            network=network,
+            writable=(*((environment,) if setting_up else ()), *kept.values()),
+            readable=(
+                (self.repository.common_dir,)
+                if setting_up
+                else (environment, self.repository.common_dir)
+            ),
+            copied={name: folder for name, folder in caches.items() if name not in kept},
+            env={
+                **_tool_homes(environment),
+                **{name: str(folder) for name, folder in kept.items()},
+                **self.config.environment,
+            },
+            services=tuple(dict.fromkeys(self.config.services.values())),
+            limits=ResourceLimits(seconds=limit if seconds is None else min(seconds, limit)),
+        )
+
+    def _give_parts_of_go(self, place: Tree) -> None:
+        """Give this run the parts of Go's standard library that its project imports, where one of
+        its commands calls Go. Without a sandbox any project could change them.
+        """
+        compiled, asked = self.places.compiled, self._asked_for_parts
+        self._asked_for_parts = True
+        if asked or compiled.exists() or not fits(self.config.environment):
+            return
+        commands = self.profile.commands
+        if not any(each.argv[:1] == ("go",) for each in (*commands.build, *commands.test)):
+            return
+        if self.backend is BackendName.OFF:
+            return
+        commit = place.commit_id()
+        files = [path for path in self.repository.list_files(commit) if path.endswith(".go")]
+        texts = self.repository.read_many(commit, files[:_MOST_FILES_READ]).values()
+        wanted = imported(text.decode("utf-8", "replace") for text in texts)
+        give_parts(compiled, wanted, self.config.command_seconds, self.run, self.tell)
+
+    def run(self, box: Box, words: Sequence[str]) -> CommandOutcome:
+        """Return the outcome of a command.
+
+        Raises Interrupted if somebody ended the commands, because the output then says nothing
+        about the project.
+        """
+        outcome = run(self.backend, box, words, called_off=self._called_off)
+        if self._called_off.is_set():
+            raise Interrupted(say("runs.project_sandbox.interrupted"))
+        return outcome
+
+    def call_off(self) -> None:
+        """End the command that is running; none starts any more. For a person who stops the run."""
+        self._called_off.set()
+
+
+def _tool_homes(environment: Path) -> dict[str, str]:
+    """Return the folders for downloads of setup: the commands after it have no network."""
+    homes = {
+        "CARGO_HOME": "cargo",
+        "GOPATH": "go",
+        "GOMODCACHE": "go/pkg/mod",
+        "npm_config_cache": "npm",
+        "UV_CACHE_DIR": "uv",
+        "YARN_GLOBAL_FOLDER": "yarn",
+        "COREPACK_HOME": "corepack",
+        "BUNDLE_PATH": "bundle",
+    }
+    return {name: str(environment / folder) for name, folder in homes.items()}

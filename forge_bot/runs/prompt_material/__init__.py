@@ -1,0 +1,1 @@
+"""Documents, files and lines that an agent is shown."""

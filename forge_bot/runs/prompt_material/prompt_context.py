@@ -1,0 +1,325 @@
+"""From an action to a prompt: artifacts, diff, files, profile and the lessons of earlier runs."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import NamedTuple
+
+from forge_bot.artifacts.whole_task import is_whole
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.phases import (
+    AgentPhase,
+    AnsweringPhase,
+    ReviewPhase,
+    TaskReviewPhase,
+)
+from forge_bot.engine.state import Note, TaskState
+from forge_bot.engine.transitions import PROCESS
+from forge_bot.git import Repository
+from forge_bot.knowledge.history import History, Pattern, Similar
+from forge_bot.knowledge.past_runs import DocumentNames
+from forge_bot.knowledge.profile import Profile
+from forge_bot.project.detected_commands import ENV, Command
+from forge_bot.project.search_words import one_line
+from forge_bot.prompts.assemble import assemble
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import (
+    Capability,
+    Delivery,
+    Line,
+    Material,
+    NextDocument,
+    Prompt,
+)
+from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.notifications import Notify, PastRunsRead
+from forge_bot.runs.past_runs.past_run_index import NOBODY, Listener, history_at
+from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
+from forge_bot.runs.run import Run
+from forge_bot.store import SPECS
+from forge_bot.values import TaskId, TaskSpec
+from forge_bot.verification.judgement import going_without_setup
+
+_FEW_FILES = 60
+
+
+class _Said(NamedTuple):
+    """Notes to this agent, decisions of a maintainer, and problems found in the work."""
+
+    notes: tuple[str, ...]
+    decided: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+class _Recalled(NamedTuple):
+    """Lessons of earlier runs for a prompt, a line each."""
+
+    similar: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    friction: tuple[str, ...] = ()
+
+
+class PromptContext:
+    """Makes the prompts of one run."""
+
+    def __init__(
+        self,
+        run: Run,
+        profile: Profile,
+        environment: Environment,
+        delivery: Delivery = "answer",
+        tell: Notify | None = None,
+    ) -> None:
+        self.run = run
+        self.tell = tell
+        self.changes = ChangeInputs(run)
+        self.delivery: Delivery = delivery
+        self.inputs = PromptInputs(run, self.changes, delivery)
+        self.profile = profile
+        self.environment = environment
+        self.capabilities: tuple[Capability, ...] = ()
+        self.menu_notes: tuple[str, ...] = ()
+
+    def prompt(
+        self, action: SpawnAgent, task: TaskId | None, turns: tuple[int, int], budget: int, at: str
+    ) -> tuple[Prompt, Material]:
+        """Return the prompt for an action (and one task of it), and its inputs. Files are shown as
+        they are at the commit `at`.
+        """
+        material = self._material(action, task, turns, at)
+        return assemble(material, self.environment, token_budget=budget), material
+
+    def _material(
+        self, action: SpawnAgent, task_id: TaskId | None, turns: tuple[int, int], at: str
+    ) -> Material:
+        state = self.run.state
+        phase = self.run.pipeline.phase(action.phase)
+        if not isinstance(phase, AnsweringPhase):
+            raise TypeError(f"{action.phase} has no agent")
+        task = state.task(task_id)
+        said = self._said(phase, task_id)
+        past = self._recalled(phase, task)
+        wanted = phase.providers
+        return Material(
+            agent=action.agent,
+            phase=action.phase,
+            label=phase.label,
+            delivery=self.delivery,
+            workspace=self.run.workspace.relative,
+            output_file=self.output_file(action, task_id),
+            branch=state.branch,
+            base=state.base_branch,
+            change=self.changes.command(task, phase) if self.delivery == "files" else "",
+            inputs=self.inputs.of(action, task, phase, at),
+            headings=(*action.headings, *action.closing),
+            next_document=self._next_document(action),
+            verdicts=_verdicts(phase),
+            task=self._task(task),
+            round=self.round(action, task_id),
+            notes=said.notes,
+            decided=said.decided,
+            problems=said.problems,
+            repository=layer_three(
+                self.profile,
+                self._few_files(),
+                state.flags.scope,
+                going_without_setup(state.unusable),
+            ),
+            similar=past.similar,
+            patterns=past.patterns,
+            friction=past.friction,
+            instruction=phase.instruction if isinstance(phase, AgentPhase) else "",
+            capabilities=tuple(entry for entry in self.capabilities if names(wanted, entry.name)),
+            offered=self._offered(),
+            menu_notes=self.menu_notes,
+            answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
+            limits=turns,
+        )
+
+    def _task(self, task: TaskState | None) -> TaskSpec | None:
+        """Return the task of the prompt. Criteria that only name the design are left out: the agent
+        reads the design.
+        """
+        if task is None or not is_whole(task.spec.acceptance, self.run.pipeline.planned_in):
+            return task.spec if task is not None else None
+        return task.spec.replace(acceptance=())
+
+    def _next_document(self, action: SpawnAgent) -> NextDocument | None:
+        """Return the document that the agent may write with its own; a client's agent writes one
+        at a time.
+        """
+        later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
+        if later is None or self.delivery == "files":
+            return None
+        return NextDocument(
+            output_file=later.writes, agent=later.agent, phase=later.id, headings=later.headings
+        )
+
+    def _offered(self) -> tuple[Capability, ...]:
+        """Return the requests that any agent of the pipeline may make."""
+        phases = (each for each in self.run.pipeline.phases if isinstance(each, AnsweringPhase))
+        named = tuple(name for phase in phases for name in phase.providers)
+        return tuple(entry for entry in self.capabilities if names(named, entry.name))
+
+    def _few_files(self) -> tuple[str, ...]:
+        return _few_files(self.run.repository, self.run.state.base_commit)
+
+    def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
+        """The artifact the agent writes."""
+        return action.output_file.replace("{task}", task or "")
+
+    def round(self, action: SpawnAgent, task: TaskId | None) -> int:
+        """Return the round of this phase, or of this task in it, from 1."""
+        place = f"{action.phase}/{task}" if task is not None else action.phase
+        return self.run.state.visits.get(place, 0) + 1
+
+    def _said(self, phase: AnsweringPhase, task: TaskId | None) -> _Said:
+        """Return what a phase, or its task, is told by people and by the process."""
+        notes = [
+            note
+            for note in self.run.state.notes
+            if note.phase == phase.id and note.task in {None, task}
+        ]
+        return _Said(
+            notes=tuple(note.text for note in notes if self._from_person(note)),
+            decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
+            problems=tuple(note.text for note in notes if note.by == PROCESS),
+        )
+
+    def _from_person(self, note: Note) -> bool:
+        agents = {
+            phase.agent for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase)
+        }
+        return note.by != PROCESS and note.by not in agents
+
+    def _rules(self, phase: AnsweringPhase) -> tuple[str, ...]:
+        """Return the standing rules, for the phases that plan and judge the tasks."""
+        return tuple(rule.sentence for rule in self.run.rules.rules) if phase.follows_rules else ()
+
+    def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
+        """Return people's answers at the checkpoints, for agents other than the ones addressed."""
+        spoken = [
+            decision
+            for decision in self.run.state.decisions
+            if decision.notes and decision.notes not in said_anyway
+        ]
+        labels = {phase.id: phase.label for phase in self.run.pipeline.phases}
+        return tuple(
+            f"{decision.by} at {decision.gate} ({labels[decision.gate]}): {decision.notes}"
+            for decision in spoken
+        )
+
+    # -- knowledge
+    # ----------------------------------------------------------------------------------------------
+
+    @property
+    def history(self) -> History:
+        """Return the history in the base commit and in the records that the run began with."""
+        state, tell = self.run.state, self.tell
+        documents = DocumentNames.of(self.run.pipeline)
+        return history_at(
+            self.run.repository,
+            state.base_commit,
+            documents,
+            state.recalls_from,
+            Listener(lambda read, of: tell(PastRunsRead(read=read, of=of))) if tell else NOBODY,
+        )
+
+    def _recalled(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
+        if not phase.recalls:
+            return _Recalled()
+        request = self.run.request
+        text = f"{request.title}\n{request.text}"
+        files = task.spec.files if task is not None else ()
+        about = text if task is None else f"{task.spec.title}\n{text}"
+        # What the agent is not shown is not looked for: the first search in many past runs takes
+        # its time.
+        found = self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
+        return _Recalled(
+            similar=tuple(_run_in_words(entry) for entry in found.similar),
+            patterns=tuple(_pattern_in_words(entry) for entry in found.patterns),
+            friction=found.friction,
+        )
+
+    def past_runs(self, query: str) -> str:
+        """Return past runs that resemble a query, and the lessons of all runs about it, as text for
+        a model.
+        """
+        history = self.history
+        alike = history.similar(query, exclude=self.run.name)
+        found = [f"- {_run_in_words(entry)}" for entry in alike]
+        learned = history.recall(query, parts=("patterns", "friction"))
+        lessons = [f"- {_pattern_in_words(entry)}" for entry in learned.patterns]
+        lessons += [f"- [an agent got stuck] {point}" for point in learned.friction]
+        said = found or ["No past run is like this."]
+        return "\n".join([*said, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
+
+
+def names(globs: Sequence[str], name: str) -> bool:
+    """Return whether a list of a pipeline names a capability; `*` stands for any characters."""
+    return any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _verdicts(phase: AnsweringPhase) -> tuple[str, ...]:
+    if not isinstance(phase, ReviewPhase | TaskReviewPhase):
+        return ()
+    return tuple(verdict.value for verdict in phase.verdicts)
+
+
+def _run_in_words(entry: Similar) -> str:
+    return f"{entry.name}: {entry.title}. {entry.summary}"
+
+
+def _pattern_in_words(entry: Pattern) -> str:
+    """Return a finding of earlier runs as a line. Invisible text is removed from the words of a
+    person, since they come from a comment.
+    """
+    if entry.by_person:
+        return (
+            f"[a person sent work back] {clean(entry.text).text} (in {entry.seen}"
+            f" run{'s' if entry.seen > 1 else ''})"
+        )
+    return f"[{entry.severity.value}] {entry.text} (seen {entry.seen} times)"
+
+
+def layer_three(
+    profile: Profile, files: tuple[str, ...], scope: str = "", without: str = ""
+) -> tuple[Line, ...]:
+    """Return a prompt's description of the repository; `files` are all of its files, if few.
+    `without` says that no command can run.
+    """
+    commands = profile.commands
+
+    def words(found: Sequence[Command]) -> str:
+        # The placeholder for the folder of tools means nothing to a model.
+        return "; ".join(
+            " ".join(each.argv).replace(f"{ENV}/bin/", "")
+            + (f" (the script is: {one_line(each.script)})" if each.script else "")
+            for each in found
+        )
+
+    stays = f"The change stays in {scope}/. A change of any other file waits for a person."
+    facts = (
+        ("Scope", stays if scope else ""),
+        (
+            "Languages",
+            ", ".join(f"{language.name} ({language.percent}%)" for language in profile.languages),
+        ),
+        ("Build command", words(commands.build)),
+        ("Test command", words(commands.test)),
+        ("Lint command", words(commands.lint)),
+        ("No command runs", without),
+        ("CI", profile.ci),
+        ("Conventions", ", ".join(profile.conventions)),
+        ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),
+    )
+    return tuple(Line(label=label, text=text) for label, text in facts if text)
+
+
+@lru_cache(maxsize=8)
+def _few_files(repository: Repository, commit: str) -> tuple[str, ...]:
+    """The files of a commit beside the records of runs; none of them if there are many. What an id
+    names never changes.
+    """
+    names = [name for name in repository.list_files(commit) if not name.startswith(f"{SPECS}/")]
+    return tuple(names) if len(names) <= _FEW_FILES else ()

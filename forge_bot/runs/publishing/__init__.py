@@ -1,0 +1,1 @@
+"""The branch, the commits and the pull request for merge."""

@@ -1,0 +1,177 @@
+"""Merge the new commits of the base branch into a run. A run that is done goes back to its
+verification; one in progress reaches it later.
+"""
+
+from datetime import datetime
+from pathlib import Path
+
+from forge_bot.engine.external_events import CONFLICTS
+from forge_bot.engine.phases import VerifyPhase
+from forge_bot.engine.reports import BaseConflicted, RetryAsked
+from forge_bot.errors import CannotUpdate, UpToDate
+from forge_bot.git import blob_id
+from forge_bot.git.commit_history import commit_at
+from forge_bot.git.diff import has_markers
+from forge_bot.git.remotes import REMOTES, fetch_branch
+from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
+from forge_bot.prompts import escape
+from forge_bot.runs.publishing.code_commits import CONFLICT
+from forge_bot.runs.publishing.merge_into_run import merge_base_into_run
+from forge_bot.runs.publishing.publish_result import target_of
+from forge_bot.runs.publishing.pull_request_branch import take_peoples_commits
+from forge_bot.runs.run import Run
+from forge_bot.sentences import say
+from forge_bot.values import PhaseId, RunStatus
+
+_SHOWN = 5
+
+_LONGEST = 12_000
+"""Characters of one file's conflicts in the document about them."""
+
+
+def fetch_for_update(run: Run) -> None:
+    """Fetch the base branch and the branch for merge, if there is a remote. Raises GitFailed."""
+    repository, state = run.repository, run.state
+    if repository.remote_url() is not None:
+        known = set(repository.remote_branches())
+        for branch in {state.base_branch, state.pull_request_branch} & known:
+            fetch_branch(repository.root, branch)
+
+
+def update(
+    run: Run, *, key: str, at: datetime, by: str, via: str, base: str = ""
+) -> RetryAsked | BaseConflicted | None:
+    """Merge the known commits of people on the offered branch and the new commits of the base
+    branch.
+
+    `base` is another base branch than the run's own, if a person gave the pull request another one.
+    Return the report that sends the run back to its verification, or to a task that solves the
+    conflicts. Return None if the run has its verification still before it. Approvals and open
+    questions stay valid: no document changes. Raises CannotUpdate, or UpToDate where there is
+    nothing to merge; the run is as it was then.
+    """
+    state = run.state
+    done = state.current_phase_status is RunStatus.COMPLETED
+    verification = _verification(run)
+    if state.ended and not done:
+        raise CannotUpdate(
+            say("runs.base_update.run_is_over", status=state.current_phase_status.value)
+        )
+    if state.gate is not None and verification in state.completed_phases:
+        raise CannotUpdate(
+            say("runs.base_update.question_is_open"),
+            hint=say("runs.base_update.answer_first"),
+        )
+    take_peoples_commits(run)
+    root, base = run.repository.root, base or target_of(run)
+    newest, head = _newest(root, base), run.tree.commit_id()
+    if not is_ancestor(root, newest, head):
+        found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
+        if found.conflicts:
+            raise _contradicted(run, base, found.conflicts)
+    elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
+        raise UpToDate(
+            say("runs.base_update.up_to_date", base=base),
+            hint=say("runs.base_update.nothing_to_do"),
+        )
+    if paths := _in_conflict(run):
+        name = f"{CONFLICTS}-{state.rounds.get(CONFLICTS, 0) + 1}.md"
+        blob = blob_id(run.workspace.write(name, _document(run, base, paths)))
+        return BaseConflicted(
+            key=key, at=at, artifact=name, blob=blob, base=base, paths=paths, by=by, via=via
+        )
+    if verification not in state.completed_phases:
+        return None
+    return RetryAsked(key=key, at=at, phase=verification, by=by, via=via)
+
+
+def _newest(root: Path, base: str) -> str:
+    places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
+    newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
+    if newest is None:
+        raise CannotUpdate(say("runs.base_update.base_branch_is_gone", base=base))
+    return newest
+
+
+def _may_solve(run: Run) -> bool:
+    """Return whether a task of the run can solve conflicts: its tasks have begun, and no question
+    is open.
+    """
+    pipeline, state = run.pipeline, run.state
+    return (
+        pipeline.steps is None
+        and state.gate is None
+        and bool(state.tasks)
+        and pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id)
+    )
+
+
+def _in_conflict(run: Run) -> tuple[str, ...]:
+    """Return the files of the newest commit that hold both sides of a conflict."""
+    trailers = commit_at(run.repository.root, run.tree.commit_id()).trailers
+    paths = [path for key, path in trailers if key == CONFLICT]
+    there = run.repository.read_many(run.ref, paths)
+    return tuple(path for path in paths if has_markers(there.get(path, b"")))
+
+
+def _document(run: Run, base: str, paths: tuple[str, ...]) -> str:
+    """Return the document for the task: the places that both sides changed, by file."""
+    there = run.repository.read_many(run.ref, paths)
+    parts = [
+        f"# Conflicts with {escape.plain(base)}",
+        (
+            f"{escape.plain(base)} and this run changed the same lines. Each file holds both"
+            " versions between the lines that begin with `<<<<<<<` and `>>>>>>>`; behind"
+            " `|||||||` stands what was there before. What both sides wanted has to hold."
+        ),
+    ]
+    for path in paths:
+        shown = escape.cut(_hunks(there[path].decode("utf-8", "replace")), _LONGEST)
+        parts.append(f"## {escape.code(path)}\n\n{escape.fenced(shown, 'text')}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _hunks(text: str) -> str:
+    """Return the lines from each first marker to its last one."""
+    found, inside = list[str](), False
+    for line in text.splitlines():
+        inside = inside or line.startswith("<<<<<<< ")
+        if inside:
+            found.append(line)
+        inside = inside and not line.startswith(">>>>>>> ")
+    return "\n".join(found)
+
+
+def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpdate:
+    state = run.state
+    branch = state.pull_request_branch or state.branch
+    more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+    away = run.repository.remote_url() is not None
+    return CannotUpdate(
+        say(
+            "runs.base_update.same_lines_changed",
+            base=base,
+            conflicts=", ".join(conflicts[:_SHOWN]),
+            more=more,
+        ),
+        hint=(
+            say(
+                "runs.base_update.merge_by_hand",
+                base=base,
+                branch=branch,
+                remote="origin/" if away else "",
+                and_push=say("runs.base_update.and_push") if away else "",
+            )
+        ),
+    )
+
+
+def _verification(run: Run) -> PhaseId:
+    """The phase that judges the whole change; the run's last one where its effort leaves it out."""
+    left_out = run.state.skipped_phases
+    found = [
+        phase.id
+        for phase in run.pipeline.phases
+        if isinstance(phase, VerifyPhase) and phase.id not in left_out
+    ]
+    return found[-1] if found else run.state.current_phase

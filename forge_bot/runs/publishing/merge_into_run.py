@@ -1,0 +1,60 @@
+"""Merges of other people's commits into a run, from the offered branch and from the base. The run's
+record is left unchanged.
+"""
+
+from forge_bot.git.commit_history import commit_at
+from forge_bot.git.commit_objects import make_commit
+from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
+from forge_bot.runs.publishing.code_commits import BASE, CONFLICT, RUN
+from forge_bot.runs.run import Run
+from forge_bot.store import SPECS
+
+
+def newest_base(run: Run) -> str:
+    """Return the newest commit of the base branch that the run has: commits from there are no
+    change of the run.
+    """
+    first = run.state.base_commit
+    merged = (dict(commit.trailers).get(BASE) for commit in run.tree.commits(first))
+    return next(filter(None, merged), first)
+
+
+def merge_into_run(run: Run, theirs: str, since: str, subject: str) -> tuple[str, ...]:
+    """Merge a commit into the run, with all that was done there since a commit that both have.
+
+    Return the paths that both sides changed differently; then nothing was merged. Raises GitFailed.
+    """
+    return _merged(run, theirs, since, subject).conflicts
+
+
+def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> MergedTrees:
+    """Merge the newest commit of the base branch into the run. With `mark`, text that both sides
+    changed differently is merged with both versions between markers.
+
+    Where there are conflicts, nothing was merged. Raises GitFailed.
+    """
+    since = run.tree.merge_base(run.tree.commit_id(), newest)
+    labels = ("this run", base) if mark else None
+    return _merged(run, newest, since, f"Merge {base} into the run", labels, ((BASE, newest),))
+
+
+def _merged(
+    run: Run,
+    theirs: str,
+    since: str,
+    subject: str,
+    labels: tuple[str, str] | None = None,
+    trailers: tuple[tuple[str, str], ...] = (),
+) -> MergedTrees:
+    root, head = run.repository.root, run.tree.commit_id()
+    record = f"{SPECS}/{run.name}/"
+    forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
+    found = merge_trees(root, since, head, theirs, labels)
+    # A path that no trailer can hold cannot be found again.
+    forbidden += [path for path in found.marked if " ".join(path.split()) != path]
+    if found.conflicts or forbidden:
+        return MergedTrees(found.tree, (*found.conflicts, *forbidden))
+    said = ((RUN, run.name), *trailers, *((CONFLICT, path) for path in found.marked))
+    signature = commit_at(root, head).signature
+    run.move_forward(make_commit(root, found.tree, (head, theirs), subject, said, signature))
+    return found

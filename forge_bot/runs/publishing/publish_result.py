@@ -1,0 +1,254 @@
+"""Publishes outside the run: the pull request's text, a push, the last commit."""
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Literal
+
+from forge_bot.engine.gates import can_be_posted, may_post
+from forge_bot.errors import PushRefusal, PushRefused
+from forge_bot.git.remotes import REMOTES, fetch_branch
+from forge_bot.git.revisions import HEADS, ref_target
+from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.interaction.pull_request_template import Customs, find_template
+from forge_bot.interaction.run_facts import RunFacts
+from forge_bot.interaction.title_of_change import name_of_change
+from forge_bot.prompts import escape
+from forge_bot.runs.publishing.code_commits import states_types
+from forge_bot.runs.publishing.open_pull_request import (
+    OpenPullRequest,
+    WantedPullRequest,
+    offered_head,
+)
+from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer, push_run
+from forge_bot.runs.run import Run
+from forge_bot.sentences import listed, say
+from forge_bot.store import write_whole
+from forge_bot.values import Frozen, PhaseId
+
+PULL_REQUEST = "pull-request.md"
+_LONGEST_COMMENT = 30_000
+"""Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
+has up to four bytes."""
+
+LONGEST_BODY = 40_000
+"""UTF-16 units of a body; one argument of `gh` holds 128 KiB, and a unit has up to three bytes."""
+
+_TRIES = 5
+"""Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
+
+Post = Callable[[str, str], str]
+"""Posts a text as a comment to the issue at an address, and returns the comment's own address."""
+
+
+class PublishResult(Frozen):
+    """The visible result: a sentence, and its address if it has one.
+
+    If the branch for merge is not the run's, it is named with a sentence of its own.
+    """
+
+    detail: str
+    url: str = ""
+    branch: str = ""
+    offer: str = ""
+
+
+def publish_result(run: Run, offered: Offer, detail: str, url: str = "") -> PublishResult:
+    """Return the result of a publication, with the offered branch if that is not the run's."""
+    if not is_separate(run.state):
+        return PublishResult(detail=detail, url=url)
+    return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
+
+
+@dataclass(eq=False)
+class Publisher:
+    """Performs the publications that a local run can do. Nothing leaves the machine unless a push
+    was asked for.
+    """
+
+    run: Run
+    _: KW_ONLY
+    push: bool = False
+    post: Post | None = None
+    open_pr: OpenPullRequest | None = None
+
+    def asks(self) -> bool:
+        """Return whether a person is to be asked before the summary is posted."""
+        return (
+            self.post is not None
+            and can_be_posted(self.run.pipeline, self.run.state)
+            and not may_post(self.run.pipeline, self.run.state)
+        )
+
+    def publish(
+        self,
+        phase: PhaseId,
+        operation: Literal["open-issues", "pull-request", "post-to-source", "final-commit"],
+    ) -> PublishResult:
+        """Do it, and say what was done. Raises GitFailed when a push fails, StepFailed."""
+        match operation:
+            case "open-issues":
+                return PublishResult(detail=issues_by_hand(self.run, phase))
+            case "pull-request":
+                return self._pull_request()
+            case "post-to-source":
+                return self._post()
+            case "final-commit":
+                return self._final_commit()
+
+    def _pull_request(self) -> PublishResult:
+        run = self.run
+        offered = offer(run) if is_separate(run.state) else Offer(branch=run.state.branch)
+        written = pull_request_text(run, offered)
+        run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
+        write_whole(body_file(run), written.body)
+        detail = say("runs.publish_result.nothing_was_pushed", document=PULL_REQUEST)
+        if self.push:
+            offered = self._pushed(offered)
+            pushed = listed(list(dict.fromkeys(filter(None, (run.state.branch, offered.branch)))))
+            detail = say("runs.publish_result.pushed", branches=pushed, document=PULL_REQUEST)
+        url = ""
+        if self.open_pr is not None and offered.branch:
+            url = self.open_pr(wanted_pull_request(run, offered.branch, written))
+        return publish_result(run, offered, detail, url)
+
+    def _post(self) -> PublishResult:
+        run = self.run
+        if (
+            self.post is not None
+            and can_be_posted(run.pipeline, run.state)
+            and may_post(run.pipeline, run.state)
+        ):
+            address = self.post(run.state.source.url, comment_text(run))
+            return PublishResult(detail=say("runs.publish_result.posted"), url=address)
+        why = (
+            "runs.publish_result.begun_with_nopr"
+            if run.state.flags.skip_pr
+            else "runs.publish_result.needs_a_person"
+        )
+        return PublishResult(detail=say("runs.publish_result.not_posted", why=say(why)))
+
+    def _final_commit(self) -> PublishResult:
+        name = self.run.state.branch
+        offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
+        if not self.push:
+            own = is_separate(self.run.state)
+            of = "runs.publish_result.runs_own_branch" if own else "runs.publish_result.work_is_on"
+            said = say(of, branch=name)
+            return publish_result(self.run, offered, said)
+        offered = self._pushed(offered)
+        said = say("runs.publish_result.last_commit_was_pushed", branch=name)
+        return publish_result(self.run, offered, said)
+
+    def _pushed(self, offered: Offer) -> Offer:
+        """Push, and merge people's new commits on the offered branch."""
+        for _ in range(_TRIES):
+            try:
+                push_run(self.run, offered)
+            except PushRefused as error:
+                theirs = offered.branch not in {"", self.run.state.branch}
+                if not theirs or (error.why, error.branch) != (PushRefusal.BEHIND, offered.branch):
+                    raise
+                fetch_branch(self.run.repository.root, offered.branch)
+                offered = offer(self.run)
+            else:
+                return offered
+        push_run(self.run, offered)
+        return offered
+
+
+def issues_by_hand(run: Run, phase: PhaseId) -> str:
+    """Write the issues that a host without GitHub cannot open; the sentence on them, with their
+    titles. Raises StepFailed.
+    """
+    # Only a pipeline of steps opens issues.
+    from forge_bot.runs.steps.finding_issues import (
+        ISSUES,
+        approved_issues,
+        issues_text,
+        opened_sentence,
+    )
+
+    issues = approved_issues(run, phase)
+    if not issues:
+        return opened_sentence(())
+    run.workspace.write(ISSUES, issues_text(issues))
+    titles = "".join(f"\n- {issue.title}" for issue in issues)
+    return say(
+        "runs.publish_result.no_issue_was_opened",
+        document=ISSUES,
+        count=len(issues),
+        titles=titles,
+    )
+
+
+def comment_text(run: Run) -> str:
+    """Return the summary as a comment: what would act in it is made harmless, and the marker keeps
+    it from being read for commands.
+    """
+    summary = run.workspace.read(run.pipeline.summary)
+    path = f"{run.workspace.relative}/{run.pipeline.summary}"
+    rest = say("runs.publish_result.the_rest", path=path)
+    cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
+    return (
+        f"<!-- forge-bot:summary run={run.name}"
+        f" -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
+    )
+
+
+def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText:
+    """Title and body of the pull request; documents are named by their paths, since nothing may be
+    on GitHub yet. Where they are not on the branch that is offered, the paths begin with the run's.
+    """
+    relative = run.workspace.relative
+    separate = is_separate(run.state)
+    place = f"{run.state.branch}:{relative}" if separate else relative
+    state = run.state
+    if offered is not None and offered.branch:
+        state = state.replace(pull_request_branch=offered.branch)
+    facts = RunFacts(pipeline=run.pipeline, state=state, links=Links(workspace=place))
+    return pull_request(facts, documents_of(run), LONGEST_BODY, customs_of(run))
+
+
+def customs_of(run: Run) -> Customs:
+    """Return the customs of the repository's pull requests, as of the commit of the run's base."""
+    repository, base = run.repository, run.state.base_commit
+    kind = name_of_change(run.pipeline, run.state, documents_of(run)).type
+    found = find_template(repository.list_files(base), kind)
+    raw = repository.read(base, found) if found else None
+    template = raw.decode("utf-8", "replace") if raw is not None else ""
+    return Customs(template=template, typed=states_types(repository, base))
+
+
+def target_of(run: Run) -> str:
+    """Return the branch that the change goes to: the base branch, or the default branch, where one
+    is known, for a run in a person's own branch (`--here`) and where the base branch was deleted or
+    renamed.
+    """
+    state, root = run.state, run.repository.root
+    places = (f"{REMOTES}origin/{state.base_branch}", f"{HEADS}{state.base_branch}")
+    if state.base_branch != state.branch and any(ref_target(root, ref) for ref in places):
+        return state.base_branch
+    return run.repository.default_branch() or state.base_branch
+
+
+def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:
+    """Return the pull request of a branch as `gh` is asked for it."""
+    head, repository = offered_head(run.repository, branch)
+    return WantedPullRequest(head, target_of(run), written, body_file(run), repository)
+
+
+def body_file(run: Run) -> Path:
+    """The file with the text of the pull request, outside of git, as `gh` reads it."""
+    return run.places.home / "pull-request-body.md"
+
+
+def documents_of(run: Run) -> dict[str, str]:
+    """The texts of the run's documents, by name."""
+    names = [name for name in run.state.artifacts if name.endswith(".md")]
+    return {
+        name: raw.decode("utf-8", "replace")
+        for name in names
+        if (raw := run.workspace.read_bytes(name)) is not None
+    }
