@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.mcp_client import connected
 from benchmarks.measuring import CHILDREN, WALL, Figure, Row, as_a_user, measured, summed_up, timed
 from forge_bot.git import Repository
-from forge_bot.mcp_server.loading_ahead import steps
+from forge_bot.mcp_server.sdk_server.loading_ahead import steps
 from forge_bot.mcp_server.service import Service
 from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.mcp_client import Client, connected
 from benchmarks.measuring import PROCESSOR, WALL, Figure, Row, measured, summed_up, timed
 from forge_bot.git.process import git
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service import Service
 from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates

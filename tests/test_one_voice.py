@@ -23,7 +23,7 @@ from forge_bot.gate.grammar import (
     Start,
 )
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.mcp_server import person_answers
+from forge_bot.mcp_server.client_runs import person_answers
 from tests.cli.test_terminal import terminal
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, hosting

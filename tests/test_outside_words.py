@@ -24,7 +24,7 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import registry
 from forge_bot.gate.action import INPUTS, OUTPUTS
 from forge_bot.gate.grammar import FORMS
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings import Config

@@ -33,7 +33,7 @@ import json
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.cli.console import Console
 from forge_bot.cli.terminal_question import show
-from forge_bot.mcp_server.render_question import presented
+from forge_bot.mcp_server.client_runs.render_question import presented
 from tests.bot import scene
 
 view = scene.design_waits()

@@ -15,10 +15,10 @@ from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, Tas
 from forge_bot.engine.reports import Answer, Report, RetryAsked
 from forge_bot.engine.state import State
 from forge_bot.errors import CannotUpdate, PersonDecides, UnknownArtifact
-from forge_bot.mcp_server.check_worktree import CheckWorktree
-from forge_bot.mcp_server.client_run import Turns, client_run
-from forge_bot.mcp_server.person_answers import VIA, VIA_CLIENT
-from forge_bot.mcp_server.preferences import Preferences, preferences, set_preferences
+from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
+from forge_bot.mcp_server.client_runs.client_run import Turns, client_run
+from forge_bot.mcp_server.client_runs.person_answers import VIA, VIA_CLIENT
+from forge_bot.mcp_server.client_runs.preferences import Preferences, preferences, set_preferences
 from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.run_analytics import (
     About,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.protocol import ForgeServer
+    from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
     from forge_bot.mcp_server.service_calls import LazyService
 
 DEBUG = "FORGE_BOT_DEBUG"
@@ -40,7 +40,7 @@ def serve_http(folders: Sequence[Path], port: int) -> int:
     """
     with _without_collections():
         server = _for_http(folders)
-    from forge_bot.mcp_server.http import LOOPBACK, PATH, door, listen
+    from forge_bot.mcp_server.sdk_server.http import LOOPBACK, PATH, door, listen
 
     opened = door(port)
     token = os.environ.get(TOKEN, "").strip()
@@ -55,17 +55,20 @@ def serve_http(folders: Sequence[Path], port: int) -> int:
 
 
 def _for_stdio(folders: Sequence[Path], *, named: bool) -> "ForgeServer":
-    from forge_bot.mcp_server.sdk_import import import_for_stdio, without_optional_packages
+    from forge_bot.mcp_server.sdk_server.sdk_import import (
+        import_for_stdio,
+        without_optional_packages,
+    )
 
     import_for_stdio()
-    from forge_bot.mcp_server.server import make_later
+    from forge_bot.mcp_server.sdk_server.server import make_later
 
     with without_optional_packages():
         return make_later(_service(folders, named=named), debug=_debug())
 
 
 def _for_http(folders: Sequence[Path]) -> "ForgeServer":
-    from forge_bot.mcp_server.server import make_server
+    from forge_bot.mcp_server.sdk_server.server import make_server
 
     return make_server(_service(folders), debug=_debug())
 

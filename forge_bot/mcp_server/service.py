@@ -11,17 +11,17 @@ from pydantic import JsonValue
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
-from forge_bot.mcp_server.action_cache import MOMENT, ActionCache
-from forge_bot.mcp_server.check_worktree import CheckWorktree, ClientTries
-from forge_bot.mcp_server.client_actions import ClientAction, next_for_client
-from forge_bot.mcp_server.client_reports import report
-from forge_bot.mcp_server.client_run import Turns, client_run
-from forge_bot.mcp_server.person_answers import given_to_client, is_answered, passed_on
-from forge_bot.mcp_server.pipeline_init import handle_init
-from forge_bot.mcp_server.pipeline_init_with_context import Call, Confirmations
-from forge_bot.mcp_server.preferences import preferences
+from forge_bot.mcp_server.client_runs.action_cache import MOMENT, ActionCache
+from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree, ClientTries
+from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
+from forge_bot.mcp_server.client_runs.client_reports import report
+from forge_bot.mcp_server.client_runs.client_run import Turns, client_run
+from forge_bot.mcp_server.client_runs.person_answers import given_to_client, is_answered, passed_on
+from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
+from forge_bot.mcp_server.client_runs.pipeline_init_with_context import Call, Confirmations
+from forge_bot.mcp_server.client_runs.preferences import preferences
+from forge_bot.mcp_server.client_runs.render_question import beforehand
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.render_question import beforehand
 from forge_bot.mcp_server.run_management import RunManagement
 from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders
 from forge_bot.mcp_server.tool_schemas import (

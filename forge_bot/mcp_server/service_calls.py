@@ -12,7 +12,7 @@ from anyio.lowlevel import RunVar
 from mcp.server.mcpserver import Context
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.client_actions import ClientAction
+    from forge_bot.mcp_server.client_runs.client_actions import ClientAction
     from forge_bot.mcp_server.service import Service
 
 Answer = TypeVar("Answer")

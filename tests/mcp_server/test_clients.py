@@ -40,7 +40,7 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     )
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-    from forge_bot.mcp_server.server import make_server
+    from forge_bot.mcp_server.sdk_server.server import make_server
     from forge_bot.mcp_server.service_calls import LazyService
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

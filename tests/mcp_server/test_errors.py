@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, PromptReference, ResourceTemplateReference, TextContent
 
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting

@@ -20,7 +20,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 from tests.fakes.made_up import MadeUp, workspace

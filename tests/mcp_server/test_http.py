@@ -21,8 +21,8 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
-from forge_bot.mcp_server.http import application
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.http import application
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python

@@ -28,7 +28,7 @@ FIRST, LAST = "forge_bot.engine.actions", "forge_bot.mcp_server.run_management"
 CALLED = """
 import json, sys
 from pathlib import Path
-from forge_bot.mcp_server.loading_ahead import steps
+from forge_bot.mcp_server.sdk_server.loading_ahead import steps
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.processes import started_by
 lazy = LazyService([Path(sys.argv[1])])

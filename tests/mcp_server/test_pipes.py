@@ -33,7 +33,7 @@ PRINTING = """
 import sys
 from pathlib import Path
 from forge_bot.mcp_server.service_calls import LazyService
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 server = make_server(LazyService([Path(sys.argv[1])]))
 @server.tool(description="Prints.", structured_output=False)
 async def chatty() -> str:

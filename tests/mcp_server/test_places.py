@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal, hosting

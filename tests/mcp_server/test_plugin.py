@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from forge_bot.errors import registry
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 

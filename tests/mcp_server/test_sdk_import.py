@@ -9,7 +9,7 @@ from typing import Any
 
 PROGRAM = """
 import json
-from forge_bot.mcp_server.sdk_import import import_for_stdio
+from forge_bot.mcp_server.sdk_server.sdk_import import import_for_stdio
 import_for_stdio()
 import inspect, sys
 import mcp_types

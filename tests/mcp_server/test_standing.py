@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forge_bot.mcp_server.client_actions import ClientAction
+from forge_bot.mcp_server.client_runs.client_actions import ClientAction
 from forge_bot.mcp_server.service import Service
 from forge_bot.runs.notifications import Notice
 from tests.fakes.processes import started_by

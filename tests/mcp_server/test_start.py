@@ -8,7 +8,7 @@ import sys
 LISTED = """
 import asyncio, sys
 from forge_bot.mcp_server.service_calls import LazyService
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 tools = asyncio.run(make_server(LazyService([])).list_tools())
 print(len(tools), *sorted({name for name in sys.modules}))
 """

@@ -18,7 +18,7 @@ from mcp.types import (
 )
 
 from forge_bot.errors import registry
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample

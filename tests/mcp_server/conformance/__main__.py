@@ -12,8 +12,8 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from forge_bot.mcp_server.http import application, door
-from forge_bot.mcp_server.server import make_server
+from forge_bot.mcp_server.sdk_server.http import application, door
+from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service_calls import LazyService
 from tests.mcp_server.conformance.contents import add_contents
 from tests.mcp_server.conformance.dialogues import add_dialogues

@@ -21,7 +21,7 @@ from mcp.types import (
 )
 from pydantic import Field, JsonValue
 
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 
 _ASKED = {
     "type": "object",

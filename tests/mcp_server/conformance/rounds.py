@@ -23,7 +23,7 @@ from mcp.types import (
     TextContent,
 )
 
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 
 _SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

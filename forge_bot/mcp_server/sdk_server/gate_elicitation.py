@@ -9,8 +9,12 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import JsonValue
 
-from forge_bot.mcp_server.client_notifications import Listeners, ProgressNotifier, announce
-from forge_bot.mcp_server.elicit import (
+from forge_bot.mcp_server.sdk_server.client_notifications import (
+    Listeners,
+    ProgressNotifier,
+    announce,
+)
+from forge_bot.mcp_server.sdk_server.elicit import (
     ElicitedAnswer,
     ElicitedQuestion,
     NoAnswer,
@@ -24,7 +28,7 @@ from forge_bot.mcp_server.tool_results import AtNode, answered
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.client_actions import ClientAction
+    from forge_bot.mcp_server.client_runs.client_actions import ClientAction
     from forge_bot.mcp_server.run_management import Operation, PastQuestion
     from forge_bot.mcp_server.side_tool_results import Controlled
     from forge_bot.mcp_server.tool_schemas import ReportResult

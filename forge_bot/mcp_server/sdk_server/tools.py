@@ -10,10 +10,10 @@ from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, ToolAnnotations
 from pydantic import Field, JsonValue
 
-from forge_bot.mcp_server.client_notifications import announce
-from forge_bot.mcp_server.elicit import can_ask, chosen
-from forge_bot.mcp_server.gate_elicitation import next_or_question
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.client_notifications import announce
+from forge_bot.mcp_server.sdk_server.elicit import can_ask, chosen
+from forge_bot.mcp_server.sdk_server.gate_elicitation import next_or_question
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
 

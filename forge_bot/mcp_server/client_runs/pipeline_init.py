@@ -4,8 +4,13 @@ from collections.abc import Mapping
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate.task_flags import TaskFlags, read_task_flags
-from forge_bot.mcp_server.issue_context import Origin, fetch_needed, origin_of, run_named
-from forge_bot.mcp_server.preferences import Preferences
+from forge_bot.mcp_server.client_runs.issue_context import (
+    Origin,
+    fetch_needed,
+    origin_of,
+    run_named,
+)
+from forge_bot.mcp_server.client_runs.preferences import Preferences
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunProposal, Resumed
 from forge_bot.runs.finding_runs.find_runs import RunInfo

@@ -1,13 +1,18 @@
 """The server with its tools, resources, prompts and completion."""
 
 from forge_bot import __version__
-from forge_bot.mcp_server.argument_completion import add_completion
-from forge_bot.mcp_server.prompts import add_prompts
-from forge_bot.mcp_server.protocol import ForgeServer
-from forge_bot.mcp_server.resource_handlers import add_resources
+from forge_bot.mcp_server.sdk_server.argument_completion import add_completion
+from forge_bot.mcp_server.sdk_server.prompts import add_prompts
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.resource_handlers import add_resources
+from forge_bot.mcp_server.sdk_server.side_tools import (
+    add_history,
+    add_project,
+    add_runs,
+    add_steering,
+)
+from forge_bot.mcp_server.sdk_server.tools import add_beginning, add_loop, add_reporting
 from forge_bot.mcp_server.service_calls import LazyService
-from forge_bot.mcp_server.side_tools import add_history, add_project, add_runs, add_steering
-from forge_bot.mcp_server.tools import add_beginning, add_loop, add_reporting
 
 INSTRUCTIONS = (
     "forge-bot takes a task to a reviewed change: pipeline_init, pipeline_init_with_context (ask"

@@ -7,12 +7,12 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import JsonValue
 
-from forge_bot.mcp_server.client_notifications import announce
-from forge_bot.mcp_server.gate_elicitation import controlled
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.client_notifications import announce
+from forge_bot.mcp_server.sdk_server.gate_elicitation import controlled
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.tools import READS, WRITES, Object
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
-from forge_bot.mcp_server.tools import READS, WRITES, Object
 
 _ENDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False

@@ -6,13 +6,13 @@ from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.mcp_server.check_worktree import ClientTries
-from forge_bot.mcp_server.client_agent_reports import (
+from forge_bot.mcp_server.client_runs.check_worktree import ClientTries
+from forge_bot.mcp_server.client_runs.client_agent_reports import (
     LONGEST_WORDS,
     agent_failed,
     agent_worked,
 )
-from forge_bot.mcp_server.publish_steps import is_pushed, publication
+from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publishing.publish_result import PULL_REQUEST

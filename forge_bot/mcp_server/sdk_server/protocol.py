@@ -28,11 +28,11 @@ from mcp.types import (
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments, ForgeError
-from forge_bot.mcp_server.client_notifications import Listeners
-from forge_bot.mcp_server.loading_ahead import steps
+from forge_bot.mcp_server.sdk_server.client_notifications import Listeners
+from forge_bot.mcp_server.sdk_server.loading_ahead import steps
+from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicies
+from forge_bot.mcp_server.sdk_server.stdio import StdioTransport
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
-from forge_bot.mcp_server.session_policy import SessionPolicies
-from forge_bot.mcp_server.stdio import StdioTransport
 from forge_bot.mcp_server.tool_results import (
     UNEXPECTED,
     AtNode,

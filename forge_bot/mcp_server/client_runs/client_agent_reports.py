@@ -7,8 +7,8 @@ from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
-from forge_bot.mcp_server.check_worktree import ClientTries, sent_back
-from forge_bot.mcp_server.client_tree import (
+from forge_bot.mcp_server.client_runs.check_worktree import ClientTries, sent_back
+from forge_bot.mcp_server.client_runs.client_tree import (
     Dispatch,
     check_bounds,
     dispatched,

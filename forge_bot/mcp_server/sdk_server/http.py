@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge_bot.errors import PortTaken
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.sentences import say
 
 LOOPBACK = "127.0.0.1"

@@ -26,12 +26,12 @@ from forge_bot.engine import (
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed, StepFailed
 from forge_bot.lazy_regex import lazy_regex
-from forge_bot.mcp_server.check_worktree import CheckWorktree
-from forge_bot.mcp_server.client_reports import PUSH
-from forge_bot.mcp_server.client_tree import dispatched
-from forge_bot.mcp_server.person_answers import VIA
-from forge_bot.mcp_server.publish_steps import PublishStep, publish_step
-from forge_bot.mcp_server.render_question import component, presented
+from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
+from forge_bot.mcp_server.client_runs.client_reports import PUSH
+from forge_bot.mcp_server.client_runs.client_tree import dispatched
+from forge_bot.mcp_server.client_runs.person_answers import VIA
+from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, publish_step
+from forge_bot.mcp_server.client_runs.render_question import component, presented
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.mcp_server.tool_schemas import (
     MODELS,

@@ -8,7 +8,7 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
-from forge_bot.mcp_server.protocol import ForgeServer
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 
 _MOST = 100

@@ -12,7 +12,7 @@ import threading
 from typing import NamedTuple
 
 from forge_bot.git.revisions import own_folders
-from forge_bot.mcp_server.client_actions import ClientAction
+from forge_bot.mcp_server.client_runs.client_actions import ClientAction
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.store import SPECS

@@ -9,8 +9,8 @@ from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import SpawnAgent
 from forge_bot.errors import Interrupted
 from forge_bot.git import Tree, blob_id
-from forge_bot.mcp_server.agent_prompts import AgentPrompts
-from forge_bot.mcp_server.client_tree import Dispatch, EditsTried
+from forge_bot.mcp_server.client_runs.agent_prompts import AgentPrompts
+from forge_bot.mcp_server.client_runs.client_tree import Dispatch, EditsTried
 from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.edit_checks.edit_tries import EditTries

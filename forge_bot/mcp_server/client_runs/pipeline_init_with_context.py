@@ -16,10 +16,10 @@ from forge_bot.errors import (
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
-from forge_bot.mcp_server.client_run import Turns
-from forge_bot.mcp_server.client_tree import begun_here
-from forge_bot.mcp_server.idempotency import begun_before, check_alone
-from forge_bot.mcp_server.issue_context import (
+from forge_bot.mcp_server.client_runs.client_run import Turns
+from forge_bot.mcp_server.client_runs.client_tree import begun_here
+from forge_bot.mcp_server.client_runs.idempotency import begun_before, check_alone
+from forge_bot.mcp_server.client_runs.issue_context import (
     IssueContext,
     Origin,
     edited,
@@ -27,7 +27,7 @@ from forge_bot.mcp_server.issue_context import (
     proposed,
     told_origin,
 )
-from forge_bot.mcp_server.render_question import choice_in_words
+from forge_bot.mcp_server.client_runs.render_question import choice_in_words
 from forge_bot.mcp_server.served_folders import ServedFolder
 from forge_bot.mcp_server.tool_schemas import (
     Confirmation,

@@ -10,7 +10,7 @@ from mcp.types import Annotations
 from pydantic import JsonValue
 
 from forge_bot.errors import ForgeError
-from forge_bot.mcp_server.protocol import ROOTS, ForgeServer
+from forge_bot.mcp_server.sdk_server.protocol import ROOTS, ForgeServer
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import in_words, sendable
 

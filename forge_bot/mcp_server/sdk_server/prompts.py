@@ -10,10 +10,10 @@ from mcp.types import INVALID_PARAMS, EmbeddedResource, ResourceLink, TextResour
 from pydantic import ValidationError
 
 from forge_bot.errors import ForgeError
-from forge_bot.mcp_server.protocol import ForgeServer, problems_of
-from forge_bot.mcp_server.resource_handlers import MARKDOWN
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer, problems_of
+from forge_bot.mcp_server.sdk_server.resource_handlers import MARKDOWN
+from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy, changes
 from forge_bot.mcp_server.service_calls import LazyService, in_thread
-from forge_bot.mcp_server.session_policy import SessionPolicy, changes
 from forge_bot.mcp_server.tool_results import in_words, sendable
 
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error."
