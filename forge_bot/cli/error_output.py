@@ -10,7 +10,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.standard_streams import NobodyReads, settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.process_signals import undisturbed
+from forge_bot.runs.interrupts import undisturbed
 from forge_bot.sentences import say
 
 FAILED = 1

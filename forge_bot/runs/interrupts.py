@@ -6,6 +6,7 @@ pydantic's, it may come out as another exception, or not at all.
 
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -53,6 +54,24 @@ def ignore_ctrl_c() -> None:
     """
     if signal.getsignal(signal.SIGINT) is by_hand:
         signal.signal(signal.SIGINT, no_effect)
+
+
+@contextmanager
+def undisturbed() -> Generator[None]:
+    """Block Ctrl-C while the user is told that a first one was received.
+
+    Only the main thread can receive signals.
+    """
+    mine = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
+    taken = mine and before is not signal.SIG_IGN
+    if taken:
+        signal.signal(signal.SIGINT, no_effect)
+    try:
+        yield
+    finally:
+        if taken:
+            signal.signal(signal.SIGINT, before)
 
 
 def no_effect(_number: int, _frame: FrameType | None) -> None:

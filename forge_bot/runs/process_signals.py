@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from forge_bot.runs.interrupts import PATIENCE, by_hand, hear, no_effect
+from forge_bot.runs.interrupts import PATIENCE, by_hand, hear
 from forge_bot.runs.wall_clock import now
 
 Done = TypeVar("Done")
@@ -138,24 +138,6 @@ async def interruptible() -> AsyncGenerator[None]:
 
 def _nothing() -> None:
     """Before the work has begun there is nothing to stop."""
-
-
-@contextmanager
-def undisturbed() -> Generator[None]:
-    """Block Ctrl-C while the user is told that a first one was received.
-
-    Only the main thread can receive signals.
-    """
-    mine = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT)
-    taken = mine and before is not signal.SIG_IGN
-    if taken:
-        signal.signal(signal.SIGINT, no_effect)
-    try:
-        yield
-    finally:
-        if taken:
-            signal.signal(signal.SIGINT, before)
 
 
 def _like_by_hand(_number: int, _frame: FrameType | None) -> None:
