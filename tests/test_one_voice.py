@@ -211,7 +211,7 @@ def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) 
     ) as person:
         person.until("Your answer")
         person.say("approved")
-        assert "did you mean `approve`?" in person.until("Your answer")
+        assert "Did you mean `approve`?" in person.until("Your answer")
         person.say("revise Say what swaps do")
         shown = person.until("Your answer")
         person.say(f"approve {re.findall(r'version ([0-9a-f]{7})', shown)[0]}")
