@@ -33,7 +33,7 @@ from forge_bot.github_api.types import Comment, Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.publishing.base_update import update
 from forge_bot.runs.publishing.publish_result import target_of
-from forge_bot.runs.request_draft import RequestDraft
+from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import ANSWER_OF
 from forge_bot.sentences import say
@@ -308,7 +308,7 @@ def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
     report = RequestRefreshed(
         key=spoken.key,
         at=spoken.comment.created_at,
-        title=request.title,
+        title=title_of_run(request.title),
         request_blob=blob_id(raw),
         request_hash=request.hash,
         by=spoken.by,

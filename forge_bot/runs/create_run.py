@@ -25,7 +25,7 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.late_files import fill_later, note_new_tree
 from forge_bot.runs.process_signals import this_process
-from forge_bot.runs.request_draft import RequestDraft
+from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
@@ -282,7 +282,7 @@ class _FirstCommit(NamedTuple):
             at=self.stamp,
             run=self.name,
             pipeline=self.pipeline.id,
-            title=request.title,
+            title=title_of_run(request.title),
             effort=request.effort,
             effort_reason=request.effort_reason,
             source=request.source,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pydantic import Field
 
 from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.sentences import say
 from forge_bot.values import Frozen, Source
 
@@ -128,6 +129,13 @@ def checked(draft: RequestDraft) -> RequestDraft:
             )
         )
     return draft
+
+
+def title_of_run(title: str) -> str:
+    """Return the title that a run has from that of its request: without invisible characters, which
+    documents of a run may not hold.
+    """
+    return clean_plain(title).text.strip() or title
 
 
 def _storable(text: str) -> str:

@@ -2,6 +2,7 @@
 nothing lost.
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -106,6 +107,16 @@ def test_a_record_that_cannot_be_written_is_told_before_a_run_begins(
     words = ("run", TASK, "--record", str(tmp_path), "--model", sample.model())
     assert "--record" in refused(sample.forge(*words), "REQUEST-007", 2)
     assert sample.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_invisible_characters_of_a_title_reach_no_document_and_ask_nothing_more(
+    sample: Sample,
+) -> None:
+    title = "Guard\u200b the \u202estart\u202c"
+    sample.forge("run", title, "--effort", "S", "--model", sample.model())
+    done = sample.forge("approve", "--model", sample.model())
+    assert done.code == 0, done.out
+    assert json.loads(sample.forge("status", "--json").out)["title"] == "Guard the start"
 
 
 @pytest.mark.promise("cli-option-model")
