@@ -108,8 +108,8 @@ def package_folder(words: Sequence[str]) -> str | None:
     option = MANAGERS.get(words[0]) if words else None
     if option is None:
         return None
-    folder = next((after for word, after in pairwise(words) if word == option), ".")
-    return normpath(folder).removeprefix(".")
+    folder = normpath(next((after for word, after in pairwise(words) if word == option), "."))
+    return "" if folder == "." else folder
 
 
 def runner_words(words: Words, script: str = "") -> Words | None:

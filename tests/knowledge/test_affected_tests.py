@@ -159,6 +159,8 @@ def test_a_crate_of_another_manifest_is_not_asked_for_its_targets() -> None:
         ("python3 -m unittest", "tests/test_cart.py", False),
         ("npm --prefix web test", "web/cart.test.js", False),
         ("npm --prefix web test", "shop/cart.test.js", True),
+        ("npm --prefix .web test", ".web/cart.test.js", False),
+        ("npm --prefix ./.web test", "web/cart.test.js", True),
         ("pnpm --dir web test", "shop/cart.test.js", True),
         ("npm test", "tests/test_cart.py", False),
         ("make test", "tests/test_cart.py", False),

@@ -96,6 +96,14 @@ JAVASCRIPT: dict[str, tuple[Mapping[str, str], Mapping[str, set[str]]]] = {
         },
         {"src/deep/one.ts": {"src/two.ts"}},
     ),
+    "a base folder below one whose name begins with a dot": (
+        {
+            ".site/tsconfig.json": '{"compilerOptions": {"baseUrl": "src"}}',
+            ".site/src/deep/one.ts": "import 'two'\n",
+            ".site/src/two.ts": "",
+        },
+        {".site/src/deep/one.ts": {".site/src/two.ts"}},
+    ),
     "packages of a workspace with exports and built files": (
         {
             "package.json": '{"name": "all", "workspaces": ["packages/*"]}',

@@ -79,7 +79,8 @@ class TypeScriptConfigs:
         options = table(config.get("compilerOptions"))
         folder = dirname(file)
         base = string(options.get("baseUrl"))
-        base_folder = normpath(join(folder, base)).removeprefix(".") if base else None
+        base_folder = normpath(join(folder, base)) if base else None
+        base_folder = "" if base_folder == "." else base_folder
         patterns = {
             pattern: strings(targets) for pattern, targets in table(options, "paths").items()
         }
