@@ -4,7 +4,6 @@ A test that gives two outcomes at one commit is flaky. One that fails each time 
 passes each time before it is red.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -40,10 +39,12 @@ RunTests = Callable[[Moment, Sequence[str]], CommandResult | None]
 
 
 def newly_red(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
-    """Return the newly failing tests; `UNNAMED` stands for failures without a name."""
+    """Return the newly failing tests whose outcomes can be told; `UNNAMED` stands for failures
+    without a name. Of several tests of one name nobody can tell which of them failed.
+    """
     if now.name is not CommandName.TEST or not now.exit_code or not _compares(before, now):
         return ()
-    new = Counter(now.failures) - Counter(before.failures)
+    new = [name for name in dict.fromkeys(now.failures) if name not in before.failures]
     return tuple(new) or (() if before.exit_code or now.failures else (UNNAMED,))
 
 

@@ -123,7 +123,7 @@ def test_a_table_whose_names_all_ran_is_not_remarked_on(sample: Sample) -> None:
     assert sample.forge("approve", "--model", model).code == 0
     found = json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
     assert (found["ran"], found["untested"]) == (["test_nobody_is_on_call"], [])
-    assert "⚠️" not in (sample.workspace / "pull-request.md").read_text()
+    assert "(⚠️" not in (sample.workspace / "pull-request.md").read_text()
 
 
 def test_a_symbol_beside_its_file_a_test_file_that_is_asked_for_and_a_page_need_no_remark(

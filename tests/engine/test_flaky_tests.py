@@ -84,6 +84,20 @@ def scripted(*outcomes: bool) -> Fails:
     return lambda _moment, _earlier: left.pop(0) if len(left) > 1 else left[0]
 
 
+def test_a_second_failing_test_of_a_name_that_failed_before_is_not_taken_for_flaky() -> None:
+    """As node names tests in TAP, without their file. Each rerun at the base shows the name too."""
+
+    def failed(count: int) -> CommandResult:
+        text = "not ok 1 - works\n" * count + f"# tests 2\n# pass {2 - count}\n# fail {count}"
+        return read_outcome(CommandName.TEST, MAKE, 1, text, 1)
+
+    again = flaky_tests(
+        failed(1), failed(2), lambda moment, _: failed(2 if moment is Moment.AFTER else 1)
+    )
+    assert again == Rerun()
+    assert judge([failed(1)], [failed(2)]).red
+
+
 @pytest.mark.parametrize("argv", [PYTEST, MAKE], ids=["selected", "whole"])
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 def test_of_a_hundred_verifications_with_flaky_tests_at_most_one_is_red(
