@@ -415,7 +415,7 @@ def test_the_status_of_a_run_fits_into_eighty_columns(ended_sample: Sample) -> N
     table = [line for line in lines if line.startswith(("✓  ", "–  "))]
     rows = [phase for phase in SHIPPED.phases if phase.kind != "decision"]
     assert len(table) == len(rows), "no row is broken into two"
-    assert [line for line in lines if "1 of 1 tasks · 1,100 tokens · $0.00" in line]
+    assert [line for line in lines if "1 of 1 task · 1,100 tokens · $0.00" in line]
     assert max(len(line.rstrip()) for line in table) <= 80
 
 
