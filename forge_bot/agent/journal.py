@@ -36,6 +36,7 @@ from forge_bot.agent.models.batch_api import BatchTicket
 from forge_bot.agent.redaction import redactor
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.store import full, without_room, write_whole
+from forge_bot.values import Usage
 
 _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
 
@@ -53,6 +54,7 @@ class Journal:
         self.strike = redactor(environ)
         self.damaged = 0
         self._ends: dict[tuple[str, str], Ended] = {}
+        self._read = set[tuple[str, str]]()
         self._observations: dict[str, CapabilityResult] = {}
         self._tries: dict[str, TryOutcome] = {}
         self._open: dict[tuple[str, str], list[Decimal]] = {}
@@ -72,11 +74,17 @@ class Journal:
     def answered(self, key: str, prompt: str) -> ModelReply | None:
         """Return the reply to exactly this question, if it is in the journal."""
         end = self._ends.get((key, prompt))
+        self._read.add((key, prompt))
         return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
     def has_reply(self, prefix: str) -> bool:
         """Return whether the journal has a reply of this conversation."""
         return any(key.startswith(prefix) for key, _ in self._ends)
+
+    def unread(self, prefix: str) -> Usage:
+        """Return the cost of the replies under this prefix that nobody has read in this process."""
+        ends = (end for place, end in self._ends.items() if place not in self._read)
+        return sum((end.usage for end in ends if end.key.startswith(prefix)), Usage())
 
     def observed(self, key: str) -> CapabilityResult | None:
         """Return the result under this key, if it is in the journal."""
@@ -122,6 +130,7 @@ class Journal:
         )
         self._append(end)
         self._ends[key, prompt] = end
+        self._read.add((key, prompt))
         return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
     def failed(self, key: str, prompt: str, why: str, *, paid: bool) -> None:

@@ -212,16 +212,19 @@ class _Inquirer:
         """Return the result of the model's work on the question."""
         assignment = await asyncio.to_thread(self._assignment, text)
         ledger = Ledger(self.run.state.budget)
-        return await work(
+        journal = Journal(self.run.places.journal, environ)
+        finished = await work(
             assignment,
             model=model,
             context=self.context,
-            journal=Journal(self.run.places.journal, environ),
+            journal=journal,
             ledger=ledger,
             check=_empty,
             notice=self._thinking(capped=ledger.budget.ignores_unknown_prices),
             now=time.monotonic,
         )
+        # A process that was killed may have paid for another question that was never recorded.
+        return finished.replace(usage=journal.unread(assignment.prefix) + finished.usage)
 
     def _assignment(self, text: str) -> Assignment:
         settings = self.run.config.agent

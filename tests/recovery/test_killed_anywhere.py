@@ -91,6 +91,18 @@ def test_a_question_that_is_killed_after_its_answer_came_is_shown_it_and_paid_on
     assert world.play.asked.total() == 1
 
 
+def test_a_question_that_is_killed_and_not_asked_again_is_counted_with_the_next_one(
+    short: Told,
+) -> None:
+    world, parts = short
+    world.back(str(parts[1].number))
+    world.play.fresh()
+    killed_at(world, ("ask", "Which day is the first?", *MODEL), _ANSWERED)
+    assert world.forge("ask", "And which is the last?", *MODEL)[0] == 0
+    asked = [each for each in world.standing().reports if each["type"] == "asked"]
+    assert sum(each["usage"]["calls"] for each in asked) == world.play.asked.total() == 2
+
+
 _THE_TRY = 1
 """The number of the implementer's first question after the design was approved: its edits are tried
 before the next one."""
