@@ -36,6 +36,8 @@ _SCRIPT = lazy_regex(
     re.MULTILINE,
 )
 _SCRIPT_FILE = lazy_regex(r"\.[cm]?[jt]sx?$")
+_CASES = lazy_regex(r"\.each\b|\bparametri[sz]e|\bparameteri[sz]ed\b|#\[case\b")
+"""Signs of a test that runs once for each of several values."""
 _CASE = lazy_regex(r"Test|TestCase$|Tests?$")
 """Names of classes, or of those they are made from, whose tests a runner looks for."""
 _NOT_COLLECTED = ("__test__", "__init__")
@@ -215,6 +217,11 @@ def lists_tests(output: str, known: Iterable[TestPlace]) -> bool:
     are known.
     """
     return any(_is_named(output, place) for place in known)
+
+
+def counts_once(text: str) -> bool:
+    """Return whether each test of a file surely counts as one where it runs."""
+    return _CASES.search(text) is None
 
 
 def why_not_run(place: TestPlace, text: str) -> str:

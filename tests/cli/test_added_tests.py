@@ -69,6 +69,10 @@ MANY = "import pytest\n" + HALVES.replace(
     "def test_halves():\n    assert half(6) == 3",
     "@pytest.mark.parametrize('x', [6, 8])\ndef test_halves(x):\n    assert half(x) * 2 == x",
 )
+AS_MANY = (
+    f"{SKIPPED}\n\n@pytest.mark.parametrize('x', [0, 1])\n"
+    "def test_small(x):\n    assert half(x) == 0\n"
+)
 MARKERS = "[pytest]\nmarkers = slow\naddopts = -m 'not slow'\n"
 
 
@@ -77,6 +81,7 @@ MARKERS = "[pytest]\nmarkers = slow\naddopts = -m 'not slow'\n"
     [
         ({"pytest.ini": MARKERS}, wrote("tests/test_new.py", SLOW), ["tests/test_new.py"]),
         ({}, wrote("tests/test_new.py", SKIPPED), ["tests/test_new.py"]),
+        ({}, wrote("tests/test_new.py", AS_MANY), ["tests/test_new.py"]),
         (
             {"pytest.ini": "[pytest]\npython_files = test_*.py\n"},
             wrote("tests/new_test.py", HALVES),
@@ -90,7 +95,15 @@ MARKERS = "[pytest]\nmarkers = slow\naddopts = -m 'not slow'\n"
         ({}, wrote("tests/test_new.py", MANY), []),
         ({"pytest.ini": MARKERS}, wrote("tests/test_new.py", HALVES), []),
     ],
-    ids=["deselected", "skipped", "not of the pattern", "elsewhere", "several cases", "runs"],
+    ids=[
+        "deselected",
+        "skipped",
+        "skipped beside cases",
+        "not of the pattern",
+        "elsewhere",
+        "several cases",
+        "runs",
+    ],
 )
 def test_a_test_that_pytest_leaves_out_is_named_and_is_no_proof(
     sample: Sample, files: dict[str, str], test: dict[str, str], names: list[str]

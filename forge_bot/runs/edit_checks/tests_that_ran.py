@@ -18,6 +18,7 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.added_tests import (
     added_tests,
     can_run,
+    counts_once,
     listing_words,
     lists_tests,
     ran_in,
@@ -123,7 +124,9 @@ def looked_for(commands: TestCommands) -> LookedFor:
     )
     found, removed, replaced = added_tests(before, after)
     rose = commands.rose_by()
-    wanted = {} if rose == len(found) - removed else dict([*found.items()][:_MOST_ADDED])
+    counted = all(counts_once(after[place.path]) for place in found.values())
+    all_ran = counted and rose == len(found) - removed
+    wanted = {} if all_ran else dict([*found.items()][:_MOST_ADDED])
     known = [place for path, text in before.items() for place in tests_in(path, text)]
     unseen, untold = _unseen(commands, wanted, known, rose) if wanted else ([], [])
     named = {name: why_not_run(found[name], after[found[name].path]) for name in unseen}
