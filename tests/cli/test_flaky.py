@@ -58,7 +58,7 @@ def test_a_flaky_test_is_named_in_every_document_and_remembered(
     assert "has flaky tests, which are not judged" in document
     assert f"passed in another of the same code: {FLAKY}" in document
     offered = (sample.workspace / "pull-request.md").read_text()
-    row = next(line for line in offered.splitlines() if line.startswith("* ❌ **test**"))
+    row = next(line for line in offered.splitlines() if line.startswith("* ⚠️ **test**"))
     assert "flaky: `tests.test_flaky.Flaky.test_now_and_then`" in row
 
     kept = sample.path / ".git" / "forge-bot" / "flaky-tests.json"
