@@ -41,6 +41,9 @@ _PURE = (
             "values",
             "errors",
             "remedies",
+            # The texts for people: files that are read and compiled once, and never change.
+            "sentences",
+            "resources",
             "runs.run_steps",
             "temporal.payloads",
             "temporal.thread_payloads",
@@ -48,7 +51,9 @@ _PURE = (
         )
     ),
 )
-"""The workflow's imports: values and functions without clock, files and randomness."""
+"""The workflow's imports: values and functions without clock and randomness, and without files but
+for the texts.
+"""
 
 _READERS = ("markdown_it", "mdurl")
 """The later imports of those functions, at their first Markdown: they are as pure."""

@@ -46,11 +46,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
 
 @pytest.fixture(scope="session")
 def asked(server: "Server", tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Clone]":
-    """A clone with a worker, and a run that has asked its first question."""
+    """A clone with a worker that is new on its machine, so that no sentence is compiled yet, and a
+    run that has asked its first question.
+    """
     from tests.temporal.scene import clone
 
+    compiled = str(tmp_path_factory.mktemp("compiled"))
     with clone(tmp_path_factory.mktemp("temporal-clone"), server) as it:
-        it.start_worker()
+        it.start_worker({**it.environ, "PYTHONPYCACHEPREFIX": compiled})
         said = it.begin(TASK)
         assert said.code == 3, said.out + said.err
         yield it
