@@ -249,12 +249,7 @@ class PromptFiles:
         head: bool,
         tail: bool,
     ) -> InputFile | None:
-        lines = [
-            span
-            for place in found.places
-            if path in resolve(place.path, self._files)[:1]
-            for span in place.lines
-        ]
+        lines = self._cited_lines(path, found)
         newest = tells_of_changes(path) and not (search or lines)
         if newest and not now and path in self._changelogs:
             self._shown.setdefault(path, ())
@@ -262,12 +257,9 @@ class PromptFiles:
         if newest and (rule := newest_entries(path, text, room)) is not None:
             return self._named(path, rule.text, rule.part, now=now)
         before = self._shown.get(path, ())
-        # A module that is named as `tests.test_app` means the file, unless something in it has the
-        # same name.
-        stem = PurePosixPath(path).stem
         wanted = WantedPlaces(
-            tuple(lines),
-            tuple(name for name in found.names if name != stem or defines(text, stem)),
+            lines,
+            _names_meant(path, text, found),
             tuple(self._about),
             search,
             is_prose(path),
@@ -285,6 +277,14 @@ class PromptFiles:
         self._shown[path] = (*before, *part.spans)
         return self._named(path, part.text, "" if part.whole else part.said, now=now)
 
+    def _cited_lines(self, path: str, found: Mentions) -> tuple[Span, ...]:
+        return tuple(
+            span
+            for place in found.places
+            if path in resolve(place.path, self._files)[:1]
+            for span in place.lines
+        )
+
     def _named(self, path: str, text: str, part: str, *, now: bool) -> InputFile:
         said = [path, *(["as it is now"] if now else []), *filter(None, (part,))]
         return InputFile(
@@ -298,6 +298,14 @@ class PromptFiles:
         before = self.repository.objects(self.base, paths)
         after = self.repository.objects(commit, paths)
         return {path for path in paths if before.get(path) and before[path] != after.get(path)}
+
+
+def _names_meant(path: str, text: str, found: Mentions) -> tuple[str, ...]:
+    """Return the names that may mean something in a file. A module that is named as
+    `tests.test_app` means the file, unless something in it has the same name.
+    """
+    stem = PurePosixPath(path).stem
+    return tuple(name for name in found.names if name != stem or defines(text, stem))
 
 
 def _unreadable(raw: bytes) -> str:
