@@ -4,10 +4,8 @@ import re
 import unicodedata
 from decimal import Decimal
 
-from forge_bot.lazy_regex import lazy_regex
-
 _CENT = Decimal("0.01")
-_TWICE = lazy_regex(r"\b(\w+) \(([\w.]+\.\1)\)")
+_TWICE = re.compile(r"\b(\w+) \(([\w.]+\.\1)\)")
 
 
 def several(count: int, word: str) -> str:

@@ -58,7 +58,6 @@ def test_the_wheel_carries_every_template_and_nothing_else(tmp_path: Path) -> No
     assert __version__ in wheel.name
 
 
-@pytest.mark.promise("lesson-27")
 def test_every_agent_has_a_template_and_every_template_an_agent() -> None:
     agents = {*SHIPPED.agents, INQUIRY, PERFORMER, STEP_WRITER}
     assert {
@@ -79,7 +78,6 @@ def helped(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.promise("lesson-27")
 def test_every_command_and_option_that_the_readme_names_exists(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -113,7 +111,6 @@ def test_every_option_that_a_sentence_or_a_page_gives_to_a_command_is_one_of_tha
         assert unknown == [], command
 
 
-@pytest.mark.promise("design-flows")
 def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
     skipped = {effort: SHIPPED.skipped(effort, auto=False) for effort in Effort}
     assert SHIPPED.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
@@ -233,7 +230,6 @@ def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
         assert not named & set(found), path
 
 
-@pytest.mark.promise("design-phases")
 def test_the_pipeline_is_the_one_that_was_agreed_on() -> None:
     reviewed, checked = "APPROVE APPROVE_WITH_NOTES REVISE", "PASS PASS_WITH_NOTES FAIL"
     agreed = [

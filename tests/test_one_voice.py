@@ -224,7 +224,6 @@ def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) 
     ]
 
 
-@pytest.mark.promise("cli-revise")
 def test_revise_is_a_command_at_the_terminal(sample: Sample) -> None:
     task = "`rota who` names somebody for days before the rota starts"
     sample.forge("run", task, "--effort", "S", "--model", sample.model())

@@ -46,7 +46,7 @@ print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 _WITHOUT_FILES = {"artifacts", "engine", "prompts", "sentences.py", "values.py", "verification"}
 """Rooms that read no file, the errors of a template, and a language that there is not; beside them
 code of workflows and what is imported there."""
-_NO_TEXTS = {"say", "Field", "compile", "lazy_regex", "cast", "names"}
+_NO_TEXTS = {"say", "Field", "compile", "cast", "names"}
 _SAYS_WHAT_THE_RECORD_SAYS = {"edit_tries", "newly_red", "requirement_check", "reruns"}
 """Modules whose notices repeat the record of a run, which is the same in every language."""
 _SPEAK_TO_PEOPLE = {

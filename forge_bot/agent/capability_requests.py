@@ -19,19 +19,18 @@ from forge_bot.agent.capabilities import (
 from forge_bot.agent.model_answers import Explore
 from forge_bot.agent.models.base import ChatMessage
 from forge_bot.agent.providers.provider_result import result_of
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 _READER = "read_file"
 _LEAST_LINES = 8
 """Lines in a row below which repeating them is shorter than saying where they stand."""
 
-_SHOWN = lazy_regex(
+_SHOWN = re.compile(
     r'^<untrusted-text source="([^",]+)(?:, (?:as it is now, )?lines (\d+))?[^"]*">\n(.*?)^</',
     re.DOTALL | re.MULTILINE,
 )
-_FIRST = lazy_regex(r"lines (\d+)-")
-_GAP = lazy_regex(r"\[… lines \d+-(\d+) (?:are not shown here|stand above)")
+_FIRST = re.compile(r"lines (\d+)-")
+_GAP = re.compile(r"\[… lines \d+-(\d+) (?:are not shown here|stand above)")
 
 Line = tuple[int, str]
 """The number of a line in its file, and its text."""

@@ -23,7 +23,6 @@ from forge_bot.agent.text_files import (
     occurrences,
 )
 from forge_bot.errors import PathEscapes
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
@@ -46,7 +45,7 @@ Systems allow 1,024 to 4,096 for the whole path.
 
 # Source: "Naming Files, Paths, and Namespaces", Win32 documentation. An extension changes nothing:
 # aux.c is the device, too.
-_DEVICE = lazy_regex(
+_DEVICE = re.compile(
     r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\..*)?", re.IGNORECASE
 )
 _NOT_ON_WINDOWS = frozenset('<>:"|?*')

@@ -11,8 +11,6 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge_bot.lazy_regex import lazy_regex
-
 JsonObject = dict[str, Any]
 
 
@@ -200,12 +198,12 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
         raise Malformed(f"This {name} does not fit its schema: {'; '.join(found)}.") from error
 
 
-_FENCED = lazy_regex(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
+_FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
 _MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
 _BRACES_TRIED = 200
 # Terminal control has no meaning in a document: whole escape sequences (ECMA-48 CSI and OSC), and
 # other control characters.
-_UNPRINTED = lazy_regex(
+_UNPRINTED = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
 )

@@ -3,10 +3,10 @@
 A path must not lead above it, into git's own folder, or out through a link.
 """
 
+import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from forge_bot.errors import PathEscapes
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 # Names by which file systems of other machines also reach git's own folder.
@@ -76,6 +76,6 @@ def _opened(glob: str) -> tuple[str, ...]:
     )
 
 
-_CHOICE = lazy_regex(r"\{([^{}]*,[^{}]*)\}")
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_BRACES = 16
 _MOST_ALTERNATIVES = 32

@@ -6,6 +6,7 @@ They are changes to protected paths, and to the part of a manifest that installs
 import ast
 import configparser
 import json
+import re
 import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,6 @@ from typing import cast
 from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.settings.protected_paths import reason_for
 from forge_bot.settings.yaml_file import read_yaml
@@ -86,7 +86,7 @@ _POM = frozenset(
     {"version", "name", "description", "url", "inceptionYear", "licenses", "developers", "scm"}
 )
 _COMPOSER = (*_ABOUT, "type", "time", "readme")
-_ENCODING = lazy_regex(r"^\s*<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
+_ENCODING = re.compile(r"^\s*<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
 _PUBSPEC = (*_ABOUT, "issue_tracker", "topics", "screenshots")
 
 

@@ -6,15 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
 
-from forge_bot.lazy_regex import lazy_regex
-
-_SECRET_NAME = lazy_regex(
+_SECRET_NAME = re.compile(
     r"TOKEN(?!S|IZ)|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|"
     r"(?:API|ACCESS|PRIVATE|SIGNING)_?KEY|(?:^|_)(?:KEY|AUTH|PAT|PWD)(?:_|$)",
     re.IGNORECASE,
 )
 # Names that only say where a secret lies.
-_PLACE_NAME = lazy_regex(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PWD$", re.IGNORECASE)
+_PLACE_NAME = re.compile(r"_(?:FILE|PATH|DIR|SOCK|URL|HOST|NAME|ID)$|^(?:OLD)?PWD$", re.IGNORECASE)
 SETUP_PREFIX = "FORGE_SETUP_"
 """The prefix of variables with credentials for setup."""
 # Shorter values would redact ordinary words.
@@ -24,7 +22,7 @@ _SHORTEST_LINE = 16
 # with.
 _NO_SECRET = ("-----", base64.b64encode(b"openssh-key-v1").decode()[:18])
 # RFC 3986, 2.2 and 2.3: characters that some programs do not encode.
-_ESCAPE = lazy_regex("%[0-9A-F]{2}")
+_ESCAPE = re.compile("%[0-9A-F]{2}")
 _UNRESERVED = "!*'();:@&=+$,/?#[]"
 
 Redactor = Callable[[str], str]

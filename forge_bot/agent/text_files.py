@@ -9,10 +9,9 @@ from heapq import nlargest
 from pathlib import Path
 
 from forge_bot.agent.model_feedback import fenced
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
-_WORD = lazy_regex(r"\w+|[^\w\s]")
+_WORD = re.compile(r"\w+|[^\w\s]")
 # Comparing characters is slow, so only the windows that share most words are compared, up to this
 # length.
 _WINDOWS = 5
@@ -102,7 +101,7 @@ def _promising(lines: list[str], size: int, passage: str) -> list[int]:
 
 
 _BOM = b"\xef\xbb\xbf"
-_LINE_END = lazy_regex(r"\r?\n")
+_LINE_END = re.compile(r"\r?\n")
 _LONGEST_LINE = 10_000
 """The bytes within which a file's first line has to end."""
 

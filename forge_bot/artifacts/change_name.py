@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from forge_bot.artifacts.markdown import BlockKind, one_line, read_blocks
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 
@@ -47,14 +46,14 @@ _SYNONYMS = {
 }
 """Types by the names that they have in titles, labels and types of issues."""
 
-_CONVENTIONAL = lazy_regex(
+_CONVENTIONAL = re.compile(
     r"(?P<type>[a-z]+)(?P<scope>\([^()\n]{1,40}\))?(?P<breaking>!)?\s?[:：]\s*(?P<title>\S.*)",
     re.IGNORECASE,
 )
-_BRACKETED = lazy_regex(r"\[(?P<type>[a-z ]+)\]\s*[:：]?\s*(?P<title>\S.*)", re.IGNORECASE)
-_DOCUMENT = lazy_regex(r"design\s*[:：–—-]\s*", re.IGNORECASE)
-_LABEL = lazy_regex(r"(?:type|kind|category|t)\s*[:/=_-]\s*(?P<name>.+)", re.IGNORECASE)
-_TRACEBACK = lazy_regex(
+_BRACKETED = re.compile(r"\[(?P<type>[a-z ]+)\]\s*[:：]?\s*(?P<title>\S.*)", re.IGNORECASE)
+_DOCUMENT = re.compile(r"design\s*[:：–—-]\s*", re.IGNORECASE)
+_LABEL = re.compile(r"(?:type|kind|category|t)\s*[:/=_-]\s*(?P<name>.+)", re.IGNORECASE)
+_TRACEBACK = re.compile(
     r"Traceback \(most recent call last\)|^[^\S\n]+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked",
     re.MULTILINE,
 )

@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from forge_bot.artifacts.markdown import Block, InlineSpan, one_line
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
-_NEEDS_YOU = lazy_regex(r"needs you\s*[:：]\s*(?P<what>\S.*)", re.IGNORECASE | re.DOTALL)
-_DEMANDS = lazy_regex(r"\s*\((?:R-\d+(?:\s*[,–-]\s*)?)+\)")
-_NONE = lazy_regex(r"none\b", re.IGNORECASE)
-_INTERFACE = lazy_regex(
+_NEEDS_YOU = re.compile(r"needs you\s*[:：]\s*(?P<what>\S.*)", re.IGNORECASE | re.DOTALL)
+_DEMANDS = re.compile(r"\s*\((?:R-\d+(?:\s*[,–-]\s*)?)+\)")
+_NONE = re.compile(r"none\b", re.IGNORECASE)
+_INTERFACE = re.compile(
     r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
     r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+.*"
     r"|--[a-z][\w-]*(?:[ =]\S.*)?"
     r"|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
 )
 """Code that is a signature, a declaration, an option or a route."""
-FILE_PATH = lazy_regex(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
-_JOINT = lazy_regex(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
-_POINTER = lazy_regex(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
-_SPARED = lazy_regex(
+FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
+_JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
+_POINTER = re.compile(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
+_SPARED = re.compile(
     r"(?:(?:it|is|are|stays?|remains?|left) )*"
     r"(?:unchanged|untouched|not (?:changed|touched)|as (?:it is|they are))\b(?! for| in| but)",
     re.IGNORECASE,

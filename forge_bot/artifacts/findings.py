@@ -23,26 +23,25 @@ from forge_bot.artifacts.severities import (
     read_severity_line,
     read_tag,
 )
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Finding, Frozen, Severity
 
 LONGEST = 500
 
-_TEXT_LINE = lazy_regex(
+_TEXT_LINE = re.compile(
     r"^[\W_]{0,20}(?:description|issue|problem|finding|title"
     r"|summary)[\W_]{0,6}[:：][\W_]{0,6}?(?P<rest>\w.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 # Headings above many findings, which are the title of none.
-_GENERIC = lazy_regex(
+_GENERIC = re.compile(
     r"^[\W\d_]*(?:(?:review|open|all|detailed|key"
     r"|new)\s+)?(?:findings?|issues?|problems?|concerns?|review|comments?)[\W\d_]*$",
     re.IGNORECASE,
 )
-_EXPLAINS = lazy_regex(
+_EXPLAINS = re.compile(
     r"\W*(?:meaning|definition|when(?: to use)?|count|number|total)\W*", re.IGNORECASE
 )
-_TELLS = lazy_regex(
+_TELLS = re.compile(
     r"\W*(?:findings?|issues?|problems?|titles?|descriptions?|summary|what"
     r"|observations?|comments?)\W*",
     re.IGNORECASE,

@@ -6,7 +6,6 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ def _parser() -> "MarkdownIt":
 
 
 _BREAKS = {"softbreak", "hardbreak"}
-_COMMENT = lazy_regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = lazy_regex(r"<[^<>]*>")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
 # Invisible characters: a file of them is empty to a reader.
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"))
 

@@ -4,11 +4,10 @@ import re
 
 from forge_bot.artifacts.markdown import BlockKind, one_line, read_blocks
 from forge_bot.artifacts.sections import read_section
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import NothingToDo, Problem, Unneeded
 
 HEADING = "Nothing to Do"
-_SAID = lazy_regex(r"nothing to (?:do|change)\s*(?:[:：–—-]\s*(?P<why>.*))?", re.IGNORECASE)
+_SAID = re.compile(r"nothing to (?:do|change)\s*(?:[:：–—-]\s*(?P<why>.*))?", re.IGNORECASE)
 _LEVEL = 2
 
 

@@ -8,15 +8,14 @@ from forge_bot.artifacts.design_outline import FILE_PATH, joined_codes
 from forge_bot.artifacts.markdown import BlockKind
 from forge_bot.artifacts.sections import blocks_below, read_section
 from forge_bot.artifacts.tasks import read_tasks, task_list
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import TaskMode, TaskSpec
 
 _CHANGES = "Changes"
 """The section of a design that names its changes."""
 
-_TASKS = lazy_regex(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
+_TASKS = re.compile(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
 _ONE = {"one", "1"}
-_BESIDE = lazy_regex(
+_BESIDE = re.compile(
     r"(?:^|[/_.-])(?:tests?|specs?|docs?|changelog|changes|readme)(?:$|[/_.-])", re.IGNORECASE
 )
 _PROSE = (".md", ".rst", ".txt", ".adoc")

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.artifacts.verdicts import judge_review
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Inspection, Problem, Verdict
 
 MOST_CHARACTERS = 200_000
 
 _LEVEL = 2
-_NUMBER = lazy_regex(
+_NUMBER = re.compile(
     r"^(?:(?:part|section|step)\s+)?\d{1,2}(?:\.\d{1,2})*(?:[.):]\s*|\s+[–—-]\s*|\s+)",
     re.IGNORECASE,
 )
-_PLACEHOLDER = lazy_regex(
+_PLACEHOLDER = re.compile(
     r"[\W_]*(?:to ?do|tbd|tba|fixme|to be (?:done|written|filled in|added|determined)|\w+ goes"
     r" here|lorem ipsum)?[\W_]*",
     re.IGNORECASE,

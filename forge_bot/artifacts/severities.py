@@ -3,7 +3,6 @@
 import re
 
 from forge_bot.artifacts.markdown import BOLD, CODE, MARKS, PLAIN, TEXT
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Severity
 
 # A title or an empty answer is shorter. Longer texts are not searched, so that a hostile text costs
@@ -26,7 +25,7 @@ _LEAD = (
 )
 _SIGN = r"(?:\s*[:：|]|\s+[-–—]+\s|\s*[–—])"
 _BEFORE = tuple(
-    lazy_regex(rf"{_LEAD}{tag}(?P<rest>.*)$", _FLAGS)
+    re.compile(rf"{_LEAD}{tag}(?P<rest>.*)$", _FLAGS)
     for tag in (
         rf"\[\s*(?:severity:?\s*)?{_SEVERITY}{_NOUN}?\s*\]",
         rf"(?<=\()\s*{_SEVERITY}\s*\)",
@@ -35,59 +34,59 @@ _BEFORE = tuple(
     )
 )
 # Where a title is expected, a tag in capitals needs no sign.
-_CAPITAL_TAG = lazy_regex(
+_CAPITAL_TAG = re.compile(
     rf"{_LEAD}{_CAPITALS}\s+(?!(?:findings?|issues?|problems?|items?)\b)(?P<rest>\w.*)$", re.DOTALL
 )
 # After a title a tag needs brackets or capitals: there the word is often only a word.
 _THEN = r"(?:[\W_]*$|\s*[:：—–-]\s.*$)"
 _BEHIND = (
-    lazy_regex(
+    re.compile(
         rf"^(?P<rest>.+?)[\s{MARKS}]*\[\s*(?:severity:?\s*)?{_SEVERITY}\s*\]{_THEN}", _FLAGS
     ),
-    lazy_regex(rf"^(?P<rest>.+?)\s*\((?:[Ss]everity:?\s*)?{_CAPITALS}\){_THEN}", re.DOTALL),
-    lazy_regex(rf"^(?P<rest>.+?)\s+[-–—]+\s*{_CAPITALS}[\W_]*$", re.DOTALL),
+    re.compile(rf"^(?P<rest>.+?)\s*\((?:[Ss]everity:?\s*)?{_CAPITALS}\){_THEN}", re.DOTALL),
+    re.compile(rf"^(?P<rest>.+?)\s+[-–—]+\s*{_CAPITALS}[\W_]*$", re.DOTALL),
 )
 _ORDERS = (
     r"(?:(?:must|should|could|needs?)(?: be)? fix(?:ed)?|blocking|blockers?|nice to have|optional)"
 )
 _ASIDE_TEXT = r"\s*\([^)]*\)"
 _LABEL, _HEADING = (
-    lazy_regex(
+    re.compile(
         rf"{_LEAD}(?:severity:?\s*)?[\[(]?{_SEVERITY}[\])]?{_NOUN}?(?:{more})?[\W_]*$", _FLAGS
     )
     for more in (_ASIDE_TEXT, rf"{_ASIDE_TEXT}|\s*[:—–-]\s*{_ORDERS}")
 )
-_LINE = lazy_regex(rf"^[\W_]*severity[\W_]+{_SEVERITY}\b(?P<rest>.*)$", _FLAGS)
-_CELL = lazy_regex(rf"[\W_]*{_SEVERITY}[\W_]*", _FLAGS)
+_LINE = re.compile(rf"^[\W_]*severity[\W_]+{_SEVERITY}\b(?P<rest>.*)$", _FLAGS)
+_CELL = re.compile(rf"[\W_]*{_SEVERITY}[\W_]*", _FLAGS)
 _BETWEEN = r"[\W_]{0,6}?(?:[/|,<>=→]|\bor\b|\band\b|\bto\b)[\W_]{0,6}"
-_LEGEND = lazy_regex(rf"{_LEAD}(?:severity[\W_]{{1,8}})?{_ANY}{_BETWEEN}{_ANY}\b", _FLAGS)
+_LEGEND = re.compile(rf"{_LEAD}(?:severity[\W_]{{1,8}})?{_ANY}{_BETWEEN}{_ANY}\b", _FLAGS)
 
-_CODE_GOES_ON = lazy_regex(rf"[^\w{CODE}]*\w[^{MARKS}]*{TEXT}")
+_CODE_GOES_ON = re.compile(rf"[^\w{CODE}]*\w[^{MARKS}]*{TEXT}")
 
 _THINGS = r"(?:findings?|issues?|problems?|concerns?|items?|blockers?|ones?)"
 _SEEN = r"(?:found|identified|remain(?:s|ing)?|left|open|detected|observed|at this time|to report)"
 _FOUND = rf"(?: (?:were |was |are |is |have been )?{_SEEN})?"
-_NONE = lazy_regex(
+_NONE = re.compile(
     rf"[\W_]*(?:(?:none|nothing){_FOUND}|no (?:\w+"
     rf" ){{0,3}}?{_THINGS}{_FOUND}|n/?a|nil|zero|keine?|aucune?|ninguno?|なし|無し"
     rf"|\d+(?: (?:{_THINGS}|open))?)?[\W_]*",
     _FLAGS,
 )
 _DONE = r"(?:resolved|fixed|addressed|closed)"
-_RESOLVED = lazy_regex(
+_RESOLVED = re.compile(
     rf"(?:[(\[—–→]|\s-|->)\s*(?:✅\s*)?(?:now )?{_DONE}(?: in"
     rf" .{{1,30}})?[\W_]*$|^[\W_]*{_DONE}\s*[)\]:—–]",
     _FLAGS,
 )
 _WHEN = r"(?: (?:since|in|from)\b.{0,40})?"
-_ASIDE = lazy_regex(
+_ASIDE = re.compile(
     rf"\W*(?:(?:now |already |previously )?{_DONE}(?: {_THINGS})?{_WHEN}"
     rf"|{_THINGS} (?:that (?:are|were) |now |already )?{_DONE}{_WHEN}"
     r"|(?:severity )?legend|severities|severity"
     r" (?:levels?|scale|definitions?|key|guide)|rubric)\W*",
     _FLAGS,
 )
-_DEFINITION = lazy_regex(
+_DEFINITION = re.compile(
     r"[\W_]*(?:(?:must|should|has to|have to|needs? to|could|can|may|to) be"
     r" (?:fixed|addressed|resolved|improved)"
     r"|(?:does not |doesn't )?blocks? (?:approval|the \w+)|blocking|nice to"

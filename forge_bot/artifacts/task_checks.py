@@ -7,12 +7,11 @@ from itertools import combinations
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.artifacts.waves import shared_file
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 
 MOST_TASKS = 30
 
-_OUTSIDE = lazy_regex(r"^(?:[/\\~]|[A-Za-z][A-Za-z0-9+.-]*:)")
+_OUTSIDE = re.compile(r"^(?:[/\\~]|[A-Za-z][A-Za-z0-9+.-]*:)")
 
 
 def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:

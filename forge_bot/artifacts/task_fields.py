@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from forge_bot.artifacts.task_values import is_none, read_dependencies, read_mode, read_paths
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen, TaskId, TaskMode
 
 
@@ -31,17 +30,17 @@ _ANY = "|".join(f"(?P<{field.value}>{words})" for field, words in _WORDS.items()
 _LEAD = r"^\s*(?:[-*+]\s+)?(?:\#{1,6}\s+)?"
 # `mode: x`, `- **Mode:** x`, `**Mode**: x`, `### Files:`; then a label without a colon: `###
 # Files`, `**Files**`.
-_LABELLED = lazy_regex(
+_LABELLED = re.compile(
     rf"{_LEAD}[*_`]{{0,3}}(?:{_ANY})[*_`]{{0,3}}\s*(?:\([^)]*\)\s*)?[:：][*_`]{{0,3}}(?P<rest>.*)$",
     re.IGNORECASE,
 )
-_ALONE = lazy_regex(
+_ALONE = re.compile(
     rf"^\s*(?:\#{{1,6}}\s+|(?=\*\*|__))[*_]{{0,3}}(?:{_ANY})[*_]{{0,3}}\s*(?P<rest>)$",
     re.IGNORECASE,
 )
-_BULLET = lazy_regex(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<rest>.*)$")
-_CRITERION = lazy_regex(r"^\s*(?:[-*+]\s+)?(?:\[[ xX]?\]\s*)?[*_]{0,3}AC[ -]?\d+\b")
-_CHECKBOX = lazy_regex(r"^\[[ xX✓✔]?\]\s*")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<rest>.*)$")
+_CRITERION = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[[ xX]?\]\s*)?[*_]{0,3}AC[ -]?\d+\b")
+_CHECKBOX = re.compile(r"^\[[ xX✓✔]?\]\s*")
 
 
 class Fields(Frozen):

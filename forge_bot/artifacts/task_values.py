@@ -4,33 +4,32 @@ import re
 from collections.abc import Iterator, Sequence
 
 from forge_bot.artifacts.waves import normal_path
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import TaskId, TaskMode
 
 ID = r"(?:[A-Za-z]{1,12}-?)?\d+(?:\.\d+)*[a-z]?"
 
 _NONE = {"", "none", "nothing", "n/a", "na", "nil", "null", "tbd"}
-_STARTS_WITH_NONE = lazy_regex(r"\W*(?:none|nothing|n/a)\b", re.IGNORECASE)
-_MODE = lazy_regex(
+_STARTS_WITH_NONE = re.compile(r"\W*(?:none|nothing|n/a)\b", re.IGNORECASE)
+_MODE = re.compile(
     r"(?P<mode>sequential|parallel|human[ _-]?gate)(?:\s*(?:[.,;(#]|[-–—]\s).*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _MARKS = " \t`*\"'"
 
-_ACTION = lazy_regex(
+_ACTION = re.compile(
     r"^\**(?:to )?(?:creates?|new|add(?:ed)?|modif(?:y|ied)|edit|update|change|delete|remove"
     r"|rename|tests?)\**\s*[:：]\**\s*",
     re.IGNORECASE,
 )
-_LINK = lazy_regex(r"\[([^\]]+)\]\([^)]*\)")
-_ASIDE = lazy_regex(r"\s+\([^)]*\)")
-_REMARK = lazy_regex(r"\s+(?:[-–—]+|→|<-|//)\s.*|(?<=[\w`*]):\s+.*|\s+#.*", re.DOTALL)
-_PLACE = lazy_regex(r"(?::\d+(?:-\d+)?|\#L\d+(?:-L?\d+)?)+$")
-_EXTENSION = lazy_regex(r"\.\w{1,10}$")
-_ENTRY = lazy_regex(
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_ASIDE = re.compile(r"\s+\([^)]*\)")
+_REMARK = re.compile(r"\s+(?:[-–—]+|→|<-|//)\s.*|(?<=[\w`*]):\s+.*|\s+#.*", re.DOTALL)
+_PLACE = re.compile(r"(?::\d+(?:-\d+)?|\#L\d+(?:-L?\d+)?)+$")
+_EXTENSION = re.compile(r"\.\w{1,10}$")
+_ENTRY = re.compile(
     rf"(?:tasks?\s*)?#?(?P<id>{ID}|[A-Z])(?:\s*[:–—-]\s.*)?", re.IGNORECASE | re.DOTALL
 )
-_BETWEEN = lazy_regex(r"\s*(?:,|;|&|\+|\band\b)\s*", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*(?:,|;|&|\+|\band\b)\s*", re.IGNORECASE)
 
 
 def is_none(value: str) -> bool:

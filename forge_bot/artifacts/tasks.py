@@ -14,19 +14,18 @@ from forge_bot.artifacts.task_fields import (
 )
 from forge_bot.artifacts.task_values import ID, read_mode
 from forge_bot.artifacts.whole_task import whole_criteria
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen, Problem, TaskId, TaskMode, TaskSpec
 
-_HEADING = lazy_regex(
+_HEADING = re.compile(
     rf"^\W*task\s+(?:\#|no\.?\s*)?(?P<id>{ID}|[A-Z](?=\s*[:.)–—-]))(?:\s*[:.)–—-]\s*|\s+|$)"
     rf"(?P<title>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_UNNUMBERED = lazy_regex(r"^\W*task\s*[:–—-]\s*(?P<title>\S.*)$", re.IGNORECASE | re.DOTALL)
-_MARKER = lazy_regex(r"\s*\[(?P<mode>sequential|parallel|human[ _-]?gate)\]\s*$", re.IGNORECASE)
-_SIGN = lazy_regex(r"[\\`*_\[\]<>~#&!|]")
+_UNNUMBERED = re.compile(r"^\W*task\s*[:–—-]\s*(?P<title>\S.*)$", re.IGNORECASE | re.DOTALL)
+_MARKER = re.compile(r"\s*\[(?P<mode>sequential|parallel|human[ _-]?gate)\]\s*$", re.IGNORECASE)
+_SIGN = re.compile(r"[\\`*_\[\]<>~#&!|]")
 """Characters that can mean something in a line of Markdown."""
-_COMMENT = lazy_regex(r"<!--(?:(?!<!--|-->).)*-->")
+_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->")
 _MACHINE_FENCES = {"", "yaml", "yml"}
 _MODES = ", ".join(mode.value for mode in TaskMode)
 

@@ -1,15 +1,15 @@
 """Tell the files of tests from those of the code they test, by their paths."""
 
-from forge_bot.lazy_regex import lazy_regex
+import re
 
-_NAMED = lazy_regex(
+_NAMED = re.compile(
     r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|_test\.(?:go|dart|exs)$|_spec\.rb$"
     r"|(?:^|[/_])tests?\.rs$"
     r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?(?:\.snap)?$|[a-z](?:Tests?|Spec)\."
     r"(?:java|kt|cs|scala|swift)$"
 )
-_FOLDER = lazy_regex(r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata|__snapshots__)/")
-_RECORD = lazy_regex(r"^\.specs/")
+_FOLDER = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata|__snapshots__)/")
+_RECORD = re.compile(r"^\.specs/")
 
 
 def belongs_to_tests(path: str) -> bool:

@@ -11,7 +11,6 @@ from enum import Enum
 from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BOLD, PLAIN, Block, BlockKind, read_blocks
 from forge_bot.artifacts.sections import without_asides
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Finding, Severity, Verdict
 
 
@@ -25,7 +24,7 @@ class NoVerdict(Enum):
 _FEW = r"(?:(?:minor|small|some|a few|the following)\s+)?"
 _NOTES = rf"(?:[\s_-]*(?:with|w/)[\s_-]+{_FEW}(?:notes?|comments?|nits?|suggestions?|remarks?))"
 _TOKEN = rf"(?P<word>approved?|pass(?:ed)?|revise|fail(?:ed)?)(?P<notes>{_NOTES})?(?![\w]|-\w)"
-_ANY_TOKEN = lazy_regex(r"(?:approved?|pass(?:ed)?|revise|fail(?:ed)?)(?![^\W_])", re.IGNORECASE)
+_ANY_TOKEN = re.compile(r"(?:approved?|pass(?:ed)?|revise|fail(?:ed)?)(?![^\W_])", re.IGNORECASE)
 _WORDS = {
     **dict.fromkeys(("approve", "approved"), (Verdict.APPROVE, Verdict.APPROVE_WITH_NOTES)),
     **dict.fromkeys(("pass", "passed"), (Verdict.PASS, Verdict.PASS_WITH_NOTES)),
@@ -33,13 +32,13 @@ _WORDS = {
     "revise": (Verdict.REVISE, Verdict.REVISE),
 }
 # Signs and a ticked box may precede the word, but no `!` and no `≠`, which deny it.
-_CHOICE = lazy_regex(
+_CHOICE = re.compile(
     rf"(?P<signs>(?:[^\w!≠¬]|_)*(?:x\]\s*)?){_TOKEN}(?P<tail>.*)", re.IGNORECASE | re.DOTALL
 )
-_CROSSES = lazy_regex("[❌✖✗✘🚫⛔👎🛑]")
-_NOT_TICKED = lazy_regex(rf"(?:\[ ?\]|[☐⬜])\s*{_TOKEN}", re.IGNORECASE)
-_SHORTCODE = lazy_regex(r":[a-z0-9_+-]+:")
-_DENIED = lazy_regex(
+_CROSSES = re.compile("[❌✖✗✘🚫⛔👎🛑]")
+_NOT_TICKED = re.compile(rf"(?:\[ ?\]|[☐⬜])\s*{_TOKEN}", re.IGNORECASE)
+_SHORTCODE = re.compile(r":[a-z0-9_+-]+:")
+_DENIED = re.compile(
     r"\W*(?:not|do(?:es)? not|don['’]t|doesn['’]t|cannot|can['’]t|never|no|would|almost|nearly"
     r"|conditional(?:ly)?|tentative(?:ly)?)\b(?P<rest>.{0,60})",
     re.IGNORECASE | re.DOTALL,
@@ -51,13 +50,13 @@ _CONDITION = (
     r" that|except"
     rf"|{_BOUND})\b"
 )
-_AT_CLAUSE = lazy_regex(
+_AT_CLAUSE = re.compile(
     rf"(?:^|[,;:(\[—–|-]|\b(?:but|and|however|though|yet))\s*(?:but\s+|and\s+)?{_CONDITION}",
     re.IGNORECASE,
 )
 # Words that are often harmless count only with what makes them a condition: “even if”, “sent at
 # once”, “pending requests”.
-_ANYWHERE = lazy_regex(
+_ANYWHERE = re.compile(
     r"\b(?:only (?:if|when|once|after)|provided"
     rf" (?:that|the|all|you|it|they)|unless|assuming|until|{_BOUND}"
     r"|pending (?:the|ci|an?|review|approval|tests?|fix(?:es)?|changes?|confirmation)"
@@ -69,7 +68,7 @@ _ANYWHERE = lazy_regex(
 )
 # A later sentence or the next paragraph revokes an approval if it begins like this. “However, two
 # small points” does not.
-_TAKES_BACK = lazy_regex(
+_TAKES_BACK = re.compile(
     r"\W*(?:(?:but|however|and)\W+)?(?:only (?:if|once|when|after)|unless|provided"
     rf" that|pending|assuming|{_BOUND})\b"
     r"|\W*(?:if|once|when|after)\b.{0,80}\b(?:approved?|pass(?:es)?|merged?|go ahead|proceed)\b"
@@ -77,14 +76,14 @@ _TAKES_BACK = lazy_regex(
     r"|\W*(?:but|however)\b.{0,80}\b(?:must|needs?|requires?|before)\b",
     re.IGNORECASE,
 )
-_HISTORY = lazy_regex(
+_HISTORY = re.compile(
     r"\b(?:was|were|from|previous|previously|earlier|prior|formerly|last|no longer|instead"
     r" of|not)\s+(?:an?\s+|the\s+)?\w+",
     re.IGNORECASE,
 )
-_REASON = lazy_regex(r"\s+(?:because|since|as (?:it|the|this|all|every|no|is))\b", re.IGNORECASE)
+_REASON = re.compile(r"\s+(?:because|since|as (?:it|the|this|all|every|no|is))\b", re.IGNORECASE)
 # A line that begins in lower case continues the sentence.
-_SENTENCE_END = lazy_regex(r"(?<=[.!?。])\s+|\n+(?![a-z])")
+_SENTENCE_END = re.compile(r"(?<=[.!?。])\s+|\n+(?![a-z])")
 
 
 def read_choice(text: str, following: str = "") -> Verdict | NoVerdict:
@@ -171,31 +170,31 @@ _WHOSE = (
     r"(?:(?:the|my|our|final|overall|review|reviewer|reviewer['’]s"
     r"|design|tasks?|code|comprehensive)\s+){0,4}"
 )
-_LABEL = lazy_regex(
+_LABEL = re.compile(
     rf"^[\W_]{{0,20}}(?:\d{{1,2}}(?:\.\d{{1,2}})?[.):]?\s+)?{_WHOSE}verdict"
     rf"(?P<aside>\s*\([^)]*\))?[*_`]*"
     r"(?P<sign>\s*(?:[:：=|]|[-–—→]+>?|\bis\b:?|\Z)|\s+)(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_LATER_LABEL = lazy_regex(
+_LATER_LABEL = re.compile(
     r"^(?P<before>.*?)(?P<sign>\s[-–—]+|[|·•:;(])\s*"
     r"(?P<label>(?:(?:final|overall)\s+)?verdict\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 # A verdict that is only reported does not count: on its line, or in a section of that name.
-_TOLD = lazy_regex(
+_TOLD = re.compile(
     r"\b(?:previous|earlier|last|prior|old|former|examples?|sample|template|format|legend"
     r"|instructions?|criteri(?:on|a)|if)\b",
     re.IGNORECASE,
 )
-_TELLING = lazy_regex(
+_TELLING = re.compile(
     r"\W*(?:(?:previous|earlier|last|prior|old|former)\s+"
     r"(?:reviews?|rounds?|verdicts?|iterations?)\b.*"
     r"|(?:an? |the )?(?:examples?|samples?|templates?|legend|(?:output"
     r" )?format|instructions|history)\W*)",
     re.IGNORECASE | re.DOTALL,
 )
-_REASONS = lazy_regex(
+_REASONS = re.compile(
     r"\W*(?:reasons?|rationale|why|summary|notes?|comments?|explanation|details)\W*", re.IGNORECASE
 )
 

@@ -1,13 +1,13 @@
 """Select the tasks that may run now, and together."""
 
 import fnmatch
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import TaskId, TaskMode, TaskSpec
 
-_WILDCARD = lazy_regex(r"[*?]")
+_WILDCARD = re.compile(r"[*?]")
 
 
 def ready(

@@ -24,7 +24,6 @@ from forge_bot.gate.parse_comment import (
     split_lines,
 )
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.lazy_regex import lazy_regex
 
 MOST_HTML = 1_000
 """Tags, comments and blocks of HTML in one comment that is read. One with more says nothing:
@@ -33,9 +32,9 @@ browsers take time that grows with the square of their number."""
 _SPEAKING = {"paragraph_open", "bullet_list_open", "ordered_list_open", "list_item_open"}
 # The line above a name, as mail programs write it. Markdown would make a heading of what stands
 # above it.
-_SIGNATURE = lazy_regex(r"--[ ]?")
+_SIGNATURE = re.compile(r"--[ ]?")
 # A definition of a link or a footnote, of which nothing, or nothing in this place, is shown.
-_DEFINES = lazy_regex(r"\[[^\n]*\]:")
+_DEFINES = re.compile(r"\[[^\n]*\]:")
 
 
 def parse_comment(

@@ -23,7 +23,6 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment, Issue, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.untrusted import clean, sentence
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.past_runs.estimate import estimate, in_words, without_batches
@@ -34,7 +33,7 @@ from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import Tier
 
-_ATTACHED = lazy_regex(
+_ATTACHED = re.compile(
     r"!\[[^\]\n]*\][(\[]|<img\b"
     r"|https://github\.com/(?:user-attachments/|[^\s/]+/[^\s/]+/(?:assets|files)/)",
     re.IGNORECASE,

@@ -2,6 +2,7 @@
 document of the run.
 """
 
+import re
 from collections.abc import Sequence
 
 from forge_bot.agent.redaction import Redactor
@@ -13,14 +14,13 @@ from forge_bot.engine.reports import ChecksFailed
 from forge_bot.git import blob_id
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import FailedCheck
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.text_format import code_block
 
 # ECMA-48: control sequences, operating system commands, and single escapes.
-_ESCAPES = lazy_regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _MOST_CHECKS = 8
 _LONGEST = 12_000
 """The most characters of one check's log. The end of a log is the most useful part."""

@@ -5,6 +5,7 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -15,7 +16,6 @@ from forge_bot.bot.untrusted_records import approved_patches, check_reports, pip
 from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import Commit, Repository, Tree
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.standing_rules import rules_at
@@ -33,8 +33,8 @@ MOST_BYTES = 20_000_000
 REQUEST = "request.md"
 _WORKFLOWS = ".github/workflows/"
 _GONE = "000000"
-_ORDER = lazy_regex(r"^\d+[-_. ]")
-_ENDING = lazy_regex(r"\.\w{1,5}$")
+_ORDER = re.compile(r"^\d+[-_. ]")
+_ENDING = re.compile(r"\.\w{1,5}$")
 _SHORTEST_PIECE = 4
 """Characters of a name that can be part of a value; shorter ones would spell any word."""
 _PLAIN_MODES = frozenset({"100644", "100755", _GONE})

@@ -19,7 +19,6 @@ from forge_bot.github_api.types import Issue, NewPullRequest, PullState
 from forge_bot.interaction import markers
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
@@ -37,7 +36,7 @@ from forge_bot.values import PhaseId
 ACTIONS = "github-actions[bot]"
 """Whoever opens pull requests under this name has their checks held until a person clicks."""
 
-_ON_PULL_REQUEST = lazy_regex(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
+_ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 
 
 class Publication:

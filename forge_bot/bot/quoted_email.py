@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
-
 _SAID = (
     r"wrote|schrieb(?: .{1,100})?|a écrit|escribió|escreveu|ha scritto|schreef(?:"
     r" .{1,100})?|napisał(?:\(a\))?|skrev|kirjoitti"
@@ -12,8 +10,8 @@ _SAID = (
 )
 # A date or an address has to stand in the line, or any sentence with "wrote:" at its end would
 # silence what follows.
-_ATTRIBUTION = lazy_regex(rf"(?=.*[0-9@]).{{4,400}}?\b(?:{_SAID})\s*[:：]", re.IGNORECASE)
-_DIVIDER = lazy_regex(
+_ATTRIBUTION = re.compile(rf"(?=.*[0-9@]).{{4,400}}?\b(?:{_SAID})\s*[:：]", re.IGNORECASE)
+_DIVIDER = re.compile(
     r"\W{0,3}[-_=]{2,}\s*(?:original message|forwarded message|begin forwarded"
     r" message|ursprüngliche nachricht"
     r"|message d['’]origine|mensaje original|mensagem original|messaggio originale|oorspronkelijk"
@@ -21,12 +19,12 @@ _DIVIDER = lazy_regex(
     r"|исходное сообщение|原始邮件|元のメッセージ)\s*[-_=]{2,}.*",
     re.IGNORECASE,
 )
-_FROM = lazy_regex(
+_FROM = re.compile(
     r"\W{0,3}(?:from|von|de|da|van|fra|från|od|от|发件人|寄件者|差出人|보낸"
     r" 사람)\s?\W{0,3}[:：].*\S.*",
     re.IGNORECASE,
 )
-_HEADER = lazy_regex(
+_HEADER = re.compile(
     r"\W{0,3}(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviada"
     r" em|para|asunto|assunto|inviato|data|a"
     r"|oggetto|verzonden|aan|onderwerp|sendt|skickat|till|ämne|дата|отправлено|кому|тема|日時|宛先|件名"
@@ -34,8 +32,8 @@ _HEADER = lazy_regex(
     re.IGNORECASE,
 )
 # Below a sender's address such lines are headings in any language.
-_ANY_HEADER = lazy_regex(r"\W{0,3}[^\W\d][^:：]{0,30}[:：].*\S.*")
-_ANY_FROM = lazy_regex(r"\W{0,3}[^\W\d][^:：]{0,20}[:：].*[^\s<@]@[^\s>@]+>?\W{0,3}")
+_ANY_HEADER = re.compile(r"\W{0,3}[^\W\d][^:：]{0,30}[:：].*\S.*")
+_ANY_FROM = re.compile(r"\W{0,3}[^\W\d][^:：]{0,20}[:：].*[^\s<@]@[^\s>@]+>?\W{0,3}")
 _LONGEST = 400
 
 

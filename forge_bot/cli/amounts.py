@@ -1,13 +1,14 @@
 """Money and tokens as the terminal shows and reads them."""
 
+import re
+
 from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount, read_amount
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.text_format import money
 from forge_bot.values import Usage
 
-_DOLLARS_LOST = lazy_regex(r"\+?(?:0*|\.\d+)")
+_DOLLARS_LOST = re.compile(r"\+?(?:0*|\.\d+)")
 """What a shell makes of `+$5`, `$10` or `$5.50`."""
 
 

@@ -3,6 +3,7 @@ that closes the pipe ends the output quietly.
 """
 
 import os
+import re
 import select
 import signal
 import sys
@@ -17,19 +18,18 @@ from rich.segment import Segment
 from rich.text import Text
 
 from forge_bot.cli.standard_streams import NobodyReads, silence, visible
-from forge_bot.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
     from rich.text import TextType
 
-_BEGINNING = lazy_regex(r" *(?:[✓✗↻·!→⚠…] +)?(?:\S.{,13}? {2,})?")
+_BEGINNING = re.compile(r" *(?:[✓✗↻·!→⚠…] +)?(?:\S.{,13}? {2,})?")
 """The indentation of a line, its mark, and the name in front of a column."""
 
-_BLANKS = lazy_regex(r" +(?!s$)")
+_BLANKS = re.compile(r" +(?!s$)")
 """Where a line may be broken: not before the `s` of seconds at its end."""
 
-_TYPED = lazy_regex(
+_TYPED = re.compile(
     r"`[^`\n]+`|\b(?:cd|git) [^\n]*&&[^\n]*"
     r"|\bforge-bot (?:--)?[a-z][a-z-]*(?: \"[^\"\n]*\"| --[a-z-]+(?:[ =][A-Z]+)?)*"
 )

@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 
 from forge_bot.errors import IssueUnavailable
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
-_NUMBER = lazy_regex(r"(?:(?:issue|gh)[\s-]*)?#?(\d{1,9})", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:(?:issue|gh)[\s-]*)?#?(\d{1,9})", re.IGNORECASE)
 """`42`, `#42`, `GH-42`, `issue 42`, in any case."""
 
 

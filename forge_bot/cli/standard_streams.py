@@ -6,13 +6,11 @@ import re
 import sys
 from contextlib import suppress
 
-from forge_bot.lazy_regex import lazy_regex
-
 # Characters that drive a terminal (C0 without tab and line feed, DEL, C1), that turn the direction
 # in which a line is read (Unicode TR36, "Bidirectional Text Spoofing"), or that no encoding can
 # write (halves of surrogate pairs).
-_DRIVING = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_HALF = lazy_regex("[\udc80-\udcff]")
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_HALF = re.compile("[\udc80-\udcff]")
 _PLAIN = {
     "✓": "+",
     "✗": "x",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from forge_bot.lazy_regex import lazy_regex
-
 Size = Literal["S", "M", "L"]
 
 SHORTEST_DIGEST = 7
@@ -25,9 +23,9 @@ MOST_TOKENS = 10_000_000_000
 AMOUNTS = "gate.arguments.amounts"
 """The name of the words for the amounts that a budget can have."""
 
-_DIGEST = lazy_regex(rf"`?([0-9a-fA-F]{{{SHORTEST_DIGEST},64}})`?")
-_DOLLARS = lazy_regex(r"\+?\s?\$?\s?([0-9]{1,4}(?:\.[0-9]{1,2})?)\s?(?:\$|usd)?", re.IGNORECASE)
-_TOKENS = lazy_regex(
+_DIGEST = re.compile(rf"`?([0-9a-fA-F]{{{SHORTEST_DIGEST},64}})`?")
+_DOLLARS = re.compile(r"\+?\s?\$?\s?([0-9]{1,4}(?:\.[0-9]{1,2})?)\s?(?:\$|usd)?", re.IGNORECASE)
+_TOKENS = re.compile(
     r"\+?\s?([0-9][0-9,_]*|[0-9]+\.[0-9]+(?=\s?[km]))\s?([km]?)\s?tok(?:ens?)?", re.IGNORECASE
 )
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}

@@ -6,20 +6,20 @@ those that are no commands. A candidate is certain where nothing around it could
 it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import as_plain_text, command_lines, may_hold_command, parse_lines
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.lazy_regex import lazy_regex
 
 # What reaches over blank lines: HTML, fenced code, formulas, and the head of a copied mail.
-_REACHES_FAR = lazy_regex(r"<|```|~~~|\$\$|[:：]|--|__")
+_REACHES_FAR = re.compile(r"<|```|~~~|\$\$|[:：]|--|__")
 # What reaches to the end of its paragraph: quotes, code, emphasis, links, tables, escapes.
-_REACHES_ON = lazy_regex(r"[`*_~\[\]|>\\$]|^(?: {4}| {0,3}\t)")
+_REACHES_ON = re.compile(r"[`*_~\[\]|>\\$]|^(?: {4}| {0,3}\t)")
 # What makes a heading or a table of the line above it.
-_UNDERLINE = lazy_regex(r"[ \t]{0,3}(?:=+|[-:| \t]*-[-:| \t]*)$")
+_UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|[-:| \t]*-[-:| \t]*)$")
 
 
 @dataclass(frozen=True, slots=True)

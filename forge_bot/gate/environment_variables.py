@@ -12,11 +12,10 @@ from forge_bot.gate.authorise import Policy
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.roles import FLOORS
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import check_language, say
 
-_REPOSITORY = lazy_regex(r"[\w.-]+/[\w.-]+", re.ASCII)
-_PREFIX = lazy_regex(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
 _SWITCH = {"": True, "true": True, "false": False}
 
 

@@ -2,18 +2,18 @@
 Nothing with a reason.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Account, read_account
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 LONGEST_INPUT = 65_000
 """Characters of a dispatched command. GitHub's comments have 65,536 at most, and it becomes one."""
 
-_BRANCH = lazy_regex(
+_BRANCH = re.compile(
     r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-]"
     r"(?P<issue>[1-9]\d{0,8})-\S+"
 )

@@ -21,7 +21,6 @@ from forge_bot.gate.arguments import (
 )
 from forge_bot.gate.task_flags import read_task_flags
 from forge_bot.gate.written_command import Mistyped, WrittenCommand
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 # -- what a comment can hold; each knows its line, counted from 1
@@ -158,7 +157,7 @@ AnswerCommand = Approve | Reject | MarkDone | Skip | PostSummary | Abandon
 # --------------------------------------------------------------------------------------------------
 
 _Command = TypeVar("_Command", bound=Command | PostSummary)
-_PHASE = lazy_regex(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
+_PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,15 @@ from forge_bot.gate.arguments import read_amount
 from forge_bot.gate.grammar import NAMED, START, Command, Form, form_named
 from forge_bot.gate.similar_words import nearest
 from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped, WrittenCommand
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 PREFIX = "/forge"
 LONGEST_BODY = 131_072
 """Characters of the longest comment that is read; GitHub itself takes half as many."""
 
-_CANDIDATE = lazy_regex(r" {0,3}(?=\S)")
-_MARK = lazy_regex(r"^<!-- forge-bot:", re.MULTILINE)
-_NOT_OF_A_NAME = lazy_regex(r"[^\w-]|_")
+_CANDIDATE = re.compile(r" {0,3}(?=\S)")
+_MARK = re.compile(r"^<!-- forge-bot:", re.MULTILINE)
+_NOT_OF_A_NAME = re.compile(r"[^\w-]|_")
 # What people call things elsewhere. Behind the prefix, such a word is no text for a run: the first
 # ones never, the others not alone.
 _ENDS = ("stop", "cancel", "abort")
@@ -43,7 +42,7 @@ _ALONE = {
 }
 _BUDGET = ("budget", "raise", "limit")
 """What people say for `continue`, where nothing or an amount follows."""
-_HEX = lazy_regex(r"[0-9a-f]{7,64}")
+_HEX = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class CommentText:
     end: int
 
 
-_LINE_END = lazy_regex(r"\r\n?|\n")
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 def split_lines(body: str) -> tuple[str, ...]:

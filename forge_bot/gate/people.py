@@ -1,10 +1,10 @@
 """Accounts, as GitHub's payloads and answers name them."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from forge_bot.gate.json_payload import Node
-from forge_bot.lazy_regex import lazy_regex
 
 
 class AccountKind(StrEnum):
@@ -36,7 +36,7 @@ GHOST = Account("ghost", AccountKind.GHOST)
 """The account that GitHub shows for all deleted ones."""
 
 # The rule for names of people is narrower; text that cannot be a name is refused here.
-_LOGIN = lazy_regex(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
+_LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
 _KINDS = {
     "User": AccountKind.PERSON,
     "Bot": AccountKind.BOT,

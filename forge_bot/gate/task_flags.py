@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, SIZES, Amount, Size, read_amount
 from forge_bot.gate.similar_words import nearest
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 SWITCHES = {  # each with the name of the sentence that says what it does
@@ -25,19 +24,19 @@ VALUES = {
     "in": "gate.task_flags.folder",
 }
 
-_PIPELINE = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-_FOLDER = lazy_regex(r"[\w.][\w.@+/-]{0,200}")
+_PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+_FOLDER = re.compile(r"[\w.][\w.@+/-]{0,200}")
 _END = "--"
 _LONG_DASHES = ("—", "–")
-_WORD = lazy_regex(r"\S+")
+_WORD = re.compile(r"\S+")
 # A flag after the words takes only a value that can be meant as one: `--effort` may also be the
 # last word but one of a sentence.
 _VALUE_LIKE = {
-    "effort": lazy_regex(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
-    "budget": lazy_regex(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
+    "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
+    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
     # A name is a word like any other: behind the task it is given with `=`.
-    "pipeline": lazy_regex(r"(?!)"),
-    "in": lazy_regex(r"(?!)"),
+    "pipeline": re.compile(r"(?!)"),
+    "in": re.compile(r"(?!)"),
 }
 
 

@@ -12,15 +12,14 @@ from forge_bot.git.process import git
 from forge_bot.git.remotes import REMOTES, Tracking
 from forge_bot.git.revisions import HEADS, is_full_id, own_folders
 from forge_bot.git.worktree_list import listed
-from forge_bot.lazy_regex import lazy_regex
 
 _FORM = "%(refname)%00%(objectname)%00%(symref)%00"
 _WITH_TREES = f"{_FORM}%(worktreepath)%00"
 _ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
 _LONGEST_REF = 4_096
-_PACKED = lazy_regex(r"^([0-9a-f]{40,64}) (\S+)$", re.MULTILINE)
-_BESIDE_PACKED = lazy_regex(r"^(?:#.*|\^[0-9a-f]{40,64})$", re.MULTILINE)
-_PLAIN = lazy_regex(
+_PACKED = re.compile(r"^([0-9a-f]{40,64}) (\S+)$", re.MULTILINE)
+_BESIDE_PACKED = re.compile(r"^(?:#.*|\^[0-9a-f]{40,64})$", re.MULTILINE)
+_PLAIN = re.compile(
     r"refs(?:/(?![.])(?:(?![.][.]|@\{)[\w.@+=%#,&-])+(?<![.]))+(?<!\.lock)", re.ASCII
 )
 """Names that git takes for sure (git-check-ref-format(1)); of others it is asked."""

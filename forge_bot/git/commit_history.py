@@ -2,6 +2,7 @@
 and lines that hold a word, at a commit.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +20,10 @@ from forge_bot.git.revisions import (
     tree_id,
 )
 from forge_bot.git.tree_entries import differences
-from forge_bot.lazy_regex import lazy_regex
 
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
-_PERSON = lazy_regex(r"\s*(.*?)\s*<([^<>]*)> (\d+ [+-]\d+)")
+_PERSON = re.compile(r"\s*(.*?)\s*<([^<>]*)> (\d+ [+-]\d+)")
 _MOST_WALKED = 1_000
 
 _COMMITS = 400

@@ -25,7 +25,6 @@ from forge_bot.git.revisions import (
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
 from forge_bot.git.tree_entries import GONE, ListedEntry, rows
-from forge_bot.lazy_regex import lazy_regex
 
 _PLAIN, _LINK = "100644", "120000"
 _MAKE_TREES = ("mktree", "-z", "--batch", "--missing")
@@ -34,7 +33,7 @@ _RULES = ".gitattributes"
 
 # No `.`, `..` or `.git`, in any spelling that a file system takes for it (git-config(1),
 # core.protectNTFS).
-_PLAIN_NAME = lazy_regex(
+_PLAIN_NAME = re.compile(
     r"(?!git~|\.git(?![a-z])|\.\.?$)[\w.+@-]*[\w+@-]", re.ASCII | re.IGNORECASE
 )
 

@@ -16,7 +16,6 @@ from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, head, is_rewritten, own_folders, tree_id
 from forge_bot.git.tree_entries import find
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 Trailers = tuple[tuple[str, str], ...]
@@ -27,8 +26,8 @@ _EMAIL = "forge-bot@users.noreply.github.com"
 # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the
 # machine.
 SETTINGS = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
-_KEY = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9-]*")
-_LINE = lazy_regex(rf"({_KEY.pattern}):[ \t]*(.*)")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+_LINE = re.compile(rf"({_KEY.pattern}):[ \t]*(.*)")
 _CHERRY = "(cherry picked from commit "
 _INDEX_NAMES = (
     "diff-index",
@@ -51,8 +50,8 @@ _MOST_WALKED = 1_000
 """Commits that are read one after the other; of more, git lists all at once."""
 
 _SPARSE = "outside of your sparse-checkout definition"
-_PARENTS = lazy_regex(rb"^parent (\w+)$", re.MULTILINE)
-_BETWEEN = lazy_regex(r"\n[ \t]*\n")
+_PARENTS = re.compile(rb"^parent (\w+)$", re.MULTILINE)
+_BETWEEN = re.compile(r"\n[ \t]*\n")
 
 _nameless: set[Path] = set()
 """Work trees in which git has refused to commit because it knows no name or address of the user."""

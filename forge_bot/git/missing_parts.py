@@ -13,10 +13,9 @@ from pathlib import Path
 from forge_bot.git.files_at import list_files, raw, read, submodules
 from forge_bot.git.process import git, listing
 from forge_bot.git.revisions import Operation, commit_id, is_shallow, tree_id, under_way
-from forge_bot.lazy_regex import lazy_regex
 
 _EVERYTHING, _NO_FOLDER = "/*", "!/*/"
-_MADE = lazy_regex(rb"^committer .*> (\d+) ", re.MULTILINE)
+_MADE = re.compile(rb"^committer .*> (\d+) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

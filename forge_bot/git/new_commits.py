@@ -14,15 +14,14 @@ from typing import NamedTuple
 from forge_bot.errors import ForgeError
 from forge_bot.git.object_reader import ObjectReader, asked
 from forge_bot.git.revisions import is_full_id, own_folders
-from forge_bot.lazy_regex import lazy_regex
 
 _WRITE = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
 
 # Git strips certain characters from both ends of a name, reads many forms of a date, and prints a
 # zone anew. What these take it leaves as it is.
-_PLAIN_NAME = lazy_regex(r"[^\W_](?:[^<>\n\0]*[^\W_])?")
-_PLAIN_DATE = lazy_regex(r"@?(\d{9,11}|(?<=@)0) (\+0000|[+-](?!0000)(?:0\d|1[0-4])[0-5]\d)")
-_PERSON = lazy_regex(r"^(author|committer) (.*) <(.*)> \d+ [+-]\d+$", re.MULTILINE)
+_PLAIN_NAME = re.compile(r"[^\W_](?:[^<>\n\0]*[^\W_])?")
+_PLAIN_DATE = re.compile(r"@?(\d{9,11}|(?<=@)0) (\+0000|[+-](?!0000)(?:0\d|1[0-4])[0-5]\d)")
+_PERSON = re.compile(r"^(author|committer) (.*) <(.*)> \d+ [+-]\d+$", re.MULTILINE)
 
 _COUNTS = 60.0
 """Seconds for which the names of the last commit count: a user may change their name."""

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import LONG, QUICK, begin, git
 from forge_bot.git.revisions import own_folders
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 _MOST_REPOSITORIES = 2
@@ -176,8 +175,8 @@ _MOST_BROKEN = 16
 
 _BATCH = ("cat-file", "--batch")
 _SHA256_DIGITS = 64
-_ROW = lazy_regex(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL)
-_LONG_ROW = lazy_regex(rb"(\d+) ([^\0]+)\0(.{32})", re.DOTALL)
+_ROW = re.compile(rb"(\d+) ([^\0]+)\0(.{20})", re.DOTALL)
+_LONG_ROW = re.compile(rb"(\d+) ([^\0]+)\0(.{32})", re.DOTALL)
 
 
 class GitObject(NamedTuple):

@@ -17,7 +17,6 @@ from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
 from weakref import WeakSet
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.remedies import Resume
 from forge_bot.sentences import say
 
@@ -73,7 +72,7 @@ _KEPT = frozenset(
     }
 )
 _KEPT_STARTS = ("GIT_SSL_", "GIT_HTTP_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
-_CREDENTIALS = lazy_regex(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
 _GRACE = 3.0
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.remedies import Resume
 from forge_bot.sentences import say
 
@@ -38,9 +37,9 @@ ORIGIN = "origin"
 
 _FETCHED = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
 _NOT_ATOMIC = "does not support --atomic"
-_REFUSED = lazy_regex(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
-_REJECTED = lazy_regex(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
-_UNREACHED = lazy_regex(
+_REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
+_REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
+_UNREACHED = re.compile(
     r"(?:RPC failed; )?HTTP (?:429|5\d\d)|The requested URL returned error: (?:429|5\d\d)"
     r"|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)"
     r"|Operation timed out|remote end hung up|Empty reply from server",

@@ -12,20 +12,19 @@ from pathlib import Path
 
 from forge_bot.errors import BadOption, DetachedHead, GitFailed, NoCommits
 from forge_bot.git.process import git
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 HEADS = "refs/heads/"
 _SHARED_REFS = (HEADS, "refs/remotes/", "refs/forge-bot/")
 
-_SURELY_REF = lazy_regex(r"refs(/\w[\w-]*)+", re.ASCII)
+_SURELY_REF = re.compile(r"refs(/\w[\w-]*)+", re.ASCII)
 """Names with nothing in them that git could refuse."""
 
-_FULL_ID = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MOST_KNOWN = 4_096
 _START = 512
 _ID = rb"[0-9a-f]{40}(?:[0-9a-f]{24})?"
-_COMMIT = lazy_regex(
+_COMMIT = re.compile(
     rb"commit \d+\0tree (?P<tree>" + _ID + rb")\n(?:parent (?P<parent>" + _ID + rb")\n)?"
 )
 

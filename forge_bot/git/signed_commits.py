@@ -15,12 +15,11 @@ from pathlib import Path
 
 from forge_bot.errors import BadSigningKey, GitFailed
 from forge_bot.git.process import SIGNING_KEY, git
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 _KIND = "ssh-ed25519"
-_COMMENT = lazy_regex(r"\S+ \S+ (?P<name>[^<>]*[^<>\s]) ?<(?P<address>[^<>\s]+)>")
-_ARMOUR = lazy_regex(rb"-----BEGIN SSH SIGNATURE-----(.*?)-----END SSH SIGNATURE-----", re.DOTALL)
+_COMMENT = re.compile(r"\S+ \S+ (?P<name>[^<>]*[^<>\s]) ?<(?P<address>[^<>\s]+)>")
+_ARMOUR = re.compile(rb"-----BEGIN SSH SIGNATURE-----(.*?)-----END SSH SIGNATURE-----", re.DOTALL)
 _BEFORE_KEY = len(b"SSHSIG") + 4
 """Bytes of a signature before the public key in it: the mark and the version (OpenSSH,
 PROTOCOL.sshsig)."""

@@ -4,6 +4,7 @@ separate ref.
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Generator, Sequence
@@ -16,11 +17,10 @@ from forge_bot.git.commits import identity
 from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
 from forge_bot.git.process import FROM_INPUT, LONG, GitResult, git, listing
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
-_WILD = lazy_regex(r"[\\*?\[\]]")
+_WILD = re.compile(r"[\\*?\[\]]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 from forge_bot.git.own_files import content, entries
 from forge_bot.git.process import git
 from forge_bot.git.revisions import HEADS, own_folders
-from forge_bot.lazy_regex import lazy_regex
 
 _Registered = tuple[tuple[tuple[str, bytes], ...], tuple[bool, ...]]
 _listings: dict[Path, tuple[_Registered | None, str]] = {}
@@ -16,7 +15,7 @@ _listings: dict[Path, tuple[_Registered | None, str]] = {}
 
 # Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
 # decides where it stops.
-_ENTRY = lazy_regex(
+_ENTRY = re.compile(
     r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)",
     re.MULTILINE | re.DOTALL,
 )

@@ -12,7 +12,6 @@ from pydantic import AliasChoices, Field
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.github_api.request_runner import PAGE, RepositoryRequests
 from forge_bot.github_api.types import FailedCheck, FromGitHub, PullRequest
-from forge_bot.lazy_regex import lazy_regex
 
 _SUCCEEDED = frozenset({"success", "neutral", "skipped"})
 _MOST_LOGS = 5
@@ -22,8 +21,8 @@ _CHUNK = 65_536
 _KEPT = 16_384
 _LINES = 60
 # Every line of a log begins with a timestamp; colours are ANSI sequences.
-_STAMP = lazy_regex(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
-_COLOUR = lazy_regex(r"\x1b\[[0-9;]*m")
+_STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class _Checks(FromGitHub):

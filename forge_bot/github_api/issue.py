@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
 from forge_bot.github_api.types import Issue
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import hint_of, say
 from forge_bot.values import Frozen
 
-_URL = lazy_regex(
+_URL = re.compile(
     r"https?://(?:www\.)?(?P<host>[a-z0-9.-]+(?::\d{1,5})?)"
     r"/(?P<owner>[a-z0-9][a-z0-9_-]{0,99})/(?P<repository>(?!\.{1,2}/)[a-z0-9._-]{1,100})"
     r"/issues/(?P<number>[1-9]\d{0,9})/?(?:[?#]\S*)?",

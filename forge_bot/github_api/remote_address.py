@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
-_REMOTE = lazy_regex(
+_REMOTE = re.compile(
     r"(?:(?P<scheme>https?|ssh|git)://(?:[^/@]+@)?|(?:[^/@:]+@))"
     r"(?P<host>[a-z0-9.-]+(?::\d{1,5})?)[/:]"
     r"(?P<name>[a-z0-9][a-z0-9_-]{0,99}/(?!\.{1,2}$)[a-z0-9._-]{1,100}?)(?:\.git)?/?",

@@ -1,5 +1,6 @@
 """The message of a commit that is offered for merge: what changed and why, and its tests."""
 
+import re
 import textwrap
 from collections.abc import Mapping
 
@@ -10,7 +11,6 @@ from forge_bot.engine.gates import AUTO
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import State, TaskState
 from forge_bot.interaction.title_of_change import LONGEST_TITLE, name_of_change
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts import escape
 
 _WIDTH = 72
@@ -18,9 +18,9 @@ _LONGEST_REASON = 900
 _LONGEST_CRITERION = 300
 _MOST_CRITERIA = 20
 _NUMBER = r"(?:R|AC)-\d+"
-_REFERENCES = lazy_regex(rf"\s*\({_NUMBER}(?:(?:, | and | to |–){_NUMBER})*\)|^{_NUMBER}:\s*")
+_REFERENCES = re.compile(rf"\s*\({_NUMBER}(?:(?:, | and | to |–){_NUMBER})*\)|^{_NUMBER}:\s*")
 """Numbers of requirements and criteria. They mean something in the run's documents only."""
-_OF_A_REVIEW = lazy_regex(r"^Work off the .*review$")
+_OF_A_REVIEW = re.compile(r"^Work off the .*review$")
 """The title of a task that mends what a review of the whole change found. Records have it."""
 
 

@@ -2,18 +2,18 @@
 Who wrote it is checked elsewhere.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Literal, get_args
 
 from pydantic import Field
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding", "spoken"]
 
-_MARKER = lazy_regex(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
-_UNFIT = lazy_regex(r"[^\w./:@+]+")
+_MARKER = re.compile(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
+_UNFIT = re.compile(r"[^\w./:@+]+")
 
 
 class Marker(Frozen):

@@ -20,14 +20,13 @@ from forge_bot.interaction.requirement_table import Requirement, read_requiremen
 from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable_commands import UnusableCommand
 
-_ADDRESS = lazy_regex(r"https?://[\w./:#-]+", re.ASCII)
+_ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
 _MOST_COMMANDS = 8
 _MOST_USES = 20
 _USUAL = Customs()

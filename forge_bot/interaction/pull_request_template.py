@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from forge_bot.artifacts.change_name import ChangeType, named_type
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean
 from forge_bot.values import Frozen
@@ -19,23 +18,23 @@ _FOLDERS = (".github", "", "docs")
 
 _NAME = "pull_request_template"
 _LONGEST = 12_000
-_FENCE = lazy_regex(r" {0,3}(?:```|~~~)")
-_HEADING = lazy_regex(r" {0,3}(?:#{1,6}\s+(?P<title>.*?)[\s#]*|\*\*(?P<bold>[^*]+)\*\*:?)$")
-_BOX = lazy_regex(r"(?P<start>\s*[-*+]\s+)\[ \]\s+(?P<words>.*)")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_HEADING = re.compile(r" {0,3}(?:#{1,6}\s+(?P<title>.*?)[\s#]*|\*\*(?P<bold>[^*]+)\*\*:?)$")
+_BOX = re.compile(r"(?P<start>\s*[-*+]\s+)\[ \]\s+(?P<words>.*)")
 _PARTS = {
-    "issue": lazy_regex(
+    "issue": re.compile(
         r"\b(?:issues?|tickets?|clos(?:es|ing)|fix(?:es|ed)?|references)\b", re.IGNORECASE
     ),
-    "tests": lazy_regex(r"\b(?:test(?:s|ed|ing)?|verif\w+|how to check|qa)\b", re.IGNORECASE),
-    "problem": lazy_regex(r"\b(?:problem|background)\b", re.IGNORECASE),
-    "why": lazy_regex(
+    "tests": re.compile(r"\b(?:test(?:s|ed|ing)?|verif\w+|how to check|qa)\b", re.IGNORECASE),
+    "problem": re.compile(r"\b(?:problem|background)\b", re.IGNORECASE),
+    "why": re.compile(
         r"\b(?:descri\w+|summar\w+|what|why|changes?|overview|motivation|context|purpose|about"
         r"|solution|approach|implementation)\b",
         re.IGNORECASE,
     ),
 }
 """The parts of our text by the headings that ask for them; the first that fits counts."""
-_KIND = lazy_regex(r"\b(?:types?|kind)\b", re.IGNORECASE)
+_KIND = re.compile(r"\b(?:types?|kind)\b", re.IGNORECASE)
 _OF_TYPE = {
     ChangeType.FIX: ("bug", "fix"),
     ChangeType.FEAT: ("feat", "enhancement"),

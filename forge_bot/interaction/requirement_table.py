@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
-_CODE = lazy_regex(r"`([^`]+)`")
-_QUOTED = lazy_regex(r"[“„«]([^“”„«»]+)[”“»]")
+_CODE = re.compile(r"`([^`]+)`")
+_QUOTED = re.compile(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
-_CASES = lazy_regex(r"(`\w+`)\s*\([^()]*\)")
+_CASES = re.compile(r"(`\w+`)\s*\([^()]*\)")
 """What stands in parentheses behind the name of a function: the cases that it tries."""
-_NO_NAME = lazy_regex(r"(?:[-–—]|none|n/a)$", re.IGNORECASE)
+_NO_NAME = re.compile(r"(?:[-–—]|none|n/a)$", re.IGNORECASE)
 """What stands in a cell that names nothing."""
-_AS_ABOVE = lazy_regex(
+_AS_ABOVE = re.compile(
     r"^\s*(?:both|the same|ditto|as above"
     r"|(?:all|its|these) (?:new )?(?:tests|two|three|four|five))\b|\bin both\b",
     re.IGNORECASE,

@@ -6,16 +6,15 @@ from itertools import pairwise
 from posixpath import basename, dirname, join, normpath, relpath
 
 from forge_bot.knowledge.likely_files import file_links
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import json_object, string, table
 from forge_bot.verification.selected_tests import GoTest, go_test, package_folder
 
-_TEST = lazy_regex(
+_TEST = re.compile(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
     r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/[^/]+\.[cm]?[jt]sx?$"
 )
-_LANGUAGE = lazy_regex(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
-_MODULE = lazy_regex(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
+_LANGUAGE = re.compile(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
 _SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
 _TAKES_VALUE = {"-c", "-k", "-m", "-n", "-o", "-p", "-r", "-W", "--rootdir", "--maxfail", "--cov"}
 _NODE = ["node", "--test"]

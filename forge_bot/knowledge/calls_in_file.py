@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.knowledge.code_blocks import CodeBlock, is_long, short_around
 from forge_bot.knowledge.line_spans import LONGEST_LINE, Span
-from forge_bot.lazy_regex import lazy_regex
 
-_DECLARED = lazy_regex(r"\b(?:func\s+(?:\([^)\n]*\)\s*)?|fn\s+)\w+")
-_RECEIVER = lazy_regex(r"^func \((\w+) ", re.MULTILINE)
-_CALL = lazy_regex(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
+_DECLARED = re.compile(r"\b(?:func\s+(?:\([^)\n]*\)\s*)?|fn\s+)\w+")
+_RECEIVER = re.compile(r"^func \((\w+) ", re.MULTILINE)
+_CALL = re.compile(r"(?<!def )(?<!class )(?<!\w)((?:[\w\])]+\.)*)([A-Za-z_]\w*)\(")
 COMMON_METHODS = frozenset({*dir(str), *dir(list), *dir(dict), *dir(set), *dir(object)})
 _OWN = ("self.", "cls.", "this.")
 _MOST_CALLED = 12

@@ -14,17 +14,16 @@ from forge_bot.knowledge.text_sections import (
     sections_of,
     with_gaps,
 )
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing
 from forge_bot.project.lenient_config import string, table, toml
 from forge_bot.text_format import gist, names
 
 CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
-_PART_OF_CHANGELOG = lazy_regex(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
+_PART_OF_CHANGELOG = re.compile(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
 """The entries of some releases, as in `CHANGELOG-1.x.md`."""
 
 _FRAGMENTS = ("newsfragments", "changelog.d", "changelog_entries", "news", "changes", ".changeset")
-_FRAGMENT = lazy_regex(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
+_FRAGMENT = re.compile(r"\.(?:md|rst|txt|ya?ml)$", re.IGNORECASE)
 _SETTINGS = ("towncrier.toml", "pyproject.toml")
 _MOST_CHANGELOG = 1_000
 _WHOLE_CHANGELOG = 2_000
@@ -39,16 +38,16 @@ _LINES_OF_HEADING = 5
 _LONGEST_HEADING = 60
 _LINES_OF_ENTRIES = 4
 """Lines of each section of the newest entries, which show their form."""
-_ENTRY = lazy_regex(r"\s{0,3}[-*+•]\s+\S")
+_ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
 _LEAST_GAP = 2
 _EXAMPLES = 3
 _MOST_COUNTED = 100
 _MOST_KINDS = 6
 _PARTS_WITH_KIND = 2
-_YAML_SECTION = lazy_regex(r"^(\w+):", re.MULTILINE)
+_YAML_SECTION = re.compile(r"^(\w+):", re.MULTILINE)
 _MOST_FRAGMENT = 400
 _ENDS_HERE = "the newest release ends here; "
-_LAST_GAP = lazy_regex(r"\[… (lines \d+-\d+ are not shown here …\]\n)\Z")
+_LAST_GAP = re.compile(r"\[… (lines \d+-\d+ are not shown here …\]\n)\Z")
 
 
 def tells_of_changes(path: str) -> bool:

@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
-
 _MODIFIERS = (
     r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override"
     r"|virtual|sealed|inline|extern|unsafe|const|pub(?:\([^)]*\))?|open|data|declare|suspend"
     r"|readonly|get|set)\s+)*"
 )
-_DEFINITION = lazy_regex(
+_DEFINITION = re.compile(
     rf"^(?P<indent>[ \t]*){_MODIFIERS}"
     r"(?:func\s+\(\s*(?:\w+\s+)?\*?(?P<receiver>\w+)(?:\[[^\]]*\])?\)\s*(?P<own>\w+)"
     r"|impl\b\s*(?:<.*?>)?\s*(?:.*\sfor\s+)?&?(?:\w+::)*(?P<extended>\w+)"
@@ -29,10 +27,10 @@ _DEFINITION = lazy_regex(
     r"(?:func(?:tion)?\b|\([^()]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
     r"|\*?\s*(?P<method>[A-Za-z_$#][\w$]*)\s*(?:<[^>()]*>\s*)?\([^;]*\)\s*(?::\s*[^=;]+)?\{\s*$)"
 )
-_HOLDS_CODE = lazy_regex(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")
+_HOLDS_CODE = re.compile(r"=>\s*[({]?\s*$|=>|\bfunction\b|\bclass\b|[({\[]\s*$")
 """The end of the line of a value that holds code or several lines."""
-_GROUP = lazy_regex(r"(?:const|var|type) \($")
-_MEMBER = lazy_regex(r"\t([A-Za-z_]\w*)")
+_GROUP = re.compile(r"(?:const|var|type) \($")
+_MEMBER = re.compile(r"\t([A-Za-z_]\w*)")
 """A group of declarations in Go, and one of them."""
 
 _LONGEST_LINE = 2_000
@@ -42,7 +40,7 @@ _NO_METHODS = frozenset(
         *("match", "func", "fn", "select", "loop"),
     }
 )
-_WORD_START = lazy_regex(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
+_WORD_START = re.compile(r"(?<![A-Za-z])[A-Za-z]|(?<=[a-z])[A-Z]|[A-Z](?=[a-z])")
 SHORTEST_PART = 5
 """Letters of a name that are looked for within other names."""
 

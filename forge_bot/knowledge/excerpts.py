@@ -10,7 +10,6 @@ from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_long
 from forge_bot.knowledge.file_parts import beginning_of
 from forge_bot.knowledge.line_spans import Span, merged, not_in, size_of, written
 from forge_bot.knowledge.wanted_places import WantedPlaces, places_by_worth
-from forge_bot.lazy_regex import lazy_regex
 
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
@@ -55,11 +54,11 @@ Source: "Special method names" and "Coroutines" in Python's language reference
 """
 
 _MEANT_BY_SYNTAX = (
-    (lazy_regex(r"^[^\S\n]*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
-    (lazy_regex(r"^[^\S\n]*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
-    (lazy_regex(r"^[^\S\n]*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
-    (lazy_regex(r"^[^\S\n]*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
-    (lazy_regex(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
+    (re.compile(r"^[^\S\n]*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
+    (re.compile(r"^[^\S\n]*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
+    (re.compile(r"^[^\S\n]*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
+    (re.compile(r"^[^\S\n]*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
+    (re.compile(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
 )
 
 

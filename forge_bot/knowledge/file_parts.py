@@ -2,6 +2,7 @@
 most words with a text.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from forge_bot.knowledge.code_blocks import CodeBlock, belongs, short_around
@@ -9,7 +10,6 @@ from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, merged, 
 from forge_bot.knowledge.mentions import as_searched
 from forge_bot.knowledge.name_uses import telling_uses
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 
 AROUND = 12
@@ -31,14 +31,14 @@ _PIECES_OF_BLOCK = 40
 _TOP = 120
 """Lines in which the imports of a file are looked for."""
 
-_IMPORT = lazy_regex(
+_IMPORT = re.compile(
     r"(?:from\s+[\w.]+\s+import|import|package|use|pub use|mod|extern crate|using|#include"
     r"|require|require_relative)\b"
     r"|(?:const|let|var)\b.*\brequire\(|export\b.*\bfrom\s+['\"]"
 )
 _OPENS = ("(", "{", "[")
-_CLOSES = lazy_regex(r"[)\]}]")
-_COMMENT = lazy_regex(r"\s*(?:#|//|/?\*|--|;|$)")
+_CLOSES = re.compile(r"[)\]}]")
+_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
 
 
 def parts_of(blocks: Sequence[CodeBlock], owner: CodeBlock) -> list[CodeBlock]:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 
 ALIKE = 0.75
@@ -20,32 +19,32 @@ ALIKE = 0.75
 ALIKE_IN_A_FILE = 0.5
 """The share of all words that two remarks on the same file must have in common."""
 
-_PATH = lazy_regex(
+_PATH = re.compile(
     r"(?<![\w/.-])(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w(/.-]|\.\w)"
 )
-_CODE = lazy_regex(r"\b(?:\w+(?:\.\w+)*\(\)|\w+(?:\.\w+)+|\w*[a-z0-9][A-Z]\w*|\w+_\w+|\d+)|`[^`]+`")
+_CODE = re.compile(r"\b(?:\w+(?:\.\w+)*\(\)|\w+(?:\.\w+)+|\w*[a-z0-9][A-Z]\w*|\w+_\w+|\d+)|`[^`]+`")
 # "missing", "lacks", "is not", "never": an absence has many wordings, and it is the point of a
 # remark.
-_ABSENCE = lazy_regex(
+_ABSENCE = re.compile(
     r"\b(?:missing|misses|lack(?:s|ing)?|without|no|not|never|none|absent|cannot|\w+n['’]t)\b",
     re.IGNORECASE,
 )
 _ABSENT = "absent"
-_LETTERS = lazy_regex(r"\b[mwcMWC][a-zA-Z]{4,7}\b")
-_PLACE = lazy_regex(
+_LETTERS = re.compile(r"\b[mwcMWC][a-zA-Z]{4,7}\b")
+_PLACE = re.compile(
     r"\b(?:in|inside|within|of|for|from|at|on|into|by|to|via)\s+"
     r"(?:(?:the|a|an|this|that|its|each|every|any)\s+)*(\w+)",
     re.IGNORECASE,
 )
-_ENDING = lazy_regex(r"(?<=\w{4})(?:ations?|ings?|ions?|ed|es|e|s)$")
+_ENDING = re.compile(r"(?<=\w{4})(?:ations?|ings?|ions?|ed|es|e|s)$")
 _FEWEST = 4
 _ABSENCES = ("missing", "without", "cannot")
 _SHORTEST_TYPED = 5
 _SHORTEST_MISTYPED_LETTER = 7
 MOST_MISTYPED = 2
 """The number of words of a remark that may have typing errors."""
-_UNSPACED = lazy_regex(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_NO_SIGN = lazy_regex(r"[\W_ー・]+")
+_UNSPACED = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_NO_SIGN = re.compile(r"[\W_ー・]+")
 _SPELLINGS = (
     *(
         ("無い", "ない"),
@@ -64,7 +63,7 @@ _SPELLINGS = (
         ("できます", "できる"),
     ),
 )
-_DENIES = lazy_regex(r"ない|なし|なく|なかった|ません|ずに|未|不足|欠|漏れ|缺|没")
+_DENIES = re.compile(r"ない|なし|なく|なかった|ません|ずに|未|不足|欠|漏れ|缺|没")
 _ENDINGS_DIFFER = 3
 _LONG_UNSPACED = 10
 _NEVER = 1_000

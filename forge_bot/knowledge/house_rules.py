@@ -16,7 +16,6 @@ from forge_bot.knowledge.changelogs import (
 )
 from forge_bot.knowledge.linter_settings import linter_settings
 from forge_bot.knowledge.text_sections import HouseRule, Span, length_of, sections_of, with_gaps
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing
 
 _ROOM = 3_200
@@ -37,18 +36,18 @@ _KINDS = (
     ("pull_request_template", "merge_request_templates/default"),
 )
 _TEMPLATES = ("pull_request_template", "default")
-_CODE = lazy_regex(
+_CODE = re.compile(
     r"`[^`\n]+`|^[^\S\n]{4,}\S|^[^\S\n]*(?:```|~~~|\$ |\.\. code)|^[^\S\n]*- \[[ xX]\]",
     re.MULTILINE,
 )
-_ABOUT = lazy_regex(
+_ABOUT = re.compile(
     r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
     re.IGNORECASE,
 )
-_HTML_COMMENT = lazy_regex(r"<!--.*?-->\n*", re.DOTALL)
-_COMMENT_SIGN = lazy_regex(r"<!--\n*|\n*-->")
-_LINK = lazy_regex(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
-_POINTER = lazy_regex(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
+_HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
+_COMMENT_SIGN = re.compile(r"<!--\n*|\n*-->")
+_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
+_POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 
 
 def house_rules(listing: Listing) -> tuple[HouseRule, ...]:

@@ -15,32 +15,31 @@ from forge_bot.knowledge.code_blocks import (
 )
 from forge_bot.knowledge.mentions import as_searched
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 
 _PATH_WEIGHT = 4
 _SYMBOL_WEIGHT = 2
 _CHARACTERS = 20_000
 _ASIDE = 0.7
-_BESIDE_CODE = lazy_regex(
+_BESIDE_CODE = re.compile(
     r"(?:^|/)(?:tests?|docs?|examples?|benchmarks?|changes|changelog\.d)/|(?:^|/)test_|_test\.\w+$"
     r"|(?:^|[/_])tests?\.rs$|\.(?:md|rst|txt|adoc)$",
     re.IGNORECASE,
 )
-_ENDING = lazy_regex(r"\.(?:[cm]?[jt]sx?|h|hh|hpp)$")
-_PROSE = lazy_regex(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
+_ENDING = re.compile(r"\.(?:[cm]?[jt]sx?|h|hh|hpp)$")
+_PROSE = re.compile(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
 _FIRST = 40
 _NEIGHBOURS = 4
 _LINKED = 0.15
 _TOGETHER = 0.25
-_WORD = lazy_regex(r"[A-Za-z]+(?=[\s\W])")
-_HUMP = lazy_regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORD = re.compile(r"[A-Za-z]+(?=[\s\W])")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 """A word of a text, and a word of a name."""
 
 _WORDS_OF_A_NAME = 4
 """The most words of a name that a text says in words."""
 
-_IMPORT = lazy_regex(
+_IMPORT = re.compile(
     r"""^[^\S\n]*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|use\s+([\w:]+)|\#include\s+"([^"]+)"
     |.*?\b(?:require|import)\s*\(?\s*['"]([^'"]+)['"]|.*?\bfrom\s+['"]([^'"]+)['"])""",
     re.VERBOSE | re.MULTILINE,

@@ -6,20 +6,19 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing
 
 _SECTIONS = {
-    "pyproject.toml": lazy_regex(r"\[tool\.(?:ruff|black|isort|flake8)\b"),
-    "setup.cfg": lazy_regex(r"\[(?:flake8|isort|pycodestyle)\b"),
-    "tox.ini": lazy_regex(r"\[(?:flake8|pycodestyle)\b"),
+    "pyproject.toml": re.compile(r"\[tool\.(?:ruff|black|isort|flake8)\b"),
+    "setup.cfg": re.compile(r"\[(?:flake8|isort|pycodestyle)\b"),
+    "tox.ini": re.compile(r"\[(?:flake8|pycodestyle)\b"),
 }
 """Files of several tools, with the headings of the sections that a linter or formatter reads."""
 
 _FILES = ("ruff.toml", ".ruff.toml", ".flake8", ".prettierrc", "biome.json", "rustfmt.toml")
 _MOST = 900
-_LINE_END = lazy_regex(r"\s+#.*$")
-_ITEM = lazy_regex(r"\s*(?:\"[^\"]*\"|'[^']*'|[\w.-]+),?")
+_LINE_END = re.compile(r"\s+#.*$")
+_ITEM = re.compile(r"\s*(?:\"[^\"]*\"|'[^']*'|[\w.-]+),?")
 _MOST_READ = 100_000
 
 

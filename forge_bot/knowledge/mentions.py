@@ -7,19 +7,17 @@ from keyword import kwlist
 from posixpath import normpath
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
-
 _NO_CHANGE = (
     r"need(?:s|ed)?(?: not|n['’]t)(?: be)? chang|not (?:be )?affected|unaffected"
     r"|no changes? (?:is |are )?needed"
 )
-_SPARED_HEADING = lazy_regex(
+_SPARED_HEADING = re.compile(
     rf"\b(?:{_NO_CHANGE}|unchanged|out of scope|not (?:be )?(?:touched|changed)|not change)",
     re.IGNORECASE,
 )
 """Words by which a heading says that nothing changes below it."""
 
-_SPARED_LINE = lazy_regex(
+_SPARED_LINE = re.compile(
     rf"\b(?:read|searched|seen|looked at),? (?:but |and )?(?:{_NO_CHANGE})"
     rf"|^\W*`[^`]+`(?:,? (?:and )?`[^`]+`)*\W{{0,4}}(?:it |this (?:file )?|is |are )?"
     rf"(?:{_NO_CHANGE})"
@@ -29,11 +27,11 @@ _SPARED_LINE = lazy_regex(
 """Words by which a line says that the file it names does not change. That callers of a changed file
 need not change says nothing of that file."""
 
-_HEADING = lazy_regex(r"^(#{1,6})\s+(.*)$")
-_FENCE = lazy_regex(r"^\s*(```+|~~~+)")
-_TICKED = lazy_regex(r"`([^`\n]{1,200})`")
-_LEADS = lazy_regex(r"^\s*[-*+]\s+(?:\[[ xX]\]\s+)?\**`([^`\n]{1,200})`")
-_DOTTED = lazy_regex(r"@?\w+(?:\.\w+)*\.[A-Za-z_]\w{5,}")
+_HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
+_FENCE = re.compile(r"^\s*(```+|~~~+)")
+_TICKED = re.compile(r"`([^`\n]{1,200})`")
+_LEADS = re.compile(r"^\s*[-*+]\s+(?:\[[ xX]\]\s+)?\**`([^`\n]{1,200})`")
+_DOTTED = re.compile(r"@?\w+(?:\.\w+)*\.[A-Za-z_]\w{5,}")
 """A name like that of an attribute: few endings of files have six letters and more."""
 
 _LONG_ENDINGS = (
@@ -45,56 +43,56 @@ _LONG_ENDINGS = (
     ".svelte",
     ".template",
 )
-_BULLET = lazy_regex(r"\s*[-*+]\s+")
-_LINES_AFTER = lazy_regex(
+_BULLET = re.compile(r"\s*[-*+]\s+")
+_LINES_AFTER = re.compile(
     r"^[^\n`]{0,60}?\(?\blines?\s+(\d{1,7})(?:\s*(?:-|–|to|and)\s*(\d{1,7}))?", re.IGNORECASE
 )
-_PATH = lazy_regex(
+_PATH = re.compile(
     r"^(?P<path>(?:\.{0,2}/)?[\w.@+-]+(?:/[\w.@+-]+)*)"
     r"(?:(?::|#L|::)(?P<rest>[\w.:\[\]-]+))?$"
 )
-_BARE_PATH = lazy_regex(
+_BARE_PATH = re.compile(
     r"(?<![\w/.@+`-])((?:[\w.@+-]+/)+[\w.@+-]*\w|[\w-]+\.[a-z]{1,5})(?::(\d+))?"
 )
-_NAME = lazy_regex(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)!?\s*(?:\(.*\))?$")
-_LITERAL = lazy_regex(r"-{0,2}\w+(?:-\w+)*|.* .*")
+_NAME = re.compile(r"^(?:[@*&]{0,2})([A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)!?\s*(?:\(.*\))?$")
+_LITERAL = re.compile(r"-{0,2}\w+(?:-\w+)*|.* .*")
 """A plain word, an option or key with hyphens, or several words: searched as it is written."""
 
-_TYPED = lazy_regex(r"\(\*?(\w+)\)(?=\.\w)|::<[^<>]*(?:<[^<>]*>)?[^<>]*>")
+_TYPED = re.compile(r"\(\*?(\w+)\)(?=\.\w)|::<[^<>]*(?:<[^<>]*>)?[^<>]*>")
 """What stands around a name in Go's `(*T).Method`, and in Rust's `parse::<T>`."""
 
-_OPTION = lazy_regex(r"^(--\w+|-{0,2}(?P<key>[A-Za-z]\w*(?:-\w+)+))(?:[ =:].*)?$")
+_OPTION = re.compile(r"^(--\w+|-{0,2}(?P<key>[A-Za-z]\w*(?:-\w+)+))(?:[ =:].*)?$")
 """An option of a command, or a key with hyphens, such as `--id -5` and `short-option-groups`."""
 
-_QUOTE = lazy_regex(r"`([^`\n]+)`|\"([^\"\n]+)\"|[“„]([^“”„\n]+)[”“]")
-_TITLE = lazy_regex(r"[“„]((?:[^\s“”„]+ ){2,}[^\s“”„]+)[”“]")
+_QUOTE = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|[“„]([^“”„\n]+)[”“]")
+_TITLE = re.compile(r"[“„]((?:[^\s“”„]+ ){2,}[^\s“”„]+)[”“]")
 """The title of a test, in a document: three words and more in typographic quotes."""
 
-_PIECE = lazy_regex(r"(?:[A-Za-z]+[ ])+[A-Za-z]+")
+_PIECE = re.compile(r"(?:[A-Za-z]+[ ])+[A-Za-z]+")
 _SHORTEST_PHRASE = 10
 _MOST_PIECES = 2
-_NUMBERS = lazy_regex(
+_NUMBERS = re.compile(
     r"(?:(?<=\()|(?<=\bat )|(?<=\bline )|(?<=\blines )|(?<=, )|(?<=\band )|(?<=: ))"
     r"(\d{2,6})(?:\s*[-–]\s*(\d{2,6}))?(?=[),;.]|\s*$| \(| and\b| say)"
 )
 """The number of a line, or a range of them, behind the path of a file."""
 
-_PYTHON_FRAME = lazy_regex(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
-_FRAME = lazy_regex(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
-_IN_CODE = lazy_regex(
+_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\w+))?')
+_FRAME = re.compile(r"(?<![\w/])((?:[\w.@+-]+/)*[\w@+-]+\.[A-Za-z]{1,5}):(\d+)(?::\d+)?\b")
+_IN_CODE = re.compile(
     r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\()"
     r"|\b[A-Za-z_]\w*(?==[^=])|\b[A-Za-z]+_\w+|\b[A-Z]\w*[a-z]\w*"
 )
-_LIKE_CODE = lazy_regex(
+_LIKE_CODE = re.compile(
     r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\((?!s\)))"
     r"|\b[A-Za-z_]\w*(?==[^=\s])|\b[A-Za-z]\w*_\w+"
     r"|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*|(?<!\S)--[a-z][\w-]*\w|\b[a-z]+(?:-[a-z]+){2,}"
 )
-_PUNCTUATION = lazy_regex(r"[(=\[{<]|\w\.\w")
+_PUNCTUATION = re.compile(r"[(=\[{<]|\w\.\w")
 """Signs of code: words without them may be a message, in which a capital letter begins a
 sentence."""
 
-_ADDRESS = lazy_regex(r"(?<!\w)\w+://\S+|(?<![\w.-])[\w.-]+@[\w.-]+")
+_ADDRESS = re.compile(r"(?<!\w)\w+://\S+|(?<![\w.-])[\w.-]+@[\w.-]+")
 _LONGEST_LINE = 2_000
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
 """Words of languages, in backticks or code, that name nothing of a project."""

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from forge_bot.knowledge.code_blocks import CodeBlock
-from forge_bot.lazy_regex import lazy_regex
 
 _WEAK_USE = (
     r"^\s*(?:from|import|use|\#include)\b|^\s*[\"']?{0}[\"']?,?\s*$"
@@ -25,7 +24,7 @@ _KNOWN = (
 _ASSIGNED = r"^\s+(?:[\w.*]+, *)*{0}(?:, *[\w.*]+)* *=(?!=)|\bfor {0} in\b|\bas {0}\b"
 """An assignment to a variable of a function."""
 
-_DOCSTRING = lazy_regex(r'"{3}|\'{3}')
+_DOCSTRING = re.compile(r'"{3}|\'{3}')
 
 
 def telling_uses(lines: Sequence[str], blocks: Sequence[CodeBlock], name: str) -> Sequence[int]:

@@ -11,7 +11,6 @@ from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
 from forge_bot.project.search_words import one_line
 from forge_bot.values import Finding, Frozen, Severity, Usage
@@ -21,7 +20,7 @@ _TASK = "{task}"
 _FIRST_TASKS = tuple(str(number) for number in range(1, 21))
 """The tasks whose reviews are looked for where the state names no task."""
 
-_DATED = lazy_regex(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
+_DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _ENDED = {
     "completed": "done",
     "in_progress": "unfinished",
@@ -33,7 +32,7 @@ _TELLING = ("artifact_written", "answered", "retry_asked")
 _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
 
 _HEADING = "improvement report"
-_NOTHING = lazy_regex(
+_NOTHING = re.compile(
     r"\W*(?:none|nothing|n/?a|no (?:\w+"
     r" )?(?:friction|issues?|problems?|points?|suggestions?|improvements?))"
     r"(?: (?:(?:was|were) )?(?:observed|found|noted|identified|reported|to report|needed))?\W*",

@@ -1,14 +1,14 @@
 """The sections of a text in Markdown, reStructuredText or AsciiDoc, and what is shown of it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from forge_bot.knowledge.line_spans import written
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
-_HEADING = lazy_regex(r"#{1,6}\s+\S|=+\s\S")
-_UNDERLINE = lazy_regex(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
+_HEADING = re.compile(r"#{1,6}\s+\S|=+\s\S")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
 
 Span = tuple[int, int]
 """The first line, counted from 0, and the one after the last."""

@@ -31,11 +31,10 @@ from forge_bot.knowledge.file_parts import (
 )
 from forge_bot.knowledge.line_spans import LONGEST_LINE, Span, clipped, not_in
 from forge_bot.knowledge.mentions import as_searched, last_part
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 
-_BASES = lazy_regex(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
-_TEST_AFFIX = lazy_regex(r"^tests?_?|_?tests?$", re.IGNORECASE)
+_BASES = re.compile(r"^\s*(?:export )?class \w+(?:\(| extends )([\w., ]+)")
+_TEST_AFFIX = re.compile(r"^tests?_?|_?tests?$", re.IGNORECASE)
 _TAIL = 20
 _TAIL_OF_TESTS = 8
 _AROUND_LINES = 6

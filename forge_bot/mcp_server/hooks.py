@@ -20,7 +20,6 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.shell_words import git_calls, gives_answer, runs_answer
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
@@ -36,7 +35,7 @@ _PROJECT = "CLAUDE_PROJECT_DIR"
 _MAIN = {"main", "master", "-"}
 _CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
 _COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
-_FORCES = lazy_regex(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
+_FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
 _PERSON_ANSWERS = (
     "The person answers what forge-bot asks: an agent types neither that command nor a line or a"
     " script that hides one. Show them the question; they answer in a terminal of their own, or you"

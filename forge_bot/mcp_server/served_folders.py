@@ -1,6 +1,7 @@
 """The folders this server serves, and the run that a workspace names in one of them."""
 
 import os
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +16,12 @@ from forge_bot.errors import (
     WrongBranch,
 )
 from forge_bot.git import Repository
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
 from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.store import SPECS
 
-_NAME = lazy_regex(r"[^/\\\0]{1,200}")
+_NAME = re.compile(r"[^/\\\0]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)

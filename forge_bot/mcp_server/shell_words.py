@@ -12,12 +12,11 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.text_format import names
 
 SHELLS = {"sh", "bash", "dash", "ksh", "zsh"}
 _OPERATORS = ";&|()\n"
-_INSIDE = lazy_regex(r"\$\(([^()]*)\)|`([^`]*)`")
+_INSIDE = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _TAKES_A_WORD = frozenset(
     names("""
     -c -C --git-dir --work-tree --namespace --exec-path --super-prefix --config-env
@@ -34,14 +33,14 @@ _PERSONS = ANSWERS | {"repair"}
 _SHOW_TEXT = frozenset(names("cat cd echo egrep fgrep grep head ls printf pushd rg tail test wc"))
 _GIT_LOOKS = frozenset({"add", "blame", "commit", "diff", "grep", "log", "show", "status"})
 _COPIES = frozenset({"cp", "install", "ln", "mv"})
-_BETWEEN_TOKENS = lazy_regex(r"[\s`()\[\]{},;|&<>=$!]+")
-_PROGRAM = lazy_regex(
+_BETWEEN_TOKENS = re.compile(r"[\s`()\[\]{},;|&<>=$!]+")
+_PROGRAM = re.compile(
     r"(?:.*/)?forge-bot(?:\.exe)?|(?:.*/)?forge_bot/(?:__main__|cli/\w+)\.py|forge_bot"
     r"(?!\.gate\b)(?:\.\w+)+"
 )
-_BEFORE_MODULE = lazy_regex(r"-\w*m|run_module|import|from")
-_NOT_LITERAL = lazy_regex(r"[$`*?\[{%]")
-_REDIRECTS = lazy_regex(r"\d*>>?(?!&|\s*/dev/null)|&>")
+_BEFORE_MODULE = re.compile(r"-\w*m|run_module|import|from")
+_NOT_LITERAL = re.compile(r"[$`*?\[{%]")
+_REDIRECTS = re.compile(r"\d*>>?(?!&|\s*/dev/null)|&>")
 
 
 class GitCall(NamedTuple):
@@ -228,15 +227,15 @@ def _goes_back(words: Sequence[str]) -> bool:
 # --------------------------------------------------------------------------------------------------
 
 
-_INTERPRETER = lazy_regex(
+_INTERPRETER = re.compile(
     r"(?:python|pypy|node|bun|deno|ruby|perl|php|tclsh|lua)[\d.]*|uv|expect|source|\."
 )
 _READ = 200_000
 """Bytes of a script that are read."""
-_QUOTED_ANSWER = lazy_regex(
+_QUOTED_ANSWER = re.compile(
     rf"""(?:['"]|forge-bot\s+)(?:{"|".join(sorted(ANSWERS))}|repair|--by-script)\b"""
 )
-_PROGRAM_NAME = lazy_regex(r"forge[-_]bot\b")
+_PROGRAM_NAME = re.compile(r"forge[-_]bot\b")
 
 
 def runs_answer(line: str, folder: Path) -> bool:

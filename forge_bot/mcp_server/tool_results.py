@@ -3,6 +3,7 @@
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,12 +12,11 @@ from pydantic import BaseModel, JsonValue
 
 from forge_bot.errors import ArtifactUnfit, ForgeError
 from forge_bot.interaction.remedy_words import advice_for_client
-from forge_bot.lazy_regex import lazy_regex
 
 _ALWAYS_LEFT_OUT = ("source_url", "source_id", "fetch_needed", "command")
 """Keys that are left out when they are empty."""
 
-_HALVES = lazy_regex("[\ud800-\udfff]")
+_HALVES = re.compile("[\ud800-\udfff]")
 
 UNEXPECTED = (
     "Something unexpected happened in {tool}. What was recorded is not lost; ask for the next"

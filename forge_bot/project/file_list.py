@@ -1,10 +1,10 @@
 """The files of a repository as a queryable list. No disk, no git, only its input."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.text_format import names
 
 # Folders with third-party or generated content; they do not show how this project works.
@@ -14,7 +14,7 @@ _FOREIGN = frozenset(
         """)
 )
 # Projects in these folders are samples, not meant to be built.
-_SPECIMENS = lazy_regex(r"(?:.*[-_])?(?:fixtures|testdata|examples?|samples?|templates?)_*")
+_SPECIMENS = re.compile(r"(?:.*[-_])?(?:fixtures|testdata|examples?|samples?|templates?)_*")
 _DEEPEST_PROJECT = 3
 TEST_FOLDERS = frozenset(
     {"test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "__mocks__"}

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from posixpath import basename
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import Command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import string, table, toml
@@ -32,9 +31,9 @@ _TAKEN = {
 _HOOKS = ".pre-commit-config.yaml"
 _CALLERS = ("tox.ini", "noxfile.py", "Makefile", "justfile", "Taskfile.yml", "Taskfile.yaml")
 _WORKFLOWS = ".github/workflows/"
-_RUFF_FORMAT = lazy_regex(r"""\bruff["']?,?\s+["']?format\b""")
-_BLACK_CHECK = lazy_regex(r"""\bblack\b[^\n]*--check\b""")
-_HOOK_IDS = {"ruff": lazy_regex(r"\bid:\s*ruff-format\b"), "black": lazy_regex(r"\bid:\s*black\b")}
+_RUFF_FORMAT = re.compile(r"""\bruff["']?,?\s+["']?format\b""")
+_BLACK_CHECK = re.compile(r"""\bblack\b[^\n]*--check\b""")
+_HOOK_IDS = {"ruff": re.compile(r"\bid:\s*ruff-format\b"), "black": re.compile(r"\bid:\s*black\b")}
 _PRETTIER_CONFIGS = (
     *(".prettierrc", ".prettierrc.json", ".prettierrc.json5", ".prettierrc.toml"),
     *(f".prettierrc.{ending}" for ending in ("yml", "yaml", "js", "mjs", "cjs", "ts")),

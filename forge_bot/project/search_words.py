@@ -1,20 +1,19 @@
 """Split text into search words, and turn it into single lines that are safe to show."""
 
+import re
 import unicodedata
 from functools import lru_cache
 
-from forge_bot.lazy_regex import lazy_regex
-
 LINE_LIMIT = 300
 
-_RUN = lazy_regex(r"[^\W_]+")
+_RUN = re.compile(r"[^\W_]+")
 # Han, kana, Hangul and their extensions: scripts whose words are not (reliably) separated by
 # blanks.
-_CJK = lazy_regex(
+_CJK = re.compile(
     r"([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
-_HUMP = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SHORTEST_PLURAL = 4
 _ODD_PLURALS = {
     "alias": "alias",
@@ -25,7 +24,7 @@ _ODD_PLURALS = {
     "statuses": "status",
 }
 # Printable characters by Unicode's rules that are invisible and can carry a hidden text.
-_VARIATION_SELECTOR = lazy_regex("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 _FUNCTION_WORDS = """
     a about above after again all also although always am an and any are aren as at be because been

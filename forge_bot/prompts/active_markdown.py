@@ -9,14 +9,13 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.addresses import points_at_thread
 
-_MENTION = lazy_regex(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
-_REFERENCE = lazy_regex(r"#\d|\bGH-\d", re.IGNORECASE)
-_ADDRESS = lazy_regex(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-_BREAK = lazy_regex(r"<br\s*/?>", re.IGNORECASE)
-_DRAWN = lazy_regex(r"(?:mermaid|math|geojson|topojson|stl)\b", re.IGNORECASE)
+_MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
+_REFERENCE = re.compile(r"#\d|\bGH-\d", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_DRAWN = re.compile(r"(?:mermaid|math|geojson|topojson|stl)\b", re.IGNORECASE)
 _AFTER = "\n\n</details>\n"
 _CROWDED = "crowded"
 _MOST_STEPS = 4_000_000

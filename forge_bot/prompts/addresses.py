@@ -7,14 +7,12 @@ import html
 import re
 from urllib.parse import unquote
 
-from forge_bot.lazy_regex import lazy_regex
-
-_THREAD = lazy_regex(
+_THREAD = re.compile(
     r"^<?(?:https?:)?(?://)?(?P<host>[^/\s\u200b]+)/[^/\s]+/[^/\s]+/"
     r"(?:issues|pull|discussions|commits?)/+\w",
     re.IGNORECASE,
 )
-_KIND = lazy_regex(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)
+_KIND = re.compile(r"/(issues|pull|discussions|commits?)/", re.IGNORECASE)
 _GITHUB = {"github.com", "www.github.com"}
 _INERT_HOST = "redirect.github.com"
 """GitHub's own host for links that leave no note on their target page."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from forge_bot.artifacts.markdown import one_line
 from forge_bot.artifacts.sections import lower_headings
 from forge_bot.artifacts.tasks import read_tasks
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
 from forge_bot.prompts.material import Capability, Delivery, Line, Material, Prompt
@@ -29,7 +28,7 @@ it over.
 """
 MESSAGE = "_message.md.j2"
 
-_DELIMITER = lazy_regex(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
+_DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
 
 _CHARACTERS_PER_TOKEN = 4
 """The rule of thumb that providers publish for English and code. It is used to choose what fits,
@@ -347,7 +346,7 @@ def _tidy(text: str) -> str:
     return _HALF.sub("\ufffd", text).strip("\n") + "\n"
 
 
-_HALF = lazy_regex("[\ud800-\udfff]")
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def _estimated_tokens(characters: int) -> int:

@@ -8,16 +8,15 @@ words is hidden as a whole: which words these are, only Mermaid itself can tell.
 import re
 from collections.abc import Iterator
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 from forge_bot.prompts.tex_formulas import is_unseen_colour
 
-_COMMENT = lazy_regex(
+_COMMENT = re.compile(
     r"^[ \t]*(%%.*|acc(?:Title|Descr)[ \t]*:.*|accDescr[ \t]*\{[^}]*\}?)$", re.MULTILINE
 )
-_SETTINGS = lazy_regex(r"\A\s*---[ \t]*\n(?P<lines>(?:(?![ \t]*---[ \t]*$).*\n)*)", re.MULTILINE)
-_SETTING = lazy_regex(r"^(?!title[ \t]*:).*\S.*$", re.MULTILINE)
-_KIND = lazy_regex(r"^[ \t]*(?P<kind>[A-Za-z][\w-]*)", re.MULTILINE)
+_SETTINGS = re.compile(r"\A\s*---[ \t]*\n(?P<lines>(?:(?![ \t]*---[ \t]*$).*\n)*)", re.MULTILINE)
+_SETTING = re.compile(r"^(?!title[ \t]*:).*\S.*$", re.MULTILINE)
+_KIND = re.compile(r"^[ \t]*(?P<kind>[A-Za-z][\w-]*)", re.MULTILINE)
 _STATEMENTS = {
     ("graph", "flowchart", "block", "block-beta", "statediagram", "statediagram-v2", "erdiagram",
      "requirementdiagram"): "click style linkStyle classDef class",
@@ -29,34 +28,34 @@ _STATEMENTS = {
 _UNDRAWN = {
     kind: frozenset(names.split()) for kinds, names in _STATEMENTS.items() for kind in kinds
 }
-_STATEMENT = lazy_regex(r"^[ \t]*(?P<name>[A-Za-z]+)(?=[ \t]+[^\s:<|*.-]).*$", re.MULTILINE)
-_ICON = lazy_regex(r"^[ \t]*(?P<all>:::?\w.*)$", re.MULTILINE)
-_MESSAGE = lazy_regex(r"\bmsg[ \t]*:[ \t]*\"[^\"\n]*\"?")
-_HTML_COMMENT = lazy_regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_STYLE = lazy_regex(
+_STATEMENT = re.compile(r"^[ \t]*(?P<name>[A-Za-z]+)(?=[ \t]+[^\s:<|*.-]).*$", re.MULTILINE)
+_ICON = re.compile(r"^[ \t]*(?P<all>:::?\w.*)$", re.MULTILINE)
+_MESSAGE = re.compile(r"\bmsg[ \t]*:[ \t]*\"[^\"\n]*\"?")
+_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_STYLE = re.compile(
     r"\b(?P<name>opacity|fill-opacity|display|visibility|font-size|color)[ \t]*:[ \t]*"
     r"(?P<value>[^,;\n]{1,40})"
 )
-_NUMBER = lazy_regex(r"\d*\.?\d+")
+_NUMBER = re.compile(r"\d*\.?\d+")
 _SMALLEST, _FAINTEST = 5, 0.3
-_BOX = lazy_regex(
+_BOX = re.compile(
     r"(?<![\w\"'\[({|>.-])(?P<id>\w(?:[\w.-]*\w)?)(?:\[|\(|\{|>|@\{)(?P<label>[^\n]*)"
 )
-_ARROW = lazy_regex(r"(?<![\w.-])(?P<id>\w(?:[\w.-]*\w)?)@(?=--|==|<|-\.|~~)(?P<label>)")
-_STATE = lazy_regex(
+_ARROW = re.compile(r"(?<![\w.-])(?P<id>\w(?:[\w.-]*\w)?)@(?=--|==|<|-\.|~~)(?P<label>)")
+_STATE = re.compile(
     r"^[ \t]*state[ \t]+\"(?P<label>[^\"\n]*)\"[ \t]+as[ \t]+(?P<id>\S+)", re.MULTILINE
 )
-_PERSON = lazy_regex(
+_PERSON = re.compile(
     r"^[ \t]*(?:create[ \t]+)?(?:participant|actor)[ \t]+(?P<id>\S(?:[^\n]{0,200}?\S)?)"
     r"[ \t]{1,9}as[ \t]"
     r"(?P<label>[^\n]*)",
     re.MULTILINE,
 )
-_TASK = lazy_regex(r"^[^\n:]*:[ \t]*(?P<id>\w[\w.-]*)[ \t]*,(?P<label>)", re.MULTILINE)
+_TASK = re.compile(r"^[^\n:]*:[ \t]*(?P<id>\w[\w.-]*)[ \t]*,(?P<label>)", re.MULTILINE)
 _NAMED = {"sequencediagram": (_PERSON,), "gantt": (_TASK,)}
 """What gives a thing another label than its name, by kind of diagram: people, and tasks of a Gantt
 chart. In other diagrams it is boxes, arrows and states."""
-_WORD = lazy_regex(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[^\W\d_a-zA-Z]{2,}")
+_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[^\W\d_a-zA-Z]{2,}")
 _MOST_NAMES = 50
 """The names with more words that a diagram may have; one with more of them is hidden as a whole."""
 _MOST_WORDS = 2

@@ -13,7 +13,6 @@ formatting.
 import re
 from collections.abc import Callable
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.active_markdown import active_markup, active_markup_in_line, open_fence
 from forge_bot.prompts.addresses import inert_address, points_at_thread
 from forge_bot.prompts.hidden_text import read
@@ -24,13 +23,13 @@ from forge_bot.text_format import code_block, ticks_around
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
 
-_TAG = lazy_regex(
+_TAG = re.compile(
     r"(?<!\\)(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])",
     re.IGNORECASE,
 )
 # A row of backslashes is read from its beginning only: from each of them on, the time would grow
 # with the square of its length.
-_ACTIVE = lazy_regex(
+_ACTIVE = re.compile(
     r"(?<!\\)(?P<esc>\\*)(?:"
     r"(?P<target>(?<=\]\()(?:<[^\n<>]+(?=>)|[^\s<>()]+(?=[()]|\s+[\"'(])))"
     r"|(?P<auto><https?://[^\s<>]+>)"
@@ -48,17 +47,17 @@ _ACTIVE = lazy_regex(
     r")",
     re.IGNORECASE | re.MULTILINE,
 )
-_TOGETHER = lazy_regex(
+_TOGETHER = re.compile(
     r"((?:@|#|\bGH-|https?:|www\.)(?=[\w/])|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
     r"(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+\W?#)))",
     re.IGNORECASE,
 )
-_IN_TITLES = lazy_regex(
+_IN_TITLES = re.compile(
     r"#+(?=\d)|\bGH-(?=\d)|https?://(?:www\.)?|(?<![A-Za-z0-9])@+(?=[A-Za-z0-9])|\*{2,}(?=no_ci\b)",
     re.IGNORECASE,
 )
 """Text that acts in a title or a commit subject on GitHub and its CI. It is removed there."""
-_SKIPPED = lazy_regex(
+_SKIPPED = re.compile(
     r"\[([^\[\]]*(?:skip|\bno[\s_-]?(?:ci|build|actions?|deploy|release)\b)[^\[\]]*)\]",
     re.IGNORECASE,
 )
@@ -66,18 +65,18 @@ _SKIPPED = lazy_regex(
 
 they tell a CI to skip a commit.
 """
-_SKIPS_CI = lazy_regex(
+_SKIPS_CI = re.compile(
     r"\[((?:skip|no)[\s_-]?\w{2,20}|\w{2,20}[\s_-]skip)\](?!\()|\*{3}(NO_CI)\*{3}", re.IGNORECASE
 )
 """The same signs in the text of a pull request, which a squash makes the message of a commit."""
-_SKIP_TRAILER = lazy_regex(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)
+_SKIP_TRAILER = re.compile(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)
 _LONGEST_READ = 1_000
 """The characters of a title that are read. GitHub's titles have at most 256."""
-_HARMLESS = lazy_regex(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.IGNORECASE)
+_HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.IGNORECASE)
 """Words without any sign that means something in Markdown; most cells and reasons are like this."""
-_BEGINS = lazy_regex(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
+_BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
 """Text that could begin a block or a command at the beginning of a line."""
-_HARMLESS_ENTITIES = lazy_regex(
+_HARMLESS_ENTITIES = re.compile(
     r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#"
     r"(?:34|38|39|60|62|160|8203));"
 )

@@ -1,10 +1,10 @@
 """Parts of links and images: open brackets, targets, and invisible labels that may stay."""
 
 import html
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.characters import is_suspect
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
@@ -12,8 +12,8 @@ LONGEST_LABEL = 999  # CommonMark: a link label has at most 999 characters betwe
 LONGEST_HIDDEN_WORD = 30  # an invisible label stays when it is one word up to this length
 MOST_HIDDEN_PARTS = 3  # and made of no more words than these, joined by hyphens or the like
 
-_PARTS = lazy_regex(r"[^\W_]+")
-_TAGS = lazy_regex(r"<[^<>]*>")
+_PARTS = re.compile(r"[^\W_]+")
+_TAGS = re.compile(r"<[^<>]*>")
 
 
 @dataclass

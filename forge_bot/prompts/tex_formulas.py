@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.removals import RemovalKind, RemovedSpan
 
 # The number of arguments of a command that are not drawn; the command itself is removed too.
@@ -27,17 +26,17 @@ _STEPS = frozenset({
     "Space", "hskip", "hspace", "kern", "lower", "mkern", "moveleft", "moveright", "mskip",
     "mspace", "raise", "raisebox", "skew",
 })  # fmt: skip
-_LENGTH = lazy_regex(r"[\s{\[]*[-+]?\s*(?P<number>\d*[.,]?\d+)\s*(?P<unit>[a-z]{2})?")
+_LENGTH = re.compile(r"[\s{\[]*[-+]?\s*(?P<number>\d*[.,]?\d+)\s*(?P<unit>[a-z]{2})?")
 _EMS = {
     "cm": 2.8, "ex": 0.5, "in": 7.2, "mm": 0.28, "mu": 1 / 18, "pc": 1.2, "pt": 0.1, "px": 0.06,
 }  # fmt: skip
 _FARTHEST = 20
 """The step, in widths of a letter, behind which a text is taken to be off its place."""
-_DEFINITION = lazy_regex(
+_DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|def|let)(?![a-z])\*?\s*(?:\{\s*)?\\"
     r"(?P<name>[A-Za-z]{1,80}|.)"
 )
-_DEFINED_COLOUR = lazy_regex(
+_DEFINED_COLOUR = re.compile(
     r"\\definecolor\s*\{(?P<name>[^{}]{1,80})\}\s*\{(?P<model>[^{}]{1,20})\}"
     r"\s*\{(?P<colour>[^{}]{1,80})\}"
 )
@@ -51,14 +50,14 @@ _LOOKED_AT = 400
 """The characters of an argument that are looked at, since arguments can stand in each other."""
 _LONGEST_LAP = 12
 """The letters that a text over another may have; one of more makes both unreadable."""
-_TANGLED = lazy_regex(
+_TANGLED = re.compile(
     r"\\csname\b|\\arraystretch\b[\s{}]*(?:-|\d{2}|0?\.[0-4])|(?:\\!\s*){40}"
     r"|\\begin\{(?:d?array|subarray)\}\s*(?:\[\w\]\s*)?"
     r"\{[lcrpmbw|:@*!<>=+.\d\s-]{0,80}(?![lcrpmbw])[A-Za-z]"
 )
 """What makes it impossible to say where the rest of a formula is drawn."""
-_COVER = lazy_regex(r"\\rule\b|[\u2580-\u259f\u25a0\u25ac\u25ae]")
-_BACKWARDS = lazy_regex(
+_COVER = re.compile(r"\\rule\b|[\u2580-\u259f\u25a0\u25ac\u25ae]")
+_BACKWARDS = re.compile(
     r"\\(?:math)?[clr]lap\b|\\(?:hskip|hspace|m?kern|mskip|mspace|moveleft)\s*\{?\s*-|\\!"
 )
 """Signs that something is drawn, and that a text beside it may stand under it."""
@@ -70,17 +69,17 @@ _WHITE_NAMES = """
     oldlace lavenderblush linen transparent
 """
 _WHITES = frozenset(_WHITE_NAMES.split())
-_COMMAND = lazy_regex(r"\\(?:[A-Za-z]+\*?|.|\Z)", re.DOTALL)
-_HEX_WITH_ALPHA = lazy_regex(r"#(?:[0-9a-f]{4}|[0-9a-f]{8})")
+_COMMAND = re.compile(r"\\(?:[A-Za-z]+\*?|.|\Z)", re.DOTALL)
+_HEX_WITH_ALPHA = re.compile(r"#(?:[0-9a-f]{4}|[0-9a-f]{8})")
 _FAINTEST = 0.3
 """The share of its full strength below which a colour is taken to be transparent."""
-_COLOUR_OF = lazy_regex(r"\\(?:text)?color\s*\{([^{}]*)\}")
-_HEX = lazy_regex(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
-_NUMBER = lazy_regex(r"\d*\.?\d+")
+_COLOUR_OF = re.compile(r"\\(?:text)?color\s*\{([^{}]*)\}")
+_HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
+_NUMBER = re.compile(r"\d*\.?\d+")
 _CLOSINGS = {
-    "$$": lazy_regex(r"\$\$"),
-    "`$": lazy_regex(r"`\$"),
-    "$": lazy_regex(r"(?<![\\ \t\n])\$"),
+    "$$": re.compile(r"\$\$"),
+    "`$": re.compile(r"`\$"),
+    "$": re.compile(r"(?<![\\ \t\n])\$"),
 }
 _NEARLY_WHITE = 0.88
 """The share of full light above which a colour counts as white, for red, green and blue alike."""

@@ -12,6 +12,7 @@ Not removed, because a person who looks sees them: text far to the right in code
 a `<details>`.
 """
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +21,6 @@ from html import escape
 
 from pydantic import BaseModel, ConfigDict
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.characters import is_suspect
 from forge_bot.prompts.hidden_text import read, shorten
 from forge_bot.prompts.invisible import invisible_spans
@@ -70,7 +70,7 @@ class _Folds(dict[int, str | None]):
 
 _FOLDS = _Folds()
 # An ASCII text is translated at once, any other one character by character, so the parts are split.
-_NOT_ASCII = lazy_regex(r"([^\x00-\x7f]+)")
+_NOT_ASCII = re.compile(r"([^\x00-\x7f]+)")
 
 
 class Cleaned(BaseModel):

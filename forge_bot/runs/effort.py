@@ -6,11 +6,10 @@ import unicodedata
 from collections.abc import Sequence
 
 from forge_bot.errors import BadOption
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen
 
-_LABEL = lazy_regex(
+_LABEL = re.compile(
     r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*"
     r"(?P<size>[a-z-]+)",
     re.IGNORECASE,
@@ -39,27 +38,27 @@ _ENDINGS = (
     "|ya?ml|json|toml|ini|cfg|lock"
 )
 # Each alternative is bounded, so that a hostile text takes linear time.
-_FENCED = lazy_regex(r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)", re.DOTALL)
-_COMMENT = lazy_regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TICKED = lazy_regex(r"^[ \t]{0,6}[-*+][ \t]+\[[xX]\][ \t].*$", re.MULTILINE)
+_FENCED = re.compile(r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TICKED = re.compile(r"^[ \t]{0,6}[-*+][ \t]+\[[xX]\][ \t].*$", re.MULTILINE)
 """What is done, or what an issue form has people agree to."""
-_UNANSWERED = lazy_regex(r"^#{1,6}[ \t].*\n\s*_No response_[ \t]*$", re.MULTILINE)
+_UNANSWERED = re.compile(r"^#{1,6}[ \t].*\n\s*_No response_[ \t]*$", re.MULTILINE)
 """A field of an issue form that nobody filled in, as GitHub writes it."""
-_URL = lazy_regex(r"https?://\S+")
-_PATH = lazy_regex(
+_URL = re.compile(r"https?://\S+")
+_PATH = re.compile(
     r"(?<![\w./\\@~-])[A-Za-z0-9_.@~-]*(?:[/\\][A-Za-z0-9_.@-]+)+"
     rf"|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+\.(?:{_ENDINGS})(?![A-Za-z0-9_])"
 )
-_CODE = lazy_regex(r"`[^`\n]+`|(?<!\w)--[a-z][\w-]*")
-_ITEM = lazy_regex(r"^[ \t]{0,6}(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
-_TRACEBACK = lazy_regex(
+_CODE = re.compile(r"`[^`\n]+`|(?<!\w)--[a-z][\w-]*")
+_ITEM = re.compile(r"^[ \t]{0,6}(?:[-*+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
+_TRACEBACK = re.compile(
     r"Traceback \(most recent call last\)|^[^\S\n]+at [\w$.<>]+ ?\(|^panic: |^thread '.*'"
     r" panicked|^[^\S\n]*File \".+\", line \d+",
     re.MULTILINE,
 )
-_WORD = lazy_regex(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese put no blanks between words; two of their characters count as one word.
-_UNSPACED = lazy_regex("[\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 class EffortGuess(Frozen):

@@ -4,6 +4,7 @@ answer.
 Faces render it.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
@@ -18,7 +19,6 @@ from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.phases import AgentPhase
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
@@ -32,7 +32,7 @@ _TEXT_SHOWN = MOST_CHARACTERS
 _LINES_COMPARED = 5_000
 _SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
 
-_CHANGED = lazy_regex(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
+_CHANGED = re.compile(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
 
 
 class Choice(Frozen):

@@ -10,14 +10,13 @@ from pathlib import Path
 from forge_bot import __version__
 from forge_bot.agent.models.provider_keys import EXTRAS
 from forge_bot.git import Repository
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.resources import templates
 from forge_bot.values import Frozen
 
 WORKFLOW = ".github/workflows/forge-bot.yml"
 ACTION = "forge-bot/forge-bot"
 _HOME = f"https://github.com/{ACTION}"
-_LISTENS = lazy_regex(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)
+_LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)
 """The event by which GitHub tells of its own checks, with the remark above it."""
 
 

@@ -6,12 +6,12 @@ often because it is private: a store of `credential.helper`, cookies, an include
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sandbox.secrets import secret_name, secret_value, texts_in
 
 _CONFIGURATIONS = ("config", "config.worktree")
@@ -32,7 +32,7 @@ _REFLOGS = "logs"
 _CREDENTIALS = ("annex", "creds")
 """Where git-annex keeps the keys of its remotes."""
 
-_HEADER = lazy_regex(r'\s*\[\s*(?P<section>[^\s"\]]*)\s*(?:"(?:[^"\\]|\\.)*")?\s*\]')
+_HEADER = re.compile(r'\s*\[\s*(?P<section>[^\s"\]]*)\s*(?:"(?:[^"\\]|\\.)*")?\s*\]')
 _HIDDEN_HEADER = "[hidden]"
 _PROGRAMS = frozenset(
     {

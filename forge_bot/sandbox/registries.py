@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sandbox.secrets import secret_name, secret_value, without_secrets
 from forge_bot.sandbox.setup_network import Place, registry_places
 from forge_bot.sandbox.toolchains import is_safe_to_show
@@ -48,7 +47,7 @@ _NAMES = (
 )
 # These name a place to write, or a file that is copied without its secrets; the box has its own
 # places.
-_OWN_PLACES = lazy_regex(
+_OWN_PLACES = re.compile(
     r"CACHE|_DIR$|STORE|PREFIX|TARGET|_ROOT$|CONFIG_FILE|USERCONFIG|GLOBALCONFIG|_LOG$"
     r"|PROJECT_ENVIRONMENT|USERBASE"
 )
@@ -67,8 +66,8 @@ _CONFIG_FILES = (
     ),
     *(".cargo/config.toml", ".config/go/env", ".config/pip/constraints.txt"),
 )
-_FILE_ADDRESS = lazy_regex(r"file://(/[^\s\"',\]]+)")
-_FIND_LINKS = lazy_regex(r"find[-_]links\s*[=:]\s*(.+)", re.IGNORECASE)
+_FILE_ADDRESS = re.compile(r"file://(/[^\s\"',\]]+)")
+_FIND_LINKS = re.compile(r"find[-_]links\s*[=:]\s*(.+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from forge_bot.lazy_regex import lazy_regex
-
-_NAME = lazy_regex(
+_NAME = re.compile(
     r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username"
     r"|extraheader|_pat\b",
     re.IGNORECASE,
 )
-_ADDRESS_WITH_SECRET = lazy_regex(
+_ADDRESS_WITH_SECRET = re.compile(
     r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://"
     r"([^/\s@]*@|\S*[?&][\w-]*(token|key|auth|sig|password|secret)=)",
     re.IGNORECASE,

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sandbox.connections import IDLE_SECONDS, PIECE, ConnectionServer, relay
 from forge_bot.sandbox.secrets import secret_value
 
@@ -22,8 +21,8 @@ PORT = 3128
 NOT_PUBLIC = "is not a public address; setup may call it only as a configured registry"
 """The proxy's answer, which package managers print."""
 
-_ADDRESS = lazy_regex(r"https?://[^\s\"'<>,\]]+", re.IGNORECASE)
-_REQUEST = lazy_regex(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
+_ADDRESS = re.compile(r"https?://[^\s\"'<>,\]]+", re.IGNORECASE)
+_REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
 _HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")

@@ -4,10 +4,10 @@ A `-` means that the processor does not have the call. A call that is not listed
 the kernel's arch/x86/entry/syscalls/syscall_64.tbl and scripts/syscall.tbl.
 """
 
-from forge_bot.lazy_regex import lazy_regex
+import re
 
 _COLUMNS = {"x86_64": 1, "aarch64": 2}
-_ROW = lazy_regex(r"(\w+) (\d+) (\d+|-)")
+_ROW = re.compile(r"(\w+) (\d+) (\d+|-)")
 
 # Files and folders. Mounts or Landlock decide what may be opened, written or removed.
 FILES = """

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.lazy_regex import lazy_regex
-
 ROOTS = tuple(
     map(
         Path,
@@ -57,7 +55,7 @@ _PRIVATE = (
         "keyrings",
     ),
 )
-_VERSION_NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from forge_bot.artifacts.waves import normal_path
 from forge_bot.errors import BadConfig
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec
@@ -31,7 +30,7 @@ from forge_bot.values import Frozen, TaskMode, TaskSpec
 INSTRUCTIONS = ".specs/instructions.md"
 
 _FENCE = "---"
-_PIECES = lazy_regex(r"\*\*/|\*\*|\*|\?|[^*?]+|.")
+_PIECES = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+|.")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

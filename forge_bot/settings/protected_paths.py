@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.text_format import names
 
@@ -182,7 +181,7 @@ RULES = (
 )
 """Every protected path, by the reason for which it is protected."""
 
-_SEPARATOR = lazy_regex(r"[/\\]")
+_SEPARATOR = re.compile(r"[/\\]")
 _LEFT_OUT = dict.fromkeys(
     (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)
 )

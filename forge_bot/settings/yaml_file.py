@@ -12,7 +12,6 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import SetupError
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _too_long(name: str, text: str) -> str:
     return say("settings.yaml_file.too_long", name=name, count=len(text), most=_MOST_CHARACTERS)
 
 
-_TABS = lazy_regex(r"^\t+", re.MULTILINE)
+_TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
 def _validated(

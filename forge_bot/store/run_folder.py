@@ -1,5 +1,6 @@
 """A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
 
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -17,7 +18,6 @@ from forge_bot.errors import (
     RunEnded,
     UnknownArtifact,
 )
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.store.atomic_files import LEFTOVER, Content, append_line, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
@@ -31,7 +31,7 @@ STATE = "state.json"
 CARRIED = "batches.jsonl"
 """The questions that wait for a provider's batch, and the conversations before them."""
 
-_SCHEMA = lazy_regex(r'"schemaVersion":\s*([0-9]{1,9})\b')
+_SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 
 
 @dataclass(frozen=True, slots=True)

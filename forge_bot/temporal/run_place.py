@@ -8,13 +8,12 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.git import Repository
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
-_HOST = lazy_regex(r"\w+://|[\w.-]+@[\w.-]+:")
+_HOST = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
 
 
 class TemporalPlace(Frozen):

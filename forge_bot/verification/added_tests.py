@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.named_tests import (
     OPEN,
     TestPlace,
@@ -24,24 +23,24 @@ from forge_bot.verification.selected_tests import (
     select_tests,
 )
 
-_GO = lazy_regex(r"^func (?P<name>(?:Test|Fuzz)\w*)\(\w+ \*testing\.[TF]\)", re.MULTILINE)
-_RUST = lazy_regex(
+_GO = re.compile(r"^func (?P<name>(?:Test|Fuzz)\w*)\(\w+ \*testing\.[TF]\)", re.MULTILINE)
+_RUST = re.compile(
     r"^[ \t]*#\[(?:(?:\w+::)*test\b|rstest\b)[^\n]*\n(?:[ \t]*(?:#\[[^\n]*|//[^\n]*)?\n)*"
     r"[ \t]*(?:pub(?:\([^)\n]*\))? )?(?:async )?fn (?P<name>\w+)",
     re.MULTILINE,
 )
-_SCRIPT = lazy_regex(
+_SCRIPT = re.compile(
     r"^[ \t]*(?:await )?x?(?:it|test|specify)(?:\.(?:only|skip|failing|concurrent|serial))*"
     r"\(\s*(?P<quote>[\"'`])(?P<name>(?:(?!(?P=quote))[^\\\n]|\\.)+)(?P=quote)",
     re.MULTILINE,
 )
-_SCRIPT_FILE = lazy_regex(r"\.[cm]?[jt]sx?$")
-_CASES = lazy_regex(r"\.each\b|\bparametri[sz]e|\bparameteri[sz]ed\b|#\[case\b")
+_SCRIPT_FILE = re.compile(r"\.[cm]?[jt]sx?$")
+_CASES = re.compile(r"\.each\b|\bparametri[sz]e|\bparameteri[sz]ed\b|#\[case\b")
 """Signs of a test that runs once for each of several values."""
-_CASE = lazy_regex(r"Test|TestCase$|Tests?$")
+_CASE = re.compile(r"Test|TestCase$|Tests?$")
 """Names of classes, or of those they are made from, whose tests a runner looks for."""
 _NOT_COLLECTED = ("__test__", "__init__")
-_GO_TAG = lazy_regex(r"^//go:build (?P<tag>[^\n]+)$", re.MULTILINE)
+_GO_TAG = re.compile(r"^//go:build (?P<tag>[^\n]+)$", re.MULTILINE)
 _SHOWN_BY_PYTEST = "-rfEpxX"
 _ENDS_OF_PYTEST = "(?:PASSED|FAILED|ERROR|XFAIL|XPASS)"
 _LINES_OF_CARGO = r"test (?:\S+::)?{}(?:::\S+)?(?: - should panic)? \.\.\. (?:ok|FAILED)"

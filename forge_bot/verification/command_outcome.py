@@ -1,8 +1,8 @@
 """Read the outcome of a command of the project: its exit code, and what its output says."""
 
+import re
 from collections.abc import Iterable, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
@@ -38,7 +38,7 @@ _READERS = (
 
 # Colours and other terminal control sequences,
 # https://ecma-international.org/publications-and-standards/standards/ecma-48/.
-_CONTROL = lazy_regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 _LONGEST_LINE = 4_000
 """Characters of a line of output that are looked at."""

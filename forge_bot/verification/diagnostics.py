@@ -6,38 +6,37 @@ Each gets a name that stays the same when lines move.
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 _LONGEST = 300
 
 # `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go
 # vet. `- error:` is the form of pyright and `tsc --pretty`, `path(line,col): message` that of tsc.
-_COLONS = lazy_regex(
+_COLONS = re.compile(
     r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)"
 )
-_PARENTHESES = lazy_regex(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
+_PARENTHESES = re.compile(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
 # ESLint's `stylish` and ruff's `grouped` print the path on its own line and the complaints below
 # it.
-_FILE = lazy_regex(r"(?P<path>(?=\S*[./])\S*[^\s:]):?")
-_BELOW = lazy_regex(r"\s+\d+:\d+\s+(?P<message>\S.*)")
+_FILE = re.compile(r"(?P<path>(?=\S*[./])\S*[^\s:]):?")
+_BELOW = re.compile(r"\s+\d+:\d+\s+(?P<message>\S.*)")
 # rustc, clippy and ruff's `full` print the complaint first, then an arrow to its place.
-_ARROW = lazy_regex(r"\s*--> (?P<path>.+?):\d+:\d+")
-_HEAD = lazy_regex(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
-_REFORMAT = lazy_regex(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
+_ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")
+_HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
+_REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
 
-_SEVERITY = lazy_regex(
+_SEVERITY = re.compile(
     r"(?P<severity>error|warning|warn|note|info|information|help)"
     r"(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
 )
 _STATED = (
-    lazy_regex(r"Found (?P<errors>\d+) errors?\b.*"),
-    lazy_regex(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),
-    lazy_regex(r"(?P<errors>\d+) errors?, \d+ warnings?, \d+ informations?.*"),
-    lazy_regex(r"(?P<errors>\d+) issues[:.].*"),
+    re.compile(r"Found (?P<errors>\d+) errors?\b.*"),
+    re.compile(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),
+    re.compile(r"(?P<errors>\d+) errors?, \d+ warnings?, \d+ informations?.*"),
+    re.compile(r"(?P<errors>\d+) issues[:.].*"),
 )
-_ALL_COUNT = lazy_regex(r"ESLint found too many warnings.*")
-_CUT_SHORT = lazy_regex(r".*\(errors prevented further checking\)")
+_ALL_COUNT = re.compile(r"ESLint found too many warnings.*")
+_CUT_SHORT = re.compile(r".*\(errors prevented further checking\)")
 
 
 class Diagnostics(Frozen):

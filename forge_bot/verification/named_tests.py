@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname, normpath, relpath
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 from forge_bot.verification.selected_tests import (
     Words,
@@ -17,16 +16,16 @@ from forge_bot.verification.selected_tests import (
     select_tests,
 )
 
-_LINE = lazy_regex(r":\d+(?:-\d+)?$")
-_CALL = lazy_regex(r"\([^()]*\)$")
-_LABEL = lazy_regex(r"(?<=\S)\[[^\]]*\]$")
-_STEPS = lazy_regex(r"::| [›>] |#(?=\w)")
-_SKIPPED = lazy_regex(
+_LINE = re.compile(r":\d+(?:-\d+)?$")
+_CALL = re.compile(r"\([^()]*\)$")
+_LABEL = re.compile(r"(?<=\S)\[[^\]]*\]$")
+_STEPS = re.compile(r"::| [›>] |#(?=\w)")
+_SKIPPED = re.compile(
     r"\b(?:skip(?:ped)?|ignored|todo|pending|disabled)\b|^\s*[-↓] ", re.IGNORECASE
 )
-_ESCAPED_QUOTE = lazy_regex(r"\\([\"'`])")
-_WORD = lazy_regex(r"\w+")
-OPEN = lazy_regex(r"…|%[sdifjopc#$]|\$\{[^}]*\}|\$[\w.#]+")
+_ESCAPED_QUOTE = re.compile(r"\\([\"'`])")
+_WORD = re.compile(r"\w+")
+OPEN = re.compile(r"…|%[sdifjopc#$]|\$\{[^}]*\}|\$[\w.#]+")
 """A place of a title for a value, as `each` of Jest and Vitest has them, or where it is cut."""
 
 _CUT = "…"

@@ -8,25 +8,24 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.diagnostics import read_rust_errors
 from forge_bot.verification.runner_result import Lines, RunnerResult, matches
 
-_GO_PACKAGE = lazy_regex(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<rest>.*)")
-_GO_TEST = lazy_regex(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
-_GO_NOT_FOUND = lazy_regex(r"\.{1,2}(?:/\S*)? \[setup failed\]")
+_GO_PACKAGE = re.compile(r"(?P<state>ok|FAIL|\?) *\t(?P<package>\S+)[\t ](?P<rest>.*)")
+_GO_TEST = re.compile(r"\s*--- (?P<state>PASS|FAIL|SKIP): (?P<name>.+) \([\d.]+s\)")
+_GO_NOT_FOUND = re.compile(r"\.{1,2}(?:/\S*)? \[setup failed\]")
 """A package that is still named by its folder: there is none that the command could run."""
-_GO_LEFT_OUT = lazy_regex(r"package (?P<package>\S+): build constraints exclude all Go files in .+")
-_GO_ERROR = lazy_regex(r"(?:vet: )?(?P<path>\S+\.go):\d+(?::\d+)?: (?P<message>.+)")
+_GO_LEFT_OUT = re.compile(r"package (?P<package>\S+): build constraints exclude all Go files in .+")
+_GO_ERROR = re.compile(r"(?:vet: )?(?P<path>\S+\.go):\d+(?::\d+)?: (?P<message>.+)")
 
-_CARGO_RESULT = lazy_regex(
+_CARGO_RESULT = re.compile(
     r"test result: (?:ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; .*"
 )
-_CARGO_NAME = lazy_regex(r"    (?P<name>\S.*)")
-_CARGO_TEST = lazy_regex(r"test (?P<name>\S+)(?: - should panic)? \.\.\.(?: .*)?")
-_CARGO_TARGET = lazy_regex(r"error: (?:test|doctest) failed, to rerun pass `(?P<words>[^`]+)`")
-_CARGO_STOPPED = lazy_regex(r"error: (?:test|doctest) failed, to rerun pass .*")
-_CARGO_ALL = lazy_regex(r"error: \d+ targets? failed:")
+_CARGO_NAME = re.compile(r"    (?P<name>\S.*)")
+_CARGO_TEST = re.compile(r"test (?P<name>\S+)(?: - should panic)? \.\.\.(?: .*)?")
+_CARGO_TARGET = re.compile(r"error: (?:test|doctest) failed, to rerun pass `(?P<words>[^`]+)`")
+_CARGO_STOPPED = re.compile(r"error: (?:test|doctest) failed, to rerun pass .*")
+_CARGO_ALL = re.compile(r"error: \d+ targets? failed:")
 
 
 def read_go(lines: Lines) -> RunnerResult | None:

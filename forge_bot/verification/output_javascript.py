@@ -7,47 +7,46 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult, matches
 
-_NODE_COUNT = lazy_regex(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
-_TAP_SUBTEST = lazy_regex(r"(?P<indent> *)# Subtest: (?P<name>.*)")
-_TAP_FAILED = lazy_regex(
+_NODE_COUNT = re.compile(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
+_TAP_SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)")
+_TAP_FAILED = re.compile(
     r"(?P<indent> *)not ok \d+ - (?P<name>.*?)(?P<excused> # (?:TODO|SKIP)\b.*)?"
 )
-_SPEC_PLACE = lazy_regex(r"test at (?P<path>.+?):\d+:\d+")
-_SPEC_FAILED = lazy_regex(r"✖ (?P<name>.*?) \([\d.]+m?s\)(?P<excused> # (?:TODO|SKIP)\b.*)?")
+_SPEC_PLACE = re.compile(r"test at (?P<path>.+?):\d+:\d+")
+_SPEC_FAILED = re.compile(r"✖ (?P<name>.*?) \([\d.]+m?s\)(?P<excused> # (?:TODO|SKIP)\b.*)?")
 
-_JEST_TESTS = lazy_regex(r"Tests: +(?P<counts>.*(?<!\d)\d+ total)")
-_JEST_SUITES = lazy_regex(r"Test Suites: +(?P<counts>.*(?<!\d)\d+ total)")
-_JEST_FILE = lazy_regex(r"(?P<state>FAIL|PASS) +(?:\S.* )?(?P<path>\S+?)(?: \([\d.]+ m?s\))?")
+_JEST_TESTS = re.compile(r"Tests: +(?P<counts>.*(?<!\d)\d+ total)")
+_JEST_SUITES = re.compile(r"Test Suites: +(?P<counts>.*(?<!\d)\d+ total)")
+_JEST_FILE = re.compile(r"(?P<state>FAIL|PASS) +(?:\S.* )?(?P<path>\S+?)(?: \([\d.]+ m?s\))?")
 """A file of tests; the name of its project stands before the path."""
-_JEST_FAILED = lazy_regex(r"  ● (?P<name>.+)")
-_NO_TESTS = lazy_regex(r"No test(?: file)?s found, exiting with code \d+")
-_JEST_LOW = lazy_regex(r"Jest: .*coverage threshold .*not met.*")
+_JEST_FAILED = re.compile(r"  ● (?P<name>.+)")
+_NO_TESTS = re.compile(r"No test(?: file)?s found, exiting with code \d+")
+_JEST_LOW = re.compile(r"Jest: .*coverage threshold .*not met.*")
 
-_VITEST_TESTS = lazy_regex(r" +Tests  (?P<counts>.*\(\d+\))")
-_VITEST_FILES = lazy_regex(r" +Test Files  (?P<counts>.*\(\d+\))")
-_VITEST_FAILED = lazy_regex(r" FAIL  (?:\|[^|]+\| | [^\s|]+  )?(?P<name>\S.*?)(?: \[ [^\[\]]* \])?")
+_VITEST_TESTS = re.compile(r" +Tests  (?P<counts>.*\(\d+\))")
+_VITEST_FILES = re.compile(r" +Test Files  (?P<counts>.*\(\d+\))")
+_VITEST_FAILED = re.compile(r" FAIL  (?:\|[^|]+\| | [^\s|]+  )?(?P<name>\S.*?)(?: \[ [^\[\]]* \])?")
 """A failed test; the name of its project stands before the path, which begins in the project."""
-_VITEST_LOW = lazy_regex(r"ERROR: Coverage for .* does not meet .*threshold.*")
+_VITEST_LOW = re.compile(r"ERROR: Coverage for .* does not meet .*threshold.*")
 
-_MOCHA_COUNT = lazy_regex(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")
-_MOCHA_FAILED = lazy_regex(r"  \d+\) (?P<name>.*)")
+_MOCHA_COUNT = re.compile(r"  (?P<number>\d+) (?P<what>passing|failing)(?: \(.*\))?")
+_MOCHA_FAILED = re.compile(r"  \d+\) (?P<name>.*)")
 
-_AVA_COUNT = lazy_regex(
+_AVA_COUNT = re.compile(
     r"  (?P<number>\d+) (?P<what>tests? (?:passed|failed)|hooks? failed|uncaught exceptions?"
     r"|unhandled rejections?)"
 )
-_AVA_PASSED = lazy_regex(r"  [✔√] .+")
-_AVA_FAILED = lazy_regex(r"  [✘✖×] (?:\[fail\]: )?(?P<name>.+)")
+_AVA_PASSED = re.compile(r"  [✔√] .+")
+_AVA_FAILED = re.compile(r"  [✘✖×] (?:\[fail\]: )?(?P<name>.+)")
 _AVA_RULE = "  ─"
 
-_BUN_END = lazy_regex(r"Ran \d+ tests? across \d+ files?\..*")
-_BUN_COUNT = lazy_regex(r" +(?P<number>\d+) (?P<what>pass|fail)")
-_BUN_FILE = lazy_regex(r"(?P<path>\S.*\.\w+):")
-_BUN_FAILED = lazy_regex(r"\(fail\) (?P<name>.+?)(?: \[[\d.]+m?s\])?")
-_BUN_AGAIN = lazy_regex(r"\d+ tests? failed:")
+_BUN_END = re.compile(r"Ran \d+ tests? across \d+ files?\..*")
+_BUN_COUNT = re.compile(r" +(?P<number>\d+) (?P<what>pass|fail)")
+_BUN_FILE = re.compile(r"(?P<path>\S.*\.\w+):")
+_BUN_FAILED = re.compile(r"\(fail\) (?P<name>.+?)(?: \[[\d.]+m?s\])?")
+_BUN_AGAIN = re.compile(r"\d+ tests? failed:")
 _BUN_BROKEN = "# Unhandled error between tests"
 _BUN_NONE = "No tests found!"
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.runner_result import COVERAGE, Lines, RunnerResult, matches
 
 _WORDS = (
@@ -16,23 +15,23 @@ _WORDS = (
     r" (?:passed|failed)"
 )
 _COUNTS = rf"\d+ (?:{_WORDS})(?:, \d+ (?:{_WORDS}))*"
-_PYTEST_END = lazy_regex(
+_PYTEST_END = re.compile(
     rf"(?:=+ )?(?P<counts>no tests ran|{_COUNTS}) in [\d.]+s(?: \([\d:]+\))?(?: =+)?"
 )
-_PYTEST_SUMMARY = lazy_regex(r"=+ short test summary info =+")
-_PYTEST_ITEM = lazy_regex(
+_PYTEST_SUMMARY = re.compile(r"=+ short test summary info =+")
+_PYTEST_ITEM = re.compile(
     r"(?P<kind>FAILED|ERROR) (?P<id>[^\s\[]+(?:\[.*?\](?= - |$))?|.+?)(?: - .*)?"
 )
-_PYTEST_SUBTEST = lazy_regex(r"SUBFAILED(?P<label>.*?) (?P<id>\S+::\S+)(?: - .*)?")
-_PYTEST_STOPPED = lazy_regex(
+_PYTEST_SUBTEST = re.compile(r"SUBFAILED(?P<label>.*?) (?P<id>\S+::\S+)(?: - .*)?")
+_PYTEST_STOPPED = re.compile(
     r"!+ (?:stopping after|Interrupted:|xdist\.dsession\.Interrupted|_pytest\.outcomes\.Exit).*"
 )
 
-_UNITTEST_RAN = lazy_regex(r"Ran (\d+) tests? in [\d.]+s")
-_UNITTEST_END = lazy_regex(
+_UNITTEST_RAN = re.compile(r"Ran (\d+) tests? in [\d.]+s")
+_UNITTEST_END = re.compile(
     r"(?:OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=\d+(?:, [a-z ]+=\d+)*)\))?"
 )
-_UNITTEST_ITEM = lazy_regex(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>.+)")
+_UNITTEST_ITEM = re.compile(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>.+)")
 
 
 def read_pytest(lines: Lines) -> RunnerResult | None:

@@ -8,30 +8,29 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.runner_result import Lines, RunnerResult, matches
 
-_RSPEC_END = lazy_regex(
+_RSPEC_END = re.compile(
     r"(?P<examples>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<pending>\d+) pending)?"
     r"(?:, (?P<errors>\d+) errors? occurred outside of examples)?"
 )
-_RSPEC_FAILED = lazy_regex(
+_RSPEC_FAILED = re.compile(
     r"rspec '?(?:\./)?(?P<path>[^'\s]+?)(?:\[[\d:]+\])?(?::\d+)?'? # (?P<name>.+)"
 )
-_RSPEC_BROKEN = lazy_regex(r"An error occurred while loading (?:\./)?(?P<path>\S+)\.")
+_RSPEC_BROKEN = re.compile(r"An error occurred while loading (?:\./)?(?P<path>\S+)\.")
 
-_MINITEST_END = lazy_regex(
+_MINITEST_END = re.compile(
     r"(?P<tests>\d+) (?:runs|tests), \d+ assertions, (?P<failures>\d+) failures,"
     r" (?P<errors>\d+) errors, (?P<skips>\d+) skips"
 )
-_MINITEST_KIND = lazy_regex(r"(?: *\d+\) )?(?:Failure|Error):")
-_MINITEST_FAILED = lazy_regex(r"(?P<name>\S[^#]*#.+?)(?: \[[^\[\]]+\])?:")
+_MINITEST_KIND = re.compile(r"(?: *\d+\) )?(?:Failure|Error):")
+_MINITEST_FAILED = re.compile(r"(?P<name>\S[^#]*#.+?)(?: \[[^\[\]]+\])?:")
 
-_TEST_UNIT_END = lazy_regex(
+_TEST_UNIT_END = re.compile(
     r"(?P<tests>\d+) tests, \d+ assertions, (?P<failures>\d+) failures, (?P<errors>\d+) errors,"
     r" \d+ pendings, (?P<skips>\d+) omissions, \d+ notifications"
 )
-_TEST_UNIT_FAILED = lazy_regex(r"(?:Failure|Error): (?P<name>.+?\([A-Z][\w:]*\))(?:: .*)?")
+_TEST_UNIT_FAILED = re.compile(r"(?:Failure|Error): (?P<name>.+?\([A-Z][\w:]*\))(?:: .*)?")
 
 
 def read_rspec(lines: Lines) -> RunnerResult | None:

@@ -4,20 +4,19 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from posixpath import basename
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.runner_result import COVERAGE
 from forge_bot.verification.selected_tests import select_tests
 
-_NAMES_FILES = lazy_regex(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
+_NAMES_FILES = re.compile(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 """Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest. Those of Cargo
 begin with a module.
 """
-_FILE_BEFORE = lazy_regex(r"^.+?(?:::| [›>] )")
-_PATH_END = lazy_regex(r"(?:::| [›>] )$")
-_UNITTEST = lazy_regex(r"^(\w+) \([\w.]+\)")
-_NO_TEST = lazy_regex(
+_FILE_BEFORE = re.compile(r"^.+?(?:::| [›>] )")
+_PATH_END = re.compile(r"(?:::| [›>] )$")
+_UNITTEST = re.compile(r"^(\w+) \([\w.]+\)")
+_NO_TEST = re.compile(
     r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
 )
 

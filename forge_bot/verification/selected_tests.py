@@ -6,17 +6,16 @@ from itertools import pairwise
 from posixpath import normpath
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.verification.runner_result import matches
 
 Words = tuple[str, ...]
 
-_LABEL = lazy_regex(r"(?<=\S) [\[(].*$")
+_LABEL = re.compile(r"(?<=\S) [\[(].*$")
 """The part of a subtest's name that stands after the name of its test."""
-_UNITTEST = lazy_regex(r"(?P<test>\w+) \((?P<place>[\w.]+)\)(?: .*)?")
-_GO = lazy_regex(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?")
-_RUST = lazy_regex(r"(?P<test>\w+(?:::\w+)*)(?: \(-.*\))?")
-_SCRIPT = lazy_regex(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
+_UNITTEST = re.compile(r"(?P<test>\w+) \((?P<place>[\w.]+)\)(?: .*)?")
+_GO = re.compile(r"(?P<package>\S+) (?P<test>Test\w*|Example\w*|Fuzz\w*)(?:/.*)?")
+_RUST = re.compile(r"(?P<test>\w+(?:::\w+)*)(?: \(-.*\))?")
+_SCRIPT = re.compile(r"(?P<path>[^|›>]+\.[cm]?[jt]sx?) (?P<sign>[›>]) (?P<title>.+)")
 _SUITE_FAILED = "Test suite failed to run"
 _JAVASCRIPT = ("jest", "vitest")
 MANAGERS = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}

@@ -7,7 +7,6 @@ are left out, and npm's list of options.
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 from forge_bot.verification.runner_result import Lines
 
@@ -16,38 +15,38 @@ _MOST_COMPLAINTS = 10
 TAIL_CHARACTERS = 4_000
 GAP = "[…]"
 
-_RULE = lazy_regex(r"[=-]{20,}")
-_TABLE = lazy_regex(
+_RULE = re.compile(r"[=-]{20,}")
+_TABLE = re.compile(
     r"-+ benchmark\b.*-+|[=_-]+ (?:tests )?coverage\b.*[=_-]+|=+ slowest .*=+|Legend:"
     r"|Name +Stmts.*|npm (?:error|ERR!) Options:"
 )
-_ROW = lazy_regex(
+_ROW = re.compile(
     r"[=-]{10,}|Name +(?:\(|Stmts).*|\S.*\s[\d.,%()]+(?:\s.*)?|\s+\S.*|[\d.…]+ ?s .*|\(\d+ dur.*"
     r"|npm (?:error|ERR!).*"
 )
-_GO_TIMING = lazy_regex(r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op.*")
-_SECTION = lazy_regex(r"=+ .* =+")
-_MOCHA_COUNT = lazy_regex(r"  \d+ failing")
-_CAPTURED = lazy_regex(r"-+ Captured .* -+|Stdout:|Stderr:")
+_GO_TIMING = re.compile(r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op.*")
+_SECTION = re.compile(r"=+ .* =+")
+_MOCHA_COUNT = re.compile(r"  \d+ failing")
+_CAPTURED = re.compile(r"-+ Captured .* -+|Stdout:|Stderr:")
 _CAPTURED_LINES = 8
 _BLOCK_HEAD, _BLOCK_END = 14, 26
 
 # The line that begins what a runner says about one failing test.
 _TITLES = (
-    lazy_regex(r"_{3,} (?P<title>\S.*?) _{3,}"),  # pytest
-    lazy_regex(r"(?:FAIL|ERROR): (?P<title>\S.*)"),  # unittest, below a line of `=`
-    lazy_regex(r"\s*--- FAIL: (?P<title>.+) \([\d.]+s\)"),  # go
-    lazy_regex(r"(?P<title>panic: .+)"),  # go
-    lazy_regex(r"---- (?P<title>\S.*) stdout ----"),  # cargo
-    lazy_regex(r"(?P<title>error\[E\d+\]: .+)"),  # rustc
-    lazy_regex(r"  ● (?P<title>.+)"),  # jest
-    lazy_regex(r" FAIL  (?P<title>.+)"),  # vitest
-    lazy_regex(r"  \d+\) (?P<title>.*)"),  # mocha, below `N failing`
-    lazy_regex(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)"),  # node
-    lazy_regex(r" *not ok \d+ - (?P<title>.*)"),  # node, TAP
+    re.compile(r"_{3,} (?P<title>\S.*?) _{3,}"),  # pytest
+    re.compile(r"(?:FAIL|ERROR): (?P<title>\S.*)"),  # unittest, below a line of `=`
+    re.compile(r"\s*--- FAIL: (?P<title>.+) \([\d.]+s\)"),  # go
+    re.compile(r"(?P<title>panic: .+)"),  # go
+    re.compile(r"---- (?P<title>\S.*) stdout ----"),  # cargo
+    re.compile(r"(?P<title>error\[E\d+\]: .+)"),  # rustc
+    re.compile(r"  ● (?P<title>.+)"),  # jest
+    re.compile(r" FAIL  (?P<title>.+)"),  # vitest
+    re.compile(r"  \d+\) (?P<title>.*)"),  # mocha, below `N failing`
+    re.compile(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)"),  # node
+    re.compile(r" *not ok \d+ - (?P<title>.*)"),  # node, TAP
 )
 # The line that ends it, when no other title does.
-_ENDS = lazy_regex(
+_ENDS = re.compile(
     r"=+ .* =+|={20,}|Ran \d+ tests? in .*|FAIL\t.*|FAIL|ok +\t.*|failures:|test result: .*"
     r"|Test Suites: .*|(?:FAIL|PASS) +\S+\.\w+.*|⎯+.*⎯+| *Test Files  .*| *\.\.\.|# tests \d+"
 )

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import CommandName, CommandResult, Recorded
 
 NOT_FOUND = 127
@@ -12,7 +11,7 @@ NOT_STARTED = frozenset({126, NOT_FOUND})
 _PYTEST_USAGE = 4
 _FEWEST = 2
 """Tests that have to fail together before one speaks of all: a single one may be the defect."""
-_USAGE = lazy_regex(
+_USAGE = re.compile(
     r"unrecognized arguments?|unexpected argument|invalid value '[^']*' for '-|no such option"
     r"|unknown (?:option|flag|argument|shorthand flag)|flag provided but not defined"
     r"|unrecognized option|invalid choice: |option .* not recognized"
@@ -21,19 +20,19 @@ _USAGE = lazy_regex(
     r"|directory \S+ outside (?:main module|modules listed in go\.work)",
     re.IGNORECASE,
 )
-_NO_MODULE = lazy_regex(r"\S*python[\d.]*(?:\.exe)?: No module named (\S+)")
-_NO_COMPONENT = lazy_regex(
+_NO_MODULE = re.compile(r"\S*python[\d.]*(?:\.exe)?: No module named (\S+)")
+_NO_COMPONENT = re.compile(
     r"^error: (?:the '\S+' component which provides the command )?'(?P<program>\S+)'"
     r" is not (?:installed|available) for the .*toolchain",
     re.MULTILINE,
 )
 """What rustup says in the place of a program that its toolchain does not have."""
-_NOT_COMPILED = lazy_regex(r"error: could not compile .*")
-_NO_TEST = lazy_regex(
+_NOT_COMPILED = re.compile(r"error: could not compile .*")
+_NO_TEST = re.compile(
     r"^setUp(?:Class|Module)\b|^tearDown(?:Class|Module)\b|^… |\.\w+$|\[.*\] \(.*\)$|\) \(.*=.*\)$"
 )
 """Failures that name no single test: a class, a file, a part of a test, or an unnamed one."""
-_UNSTEADY = lazy_regex(
+_UNSTEADY = re.compile(
     r"0x[0-9a-fA-F]{4,}|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\b"
     r"|\b\d+(?:\.\d+)? ?(?:ms|s|secs?|seconds|minutes?)\b|\b(?:pid|PID|seed|Seed)[ =:]+\d+"
 )

@@ -86,7 +86,6 @@ def test_a_rejection_brings_another_question_and_then_an_approval_the_pull_reque
     assert runner.state["currentPhaseStatus"] == "completed"
 
 
-@pytest.mark.promise("bot-talk-is-free", "bot-strangers")
 def test_strangers_and_talk_start_nothing_and_install_nothing(runner: Runner) -> None:
     refused = green(runner.say("/forge", by="stranger"))
     assert runner.branches() == ["main"]

@@ -149,7 +149,6 @@ def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> 
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("bot-pinned")
 @pytest.mark.parametrize("name", EVERY)
 def test_nobody_may_do_anything_unless_a_job_says_so_and_why(name: str) -> None:
     text = EVERY[name]
@@ -168,7 +167,6 @@ def test_every_job_ends_by_itself(name: str) -> None:
         assert "uses" in about or 0 < int(about["timeout-minutes"]) <= 360, job
 
 
-@pytest.mark.promise("bot-pinned")
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_used_is_held_fast_by_its_commit_with_the_version_beside_it(name: str) -> None:
     for line in re.findall(r"\buses: (.*)", EVERY[name]):
@@ -277,7 +275,6 @@ def test_one_run_at_a_time_works_on_an_issue_and_none_that_waits_is_dropped(name
         assert "cancel-in-progress" not in about["concurrency"]
 
 
-@pytest.mark.promise("bot-wall")
 def test_the_workflow_with_the_wall_gives_no_job_both_a_key_and_a_token_that_writes() -> None:
     parts: dict[str, str] = {}
     for job, about in jobs(WORKFLOWS["forge-bot.yml"]):

@@ -44,7 +44,6 @@ def test_tests_and_linters_are_the_hosts_and_get_only_names(root: Path) -> None:
     assert past.content == "about login"
 
 
-@pytest.mark.promise("cli-no-tool")
 @pytest.mark.parametrize(
     "path",
     ["--rootdir=/", "-x", "../other", "/etc/passwd", "a;b", "$(b)", ".git/hooks", "a::--x\n", ""],

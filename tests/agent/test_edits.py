@@ -107,7 +107,6 @@ def test_edits_that_mean_nothing_are_refused(bad: Edit, said: str) -> None:
     assert said in problem(CALC, bad)
 
 
-@pytest.mark.promise("cli-no-tool")
 def test_one_problem_keeps_every_other_edit_back_and_all_problems_come_at_once() -> None:
     planned = plan(
         {"a.py": CALC},
@@ -335,7 +334,6 @@ def test_a_file_that_would_be_huge_is_refused() -> None:
 # -- paths
 
 
-@pytest.mark.promise("docs-edits-inside")
 @pytest.mark.parametrize(
     "path",
     [
@@ -468,7 +466,6 @@ def test_a_misquoted_passage_in_a_large_file_is_found_quickly() -> None:
 # -- protected paths
 
 
-@pytest.mark.promise("design-protected-paths")
 def test_paths_that_only_a_person_may_change_are_found_at_any_depth_and_in_any_case() -> None:
     paths = [
         ".github/workflows/ci.yml",

@@ -254,7 +254,6 @@ def test_something_new_between_repeats_starts_the_count_again() -> None:
     assert "the last one" not in told(x)
 
 
-@pytest.mark.promise("docs-malformed")
 def test_a_malformed_answer_goes_back_with_its_fault_three_times_and_then_the_work_ends() -> None:
     x = start()
     for attempt in range(1, 4):
@@ -366,7 +365,6 @@ HAPPENINGS = st.lists(
 )
 
 
-@pytest.mark.promise("docs-limits-of-work")
 @settings(max_examples=at_most(500), deadline=None)
 @given(
     st.builds(

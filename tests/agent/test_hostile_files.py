@@ -193,7 +193,6 @@ def test_line_ends_and_byte_order_marks_are_kept_whatever_the_model_writes(root:
 # -- links and other repositories
 
 
-@pytest.mark.promise("docs-edits-inside")
 @pytest.mark.parametrize(
     "path", ["secret", "house/secret.txt", "house/new.txt", "round", "sources/app.py"]
 )

@@ -120,7 +120,6 @@ def test_a_damaged_line_in_the_middle_costs_only_itself(path: Path) -> None:
     assert again.answered("a1#1", "p") == again.answered("a1#2", "p") == REPLY
 
 
-@pytest.mark.promise("docs-secrets-struck")
 def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(
     path: Path,
 ) -> None:

@@ -24,7 +24,6 @@ async def reserve(book: Ledger, key: str) -> bool:
     return await book.reserve(key, "a:b", QUESTION, 100) is not None
 
 
-@pytest.mark.promise("design-worst-case")
 async def test_a_call_is_reserved_at_its_worst_and_settled_at_its_real_cost() -> None:
     book = ledger("1.00")
     assert await reserve(book, "one")
@@ -33,14 +32,12 @@ async def test_a_call_is_reserved_at_its_worst_and_settled_at_its_real_cost() ->
     assert (book.budget.spent, book.budget.reserved) == (Decimal("0.05"), ())
 
 
-@pytest.mark.promise("design-worst-case")
 async def test_a_call_that_could_pass_the_cap_is_refused() -> None:
     book = ledger("0.39")
     assert not await reserve(book, "one")
     assert book.budget.committed == 0
 
 
-@pytest.mark.promise("design-worst-case")
 async def test_parallel_calls_never_reserve_more_than_the_cap_and_wait_for_one_another() -> None:
     book = ledger("1.00")
     most = Decimal(0)

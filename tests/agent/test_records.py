@@ -80,7 +80,6 @@ async def test_the_exchange_that_names_most_of_the_key_answers_and_among_equals_
     assert [(await model.ask(call(text))).text for text in ("1.1", "1.2")] == ["both", "later"]
 
 
-@pytest.mark.promise("docs-replay")
 async def test_the_same_question_gets_the_same_answer_for_ever(tmp_path: Path) -> None:
     model = Scripted(script(tmp_path, "- {answer: once}"))
     assert [(await model.ask(call())).text for _ in range(3)] == ["once"] * 3
@@ -102,7 +101,6 @@ async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path)
         await model.ask(call("1.3"))
 
 
-@pytest.mark.promise("docs-replay")
 async def test_a_question_without_an_answer_names_its_key_and_what_there_is(tmp_path: Path) -> None:
     model = Scripted(script(tmp_path, '- {agent: architect, round: "1.1", answer: x}'))
     with pytest.raises(
@@ -160,7 +158,6 @@ async def test_a_record_is_a_script(tmp_path: Path) -> None:
     ).text == document()
 
 
-@pytest.mark.promise("docs-replay")
 async def test_a_question_in_other_words_is_answered_and_listed_as_drifted(tmp_path: Path) -> None:
     recorder = Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl")
     await recorder.ask(call("1.1"))

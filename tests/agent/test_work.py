@@ -44,7 +44,6 @@ def paid(text: str, cost: str) -> ModelReply:
     return ModelReply(text=text, usage=Usage(input_tokens=10, cost=Decimal(cost)))
 
 
-@pytest.mark.promise("cli-no-tool")
 async def test_a_model_looks_around_and_answers(room: Room) -> None:
     model = Speaker([LOOK, document("# Report\n")])
     done = await room.work(model)
@@ -62,7 +61,6 @@ async def test_a_model_looks_around_and_answers(room: Room) -> None:
     ]
 
 
-@pytest.mark.promise("docs-same-bytes")
 async def test_each_question_begins_with_the_one_before_byte_for_byte(room: Room) -> None:
     model = Speaker([LOOK, explore(("look", {"at": 2})), "no json", document()])
     await room.work(model)
@@ -220,7 +218,6 @@ async def test_a_clock_that_has_run_out_ends_the_work_between_questions(room: Ro
     assert done.stop is StopReason.DEADLINE
 
 
-@pytest.mark.promise("docs-secrets-struck")
 async def test_secrets_are_struck_out_of_what_the_model_is_shown(room: Room) -> None:
     room.environ["OPENAI_API_KEY"] = "sk-very-secret"
     room.library = Library(lambda wanted: seen(wanted, "KEY = sk-very-secret"))
@@ -271,7 +268,6 @@ async def resumed(
     )
 
 
-@pytest.mark.promise("cli-nothing-lost")
 async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repeats_nothing(
     room: Room,
 ) -> None:

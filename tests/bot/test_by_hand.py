@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from forge_bot.gate.workflow_step import run_gate
 from tests.bot.stage import Job, Stage, outputs
 from tests.fakes.github.state import Reaction
@@ -25,7 +23,6 @@ def by_hand(stage: Stage, command: str, by: str = "maint") -> Job:
     return stage.job(*event_by_hand(stage, command, by))
 
 
-@pytest.mark.promise("bot-by-hand")
 def test_an_approval_by_hand_whose_job_was_lost_counts_when_it_runs_again_and_stands_in_the_thread(
     waiting: Stage,
 ) -> None:

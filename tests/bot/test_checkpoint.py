@@ -286,7 +286,6 @@ def test_a_marker_quoted_in_a_document_is_not_ours() -> None:
     assert read_marker("<!-- forge-bot:nothing a=b -->") is None
 
 
-@pytest.mark.promise("bot-harmless")
 @given(HOSTILE)
 @settings(max_examples=15, deadline=None)
 def test_whatever_models_and_strangers_write_the_question_stands(text: str) -> None:

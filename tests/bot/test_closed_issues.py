@@ -26,7 +26,6 @@ def stopped(stage: Stage, job: Job, headline: str = STOPPED) -> str:
     return said
 
 
-@pytest.mark.promise("bot-closed-stops")
 def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
     waiting: Stage,
 ) -> None:
@@ -61,7 +60,6 @@ def test_an_approval_within_the_second_of_the_closing_counts_and_nothing_is_done
     assert len(waiting.said("checkpoint")) == 1
 
 
-@pytest.mark.promise("bot-closed-without-label")
 def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stage: Stage) -> None:
     assert heard(stage.say("/forge")).outcome == "waiting"
     assert stage.issue.labels == []

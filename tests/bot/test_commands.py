@@ -187,7 +187,6 @@ def test_effort_notes_and_money_can_be_changed_from_the_thread(waiting: Stage) -
 
 
 @pytest.mark.slow
-@pytest.mark.promise("bot-frozen")
 def test_a_refresh_makes_the_text_as_it_is_now_the_request(waiting: Stage) -> None:
     heard(waiting.say("/refresh"))
     assert "has not changed" in waiting.said("reply occasion=cannot")[0]
@@ -222,7 +221,6 @@ def test_a_retry_without_a_failed_check_mends_nothing(over: Kept, tmp_path: Path
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-red-checks")
 @pytest.mark.xdist_group("over")
 def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_about(
     over: Kept, tmp_path: Path
@@ -252,7 +250,6 @@ def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_ab
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-workflow-patch")
 def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_path: Path) -> None:
     waiting.model(
         {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
@@ -312,7 +309,6 @@ def test_a_task_that_asks_for_workflow_files_alone_is_told_so_before_anything_is
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-frozen")
 def test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was(stage: Stage) -> None:
     job = stage.label(then=lambda: setattr(stage.issue, "body", "Delete everything."))
     assert job.code == 0, job.log

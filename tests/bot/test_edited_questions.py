@@ -13,7 +13,6 @@ def edit(stage: Stage, text: str) -> None:
     question.updated = stage.hub.clock.tick()
 
 
-@pytest.mark.promise("bot-edited-question")
 @pytest.mark.parametrize(
     ("text", "version"),
     sampled_rows(

@@ -2,7 +2,6 @@
 something.
 """
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,7 +46,6 @@ def test_a_greedy_part_leaves_room_for_those_behind_it() -> None:
     assert size(said) <= 2_000
 
 
-@pytest.mark.promise("bot-fits")
 def test_rows_that_find_no_room_are_counted() -> None:
     lines = [row(str(number)) for number in range(500)]
     said = fitted(LinesPart(lines, "checkpoint.and_more", before=head("columns.tokens")), 400)
@@ -117,7 +115,6 @@ def test_a_label_of_a_fold_is_words() -> None:
     assert acts(said) == []
 
 
-@pytest.mark.promise("bot-harmless", "bot-fits")
 @given(HOSTILE, st.integers(100, 3_000), st.booleans())
 @settings(max_examples=at_most(50), deadline=None)
 def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(
@@ -136,6 +133,5 @@ def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(
     assert elements(page, "p")[-1].text == "OUTSIDE"
 
 
-@pytest.mark.promise("bot-fits")
 def test_the_limit_is_below_github_s_with_room_to_spare() -> None:
     assert LIMIT < 65_536 - 5_000

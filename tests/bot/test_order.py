@@ -38,7 +38,6 @@ def ended(job: "subprocess.Popen[str]") -> str:
     return job.communicate(timeout=300)[0]
 
 
-@pytest.mark.promise("bot-same-event", "bot-lost-event")
 @pytest.mark.slow
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3)))[::2], ids=str)
 def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
@@ -55,7 +54,6 @@ def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
     assert len(waiting.said("reply occasion=status")) == 1
 
 
-@pytest.mark.promise("bot-at-once")
 def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
     comments = [waiting.comment("/approve"), waiting.comment("/forge status")]
     jobs = [waiting.begun(comment) for comment in comments]
@@ -151,7 +149,6 @@ class Laptop:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-doubted")
 def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -172,7 +169,6 @@ def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_
 
 
 @pytest.mark.slow
-@pytest.mark.promise("bot-doubted")
 def test_where_local_approvals_are_trusted_nobody_is_asked_again(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -207,7 +203,6 @@ def test_a_question_that_a_terminal_left_open_whether_to_post_is_closed_in_the_t
     assert not any("forge-bot:summary" in comment.body for comment in waiting.issue.comments)
 
 
-@pytest.mark.promise("bot-lost-event")
 def test_a_command_of_somebody_whom_github_could_not_name_counts_with_the_next_one(
     waiting: Stage,
 ) -> None:

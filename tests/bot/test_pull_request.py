@@ -77,7 +77,6 @@ def test_a_request_that_is_no_issue_closes_none() -> None:
     )
 
 
-@pytest.mark.promise("bot-draft")
 def test_it_is_a_draft_until_the_project_s_commands_are_green() -> None:
     green = scene.delivered().state.verification
     assert green is not None
@@ -232,7 +231,6 @@ def test_it_is_found_again() -> None:
     assert found.kind == "pull-request"
 
 
-@pytest.mark.promise("bot-harmless")
 @given(HOSTILE)
 @settings(max_examples=15, deadline=None)
 def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:

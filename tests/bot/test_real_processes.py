@@ -34,7 +34,6 @@ pytestmark = pytest.mark.journey
         pytest.param("", id="a warm one", marks=pytest.mark.first_line),
     ],
 )
-@pytest.mark.promise("cli-publish", "cli-option-out", "cli-option-in", "cli-option-last")
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
     github: FakeGitHub, tmp_path: Path, python: str
 ) -> None:
@@ -53,7 +52,6 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-own-code")
 def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage) -> None:
     stage.python = sys.executable
     stop = "raise SystemExit('imported')\n"
@@ -80,7 +78,6 @@ POINTS = {
 }
 
 
-@pytest.mark.promise("bot-killed")
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -100,7 +97,6 @@ def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, patte
     finishes(stage)
 
 
-@pytest.mark.promise("bot-killed")
 @pytest.mark.parametrize(
     ("pattern", "again"),
     [
@@ -136,7 +132,6 @@ def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-cancelled")
 def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -153,7 +148,6 @@ def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
     finishes(waiting)
 
 
-@pytest.mark.promise("bot-killed")
 def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -167,7 +161,6 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-killed")
 def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(
     waiting: Stage, tmp_path: Path
 ) -> None:

@@ -25,7 +25,6 @@ def stage(github: FakeGitHub, tmp_path: Path) -> Stage:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("bot-few-requests")
 def test_an_event_costs_no_more_requests_than_the_page_says(stage: Stage) -> None:
     counted: dict[str, int] = {}
     for what, happens in {

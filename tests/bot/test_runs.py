@@ -12,7 +12,6 @@ from tests.bot.kept import Kept
 from tests.bot.stage import PERMISSIONS, SECRET, Stage, heard
 
 
-@pytest.mark.promise("bot-thread", "cli-work")
 @pytest.mark.xdist_group("over")
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     kept: Kept, over: Kept, tmp_path: Path
@@ -38,7 +37,6 @@ def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     assert "#issuecomment-" in decision["via"]
 
 
-@pytest.mark.promise("bot-nothing-in-public")
 @pytest.mark.xdist_group("over")
 def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_path: Path) -> None:
     stage = over.again(tmp_path)
@@ -57,7 +55,6 @@ def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_p
 
 
 @pytest.mark.journey
-@pytest.mark.promise("design-stale-approval")
 def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
     waiting: Stage,
 ) -> None:
@@ -74,7 +71,6 @@ def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
-@pytest.mark.promise("bot-same-event")
 def test_the_same_event_twice_changes_nothing(waiting: Stage) -> None:
     comments = len(waiting.issue.comments)
     head = waiting.repo.bare.head(waiting.branch)
@@ -83,7 +79,6 @@ def test_the_same_event_twice_changes_nothing(waiting: Stage) -> None:
     assert waiting.repo.bare.head(waiting.branch) == head
 
 
-@pytest.mark.promise("bot-lost-event", "bot-at-once")
 def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
     waiting: Stage,
 ) -> None:
@@ -96,7 +91,6 @@ def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
     assert len(waiting.said("reply occasion=already-answered")) == 1
 
 
-@pytest.mark.promise("bot-strangers")
 def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage, waiting: Stage) -> None:
     refused = heard(stage.say("/forge", by="stranger"))
     assert refused.result == "refused"

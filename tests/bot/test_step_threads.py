@@ -36,7 +36,6 @@ def opened(stage: Stage) -> list[Issue]:
     ]
 
 
-@pytest.mark.promise("design-steps")
 def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)
@@ -69,7 +68,6 @@ def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> N
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("design-audit-issues")
 def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)

@@ -2,8 +2,6 @@
 asked for.
 """
 
-import pytest
-
 from tests.bot.stage import Stage, heard
 
 EDITED = "**The issue was edited after I was asked to work on it.**"
@@ -13,7 +11,6 @@ def edited(stage: Stage) -> list[str]:
     return stage.said("reply occasion=request-edited")
 
 
-@pytest.mark.promise("bot-too-late")
 def test_an_issue_that_is_edited_before_the_approval_is_told_so_once_for_each_text(
     waiting: Stage,
 ) -> None:

@@ -53,7 +53,6 @@ def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
     assert first_words(tracking(ended)) == "Done."
 
 
-@pytest.mark.promise("bot-at-their-commit")
 def test_every_document_is_linked_at_the_commit() -> None:
     hrefs = [each.get("href", "") for each in elements(tracking(scene.done()), "a")]
     documents = [href for href in hrefs if "/blob/" in href]
@@ -87,7 +86,6 @@ def test_an_unknown_price_is_not_nothing() -> None:
     assert header == ["Phase", "What came of it", "Tokens"]
 
 
-@pytest.mark.promise("bot-fits-a-phone")
 def test_no_table_is_wider_than_a_telephone() -> None:
     """A telephone shows about 45 characters beside the frames of three cells; the words of a cell
     wrap, and those of code wrap at blanks alone.
@@ -177,7 +175,6 @@ def test_the_same_view_gives_the_same_bytes() -> None:
     assert tracking(scene.at_work()) == tracking(scene.at_work())
 
 
-@pytest.mark.promise("bot-same-truth")
 @pytest.mark.parametrize(
     ("view", "outcome"),
     [

@@ -158,7 +158,6 @@ def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> Non
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
-@pytest.mark.promise("bot-git-down")
 def test_a_server_for_git_that_fails_is_told_in_its_words_and_the_next_one_goes_on(
     waiting: Stage,
 ) -> None:
@@ -186,7 +185,6 @@ def agree_on(stage: Stage, job: Job, occasion: str) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("bot-lost-answer")
 @pytest.mark.parametrize("done", sampled([True, False], 2))
 def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubled(
     waiting: Stage, *, done: bool
@@ -213,7 +211,6 @@ def test_a_question_whose_answer_is_lost_is_asked_once(stage: Stage) -> None:
     assert len(stage.issue.comments) == 2
 
 
-@pytest.mark.promise("bot-label-off")
 def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) -> None:
     waiting.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
     waiting.hub.faults.meanwhile(r"PATCH .*/comments/", waiting.issue.labels.clear, skip=1)
@@ -237,7 +234,6 @@ def every(kind: type[errors.ForgeError]) -> Iterator[type[errors.ForgeError]]:
 CONCRETE = [kind for kind in dict.fromkeys(every(errors.ForgeError)) if "code" in vars(kind)]
 
 
-@pytest.mark.promise("bot-way-out")
 @pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.code)
 def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(
     kind: type[errors.ForgeError],

@@ -47,7 +47,6 @@ def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_mo
 
 
 @pytest.mark.slow
-@pytest.mark.promise("bot-killed")
 def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
     stage: Parted,
 ) -> None:
@@ -65,7 +64,6 @@ def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
-@pytest.mark.promise("bot-inspected")
 def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_swears_by_them(
     stage: Parted, tmp_path: Path
 ) -> None:

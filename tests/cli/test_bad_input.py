@@ -119,7 +119,6 @@ def test_invisible_characters_of_a_title_reach_no_document_and_ask_nothing_more(
     assert json.loads(sample.forge("status", "--json").out)["title"] == "Guard the start"
 
 
-@pytest.mark.promise("cli-option-model")
 @pytest.mark.parametrize("model", ["gpt-5", "nobody:knows", "openai:", ":", "anthropic"])
 def test_an_unknown_model(sample: Sample, model: str) -> None:
     refused(sample.forge("run", TASK, "--model", model), "MODEL-002", 5)
@@ -129,13 +128,11 @@ def test_a_script_that_is_not_there(sample: Sample) -> None:
     refused(sample.forge("run", TASK, "--model", "scripted:nowhere.jsonl"), "MODEL-005", 1)
 
 
-@pytest.mark.promise("cli-exit-2")
 @pytest.mark.parametrize("task", ["", "   ", "\n", "..", "?!", "🚀"])
 def test_an_empty_task_is_told_before_a_key_is_asked_for(sample: Sample, task: str) -> None:
     refused(sample.forge("run", task), "REQUEST-001", 2)
 
 
-@pytest.mark.promise("docs-key-stays")
 @pytest.mark.parametrize(
     "url",
     [
@@ -154,7 +151,6 @@ def test_a_task_of_a_megabyte(sample: Sample) -> None:
     refused(sample.forge("run", "word " * 200_000, "--model", sample.model()), "REQUEST-002", 2)
 
 
-@pytest.mark.promise("docs-config-errors")
 def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("budget: lots\nsandbox: maybe\n")
@@ -203,7 +199,6 @@ def test_an_effort_that_does_not_exist(sample: Sample) -> None:
     )
 
 
-@pytest.mark.promise("lesson-21")
 def test_a_branch_that_exists(sample: Sample) -> None:
     sample.git("branch", "taken")
     refused(sample.forge("run", TASK, "--branch", "taken", "--model", sample.model()), "GIT-005", 5)
@@ -246,7 +241,6 @@ def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) ->
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "GIT-004", 5)
 
 
-@pytest.mark.promise("cli-option-run")
 def test_a_run_that_is_not_there(sample: Sample) -> None:
     refused(sample.forge("approve", "--run", "nothing"), "REQUEST-004", 2)
     refused(
@@ -254,7 +248,6 @@ def test_a_run_that_is_not_there(sample: Sample) -> None:
     )
 
 
-@pytest.mark.promise("lesson-24")
 def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:
     said = refused(asked_sample.forge("show", "tasks.md"), "REQUEST-006", 2)
     assert "design.md" in said
@@ -274,7 +267,6 @@ def test_an_amount_that_is_none(asked_sample: Sample) -> None:
     )
 
 
-@pytest.mark.promise("cli-exit-2")
 def test_a_value_that_an_option_does_not_take_is_told_in_our_words(sample: Sample) -> None:
     said = sample.forge("run", TASK, "--on", "mars")
     assert said.code == 2
@@ -343,7 +335,6 @@ def test_a_damaged_record_is_told_by_its_line_and_left_alone(asked_sample: Sampl
     assert reports.read_text() == damaged
 
 
-@pytest.mark.promise("cli-resume")
 def test_a_script_without_the_answer_stops_the_run_where_it_stands(
     sample: Sample, tmp_path: Path
 ) -> None:

@@ -167,7 +167,6 @@ def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-option-budget", "cli-exit-4")
 def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: AgentServer) -> None:
     server.answers = {**script.usual(), ANALYST: {"foo": 1}}
     done = sample.forge(
@@ -205,7 +204,6 @@ def test_tokens_limit_a_model_without_a_price_and_more_of_them_let_it_go_on(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("lesson-26", "cli-exit-1", "docs-provider-down")
 @pytest.mark.parametrize(
     ("act", "said"),
     sampled_rows(

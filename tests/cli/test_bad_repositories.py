@@ -75,7 +75,6 @@ def write(path: str, new: str) -> dict[str, str]:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("lesson-12", "docs-git-alone")
 def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "hooks"
     folder.mkdir()
@@ -102,7 +101,6 @@ def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.promise("docs-git-alone")
 def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> None:
     (sample.path / "windows.txt").write_bytes(b"one\r\ntwo\r\n")
     (sample.path / "marked.txt").write_bytes(b"\xef\xbb\xbfone\r\n")
@@ -374,7 +372,6 @@ def test_a_repository_without_a_commit_says_what_to_do_first(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("lesson-21", "cli-no-main")
 def test_the_default_branch_may_have_any_name_and_is_not_written_to(
     sample: Sample, tmp_path: Path
 ) -> None:

@@ -83,7 +83,6 @@ def killed_while_it_hands_in(sample: Sample, provider: BatchServer, *words: str)
 @pytest.mark.parametrize(
     "model", [pytest.param(ANTHROPIC, marks=pytest.mark.first_line), "openai:gpt-6-luna"]
 )
-@pytest.mark.promise("cli-option-batch")
 def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(
     sample: Sample, provider: BatchServer, model: str
 ) -> None:

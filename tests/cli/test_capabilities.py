@@ -24,7 +24,6 @@ def test_a_repository_without_any_is_told_how_to_begin(sample: Sample) -> None:
     assert said.out.startswith("No tools and no skills are configured")
 
 
-@pytest.mark.promise("cli-capabilities")
 def test_servers_tools_and_skills_are_listed_with_what_becomes_of_a_request(sample: Sample) -> None:
     configure(sample.path, {"tickets": unruly("well")})
     skill(sample.path / ".forge" / "skills", "deploy")
@@ -52,7 +51,6 @@ def test_a_file_with_problems_shows_all_of_them(sample: Sample) -> None:
     assert "forge-mcp.json:1: x: there is no such key" in said.err
 
 
-@pytest.mark.promise("cli-option-mcp-config", "cli-option-skills-dir")
 def test_other_files_are_named_by_options(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     file = configure(tmp_path / "there", {"tickets": unruly("well")}, skillsDirs=["own"])

@@ -68,7 +68,6 @@ def two_runs(asked_sample: Sample) -> list[str]:
     return [first.replace(first[9:], "another-thing"), first]
 
 
-@pytest.mark.promise("cli-completion")
 def test_runs_are_offered_by_name_wherever_a_run_is_named(
     asked_sample: Sample, two_runs: list[str], offered: Shell
 ) -> None:
@@ -104,7 +103,6 @@ def test_runs_are_found_from_elsewhere_and_without_their_work_tree(
     assert offered("forge-bot resume --run ") == two_runs
 
 
-@pytest.mark.promise("cli-completion")
 def test_phases_are_offered_by_id_and_by_name_where_no_id_begins_so(
     sample: Sample, offered: Shell
 ) -> None:
@@ -132,7 +130,6 @@ def test_phases_are_those_of_the_repositorys_own_pipeline(sample: Sample, offere
     assert offered("forge-bot run x --until ") == ["brew"]
 
 
-@pytest.mark.promise("cli-completion")
 def test_documents_are_those_of_the_run_that_is_meant(
     asked_sample: Sample, two_runs: list[str], offered: Shell
 ) -> None:
@@ -180,7 +177,6 @@ def test_where_something_is_broken_nothing_is_offered_and_nothing_is_said(
         assert offered(f"forge-bot {line}") == [], line
 
 
-@pytest.mark.promise("cli-completion")
 def test_the_program_itself_answers_and_loads_no_run_for_it(sample: Sample) -> None:
     environment = {**os.environ, **shell_sets("forge-bot retry phase-3", "bash")}
     done = subprocess.run(

@@ -12,7 +12,6 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 
 
-@pytest.mark.promise("cli-doctor")
 def test_a_ready_machine_has_nothing_to_mend(sample: Sample) -> None:
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 0
@@ -73,7 +72,6 @@ def test_without_the_key_of_its_model_it_names_what_this_machine_could_ask(
     assert "gsk-of-somebody" not in said.out
 
 
-@pytest.mark.promise("cli-doctor")
 def test_missing_tests_tools_and_walls_are_told_with_the_next_step(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
@@ -104,7 +102,6 @@ def test_without_an_identity_commits_would_be_the_bots_own(
     assert "Ann <ann@example.com>" in sample.forge("doctor", "--model", sample.model()).out
 
 
-@pytest.mark.promise("cli-doctor-ask")
 def test_ask_tries_the_model_with_one_short_question(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +126,6 @@ def test_ask_tries_the_model_with_one_short_question(
 BROKEN = "kind: phases\nid: develop\ntitle: T\nflows: {S: light}\nphazes: []\n"
 
 
-@pytest.mark.promise("cli-doctor")
 def test_a_pipeline_that_cannot_be_loaded_is_told_with_its_lines(sample: Sample) -> None:
     folder = sample.path / ".forge" / "pipelines"
     folder.mkdir(parents=True)

@@ -11,7 +11,6 @@ pytestmark = pytest.mark.xdist_group("providers")
 TASK = "Fix the rota before its start"
 
 
-@pytest.mark.promise("docs-estimate")
 def test_the_estimate_is_told_when_a_run_begins_and_kept_for_status(sample: Sample) -> None:
     said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert "expected: about " in said.out

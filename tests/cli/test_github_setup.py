@@ -163,7 +163,6 @@ def test_a_workflow_that_is_there_is_left_alone_and_only_what_is_missing_is_writ
     assert file.read_text() == "mine\n"
 
 
-@pytest.mark.promise("cli-option-workflow")
 def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_declined(
     repo: Repository, sample: Sample
 ) -> None:
@@ -175,7 +174,6 @@ def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_dec
     assert (sample.path / WORKFLOW).is_file()
 
 
-@pytest.mark.promise("cli-option-labels")
 def test_init_makes_the_labels_once(
     repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:

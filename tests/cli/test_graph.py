@@ -22,13 +22,11 @@ def planted(sample: Sample) -> str:
     return "shop/worker.py"
 
 
-@pytest.mark.promise("cli-graph")
 def test_what_holds_ends_with_0(sample: Sample) -> None:
     said = sample.forge("graph", "verify")
     assert (said.code, said.out.startswith("✓ Nothing is broken: ")) == (0, True)
 
 
-@pytest.mark.promise("cli-graph")
 def test_a_violation_ends_with_2_and_names_place_code_and_way_out(
     sample: Sample, planted: str
 ) -> None:
@@ -122,7 +120,6 @@ def test_a_broken_manifest_is_told_with_its_lines(sample: Sample) -> None:
     assert "docs/graph.md lists every key" in said.err
 
 
-@pytest.mark.promise("cli-graph")
 def test_queries_maps_and_pictures_are_printed(sample: Sample, planted: str) -> None:
     found = sample.forge("graph", "query", "worker", "--kind", "module")
     assert found.out == f"1 node\n{planted} (module worker)\n"

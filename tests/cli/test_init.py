@@ -5,8 +5,6 @@ lines are switched on.
 import re
 from decimal import Decimal
 
-import pytest
-
 from forge_bot.runs.workflow_file import schema_address
 from forge_bot.settings.config import Config, parse_config
 from forge_bot.values import RecordsPolicy
@@ -17,7 +15,6 @@ def read(text: str) -> Config:
     return parse_config(text, {})
 
 
-@pytest.mark.promise("cli-init")
 def test_the_written_file_sets_a_budget_and_the_records_policy_and_names_every_key(
     sample: Sample,
 ) -> None:
@@ -47,7 +44,6 @@ def test_with_all_lines_switched_on_it_says_the_defaults_and_the_commands_that_w
     )
 
 
-@pytest.mark.promise("cli-option-baseline")
 def test_the_baseline_is_shown_and_leaves_nothing_unless_it_is_declined(sample: Sample) -> None:
     before = sample.git("worktree", "list")
     said = sample.forge("init")

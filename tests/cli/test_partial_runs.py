@@ -15,7 +15,6 @@ from tests.fakes.script import document
 TASK = "`rota who` names somebody for days before the rota starts"
 
 
-@pytest.mark.promise("cli-option-until")
 def test_until_design_stops_before_its_review_and_asks_nothing(sample: Sample) -> None:
     said = sample.forge(
         "run", TASK, "--effort", "M", "--until", "Design", "--model", sample.model()
@@ -29,7 +28,6 @@ def test_until_design_stops_before_its_review_and_asks_nothing(sample: Sample) -
     assert "review-design.md" not in state["artifacts"]
 
 
-@pytest.mark.promise("docs-until-once")
 def test_until_belongs_to_the_invocation_and_resume_goes_on_without_it(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
@@ -76,7 +74,6 @@ def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(
     assert "checkpoint-a waits for you" in sample.forge("status").out
 
 
-@pytest.mark.promise("cli-option-from")
 def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
     model = asked_sample.model(
         {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
@@ -135,7 +132,6 @@ def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_i
     assert "documents that are gone: analysis.md" in said.err
 
 
-@pytest.mark.promise("docs-no-beginning-in-the-middle")
 def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:
     said = sample.forge("run", TASK, "--from", "phase-3", "--model", sample.model())
     assert said.code == 2
@@ -166,7 +162,6 @@ def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("cli-option-discuss")
 def test_without_a_terminal_discuss_prints_its_questions_and_begins_nothing(sample: Sample) -> None:
     said = sample.forge("run", TASK, "--effort", "S", "--discuss", "--model", sample.model())
     assert said.code == 3
@@ -176,7 +171,6 @@ def test_without_a_terminal_discuss_prints_its_questions_and_begins_nothing(samp
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
-@pytest.mark.promise("cli-option-answer")
 def test_with_answers_the_run_begins_and_an_empty_one_leaves_its_question_out(
     sample: Sample,
 ) -> None:
@@ -220,7 +214,6 @@ def test_one_empty_answer_begins_without_any(sample: Sample) -> None:
     assert "Answers to questions" not in sample.forge("show", "request").out
 
 
-@pytest.mark.promise("cli-option-answer")
 def test_more_answers_than_questions_are_refused(sample: Sample) -> None:
     said = sample.forge("run", TASK, *["--answer", "x"] * 4, "--model", sample.model())
     assert (said.code, "REQUEST-007" in said.err) == (2, True)

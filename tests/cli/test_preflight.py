@@ -119,7 +119,6 @@ CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]]
 }
 
 
-@pytest.mark.promise("docs-preflight")
 @pytest.mark.parametrize("case", CASES)
 def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(
     sample: Sample, server: AgentServer, case: str
@@ -201,7 +200,6 @@ def test_a_full_disk_is_refused(
     assert left(sample) == before
 
 
-@pytest.mark.promise("docs-preflight")
 def test_several_refusals_come_at_once(sample: Sample) -> None:
     clones.configure(sample, "commands: {lint: nosuchlinter .}\nprotected_branches: [mine]\n")
     refused = sample.forge("run", TASK, "--branch", "mine", "--model", sample.model())

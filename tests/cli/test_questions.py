@@ -41,7 +41,6 @@ def message(server: AgentServer, number: int = -1) -> str:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-ask")
 def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
     asked_sample: Sample,
 ) -> None:
@@ -78,7 +77,6 @@ def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command
     assert "run_tests" not in system
 
 
-@pytest.mark.promise("cli-ask", "docs-question-outside")
 def test_no_later_prompt_holds_the_question_or_its_answer(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -138,7 +136,6 @@ def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(
     assert "2,200 tokens" in asked_sample.forge("status").out
 
 
-@pytest.mark.promise("cli-continue")
 def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(
     sample: Sample, server: AgentServer
 ) -> None:

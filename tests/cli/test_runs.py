@@ -23,7 +23,6 @@ from tests.fakes.warm_python import warm_python
 TASK = "`rota who` names somebody for days before the rota starts"
 
 
-@pytest.mark.promise("cli-run", "cli-approve", "cli-option-effort", "cli-exit-0", "cli-exit-3")
 def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     sample: Sample,
 ) -> None:
@@ -99,7 +98,6 @@ def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(
     assert (shown.code, "before the rota starts" in shown.out) == (0, True)
 
 
-@pytest.mark.promise("cli-own-tree", "design-push-on-request")
 def test_neither_uncommitted_work_nor_the_remote_is_touched(sample: Sample, tmp_path: Path) -> None:
     remote = tmp_path / "remote.git"
     sample.git("init", "-q", "--bare", str(remote))
@@ -114,7 +112,6 @@ def test_neither_uncommitted_work_nor_the_remote_is_touched(sample: Sample, tmp_
 
 
 @pytest.mark.journey
-@pytest.mark.promise("lesson-12", "cli-before-and-after")
 def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
     model = sample.model(
         {
@@ -149,7 +146,6 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("design-own-verification", "lesson-16")
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     lie = {
         "artifact_markdown": (
@@ -185,7 +181,6 @@ def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     assert "The verification is red" in (sample.workspace / "pull-request.md").read_text()
 
 
-@pytest.mark.promise("design-protected-paths")
 def test_a_change_to_protected_paths_waits_as_a_patch(asked_sample: Sample) -> None:
     model = asked_sample.model({("implementer", "*", "*"): change(GUARD, TEST, WORKFLOW)})
     waiting = asked_sample.forge("approve", "--model", model)
@@ -200,7 +195,6 @@ def test_a_change_to_protected_paths_waits_as_a_patch(asked_sample: Sample) -> N
     assert "protected paths" in (asked_sample.workspace / "pull-request.md").read_text()
 
 
-@pytest.mark.promise("design-back-with-notes", "lesson-20", "cli-reject")
 def test_a_rejection_sends_the_design_back_with_the_notes(asked_sample: Sample) -> None:
     model = asked_sample.model(
         {
@@ -216,7 +210,6 @@ def test_a_rejection_sends_the_design_back_with_the_notes(asked_sample: Sample) 
     assert asked_sample.forge("approve", "--model", model).code == 0
 
 
-@pytest.mark.promise("design-stale-approval", "cli-exit-5")
 def test_a_stale_approval_is_refused_and_the_question_is_shown_again(asked_sample: Sample) -> None:
     model = asked_sample.model()
     refused = asked_sample.forge("approve", "0123456789ab", "--model", model)
@@ -225,7 +218,6 @@ def test_a_stale_approval_is_refused_and_the_question_is_shown_again(asked_sampl
     assert "design.md" in refused.out
 
 
-@pytest.mark.promise("design-stale-approval")
 def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(asked_sample: Sample) -> None:
     model = asked_sample.model()
     design = asked_sample.workspace / "design.md"
@@ -241,7 +233,6 @@ def test_a_design_changed_by_hand_must_be_seen_before_it_is_approved(asked_sampl
     )
 
 
-@pytest.mark.promise("lesson-07", "cli-abandon", "cli-exit-6")
 def test_abandon_ends_the_run_and_keeps_the_branch(asked_sample: Sample) -> None:
     model = asked_sample.model()
     assert asked_sample.forge("abandon").code == 6
@@ -251,7 +242,6 @@ def test_abandon_ends_the_run_and_keeps_the_branch(asked_sample: Sample) -> None
     assert "RUN-002" in late.err
 
 
-@pytest.mark.promise("cli-retry", "cli-option-notes")
 def test_retry_does_a_phase_again(asked_sample: Sample) -> None:
     model = asked_sample.model(
         {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
@@ -261,7 +251,6 @@ def test_retry_does_a_phase_again(asked_sample: Sample) -> None:
     assert "Thought again." in again.out
 
 
-@pytest.mark.promise("lesson-01", "cli-option-auto", "cli-option-push")
 def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_to_the_remote(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -279,7 +268,6 @@ def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("design-no-pull-request", "cli-option-nopr", "cli-option-debug")
 def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text_is_prepared(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,7 +291,6 @@ def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("cli-option-here")
 def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     sample.git("switch", "-q", "-c", "mine")
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
@@ -351,7 +338,6 @@ def test_here_a_persons_own_repositories_stay_and_those_that_commands_leave_go(
         assert not (sample.path / left).exists(), left
 
 
-@pytest.mark.promise("design-who-approved", "design-commits")
 def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(
     asked_sample: Sample,
 ) -> None:
@@ -369,7 +355,6 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("lesson-17", "lesson-18")
 def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,7 +382,6 @@ def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("cli-status", "cli-show", "cli-list")
 def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert "No run yet" in sample.forge("list").out
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
@@ -435,7 +419,6 @@ def test_a_run_can_be_named_by_its_folder(asked_sample: Sample) -> None:
     assert "checkpoint-a" in again.out
 
 
-@pytest.mark.promise("cli-option-run")
 def test_two_runs_have_to_be_told_apart(asked_sample: Sample) -> None:
     model = asked_sample.model()
     asked_sample.forge("run", "Another thing to do", "--effort", "S", "--model", model)

@@ -78,7 +78,6 @@ def sections() -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-@pytest.mark.promise("docs-json")
 def test_the_page_has_every_key_and_no_other() -> None:
     assert set(sections()) == set(OBJECTS)
     for heading, text in sections().items():
@@ -112,7 +111,6 @@ def printed(sample: Sample) -> dict[str, object]:
     return found
 
 
-@pytest.mark.promise("cli-option-json")
 def test_it_is_the_state_with_all_its_keys_at_a_gate_and_after_the_end(
     asked_sample: Sample,
 ) -> None:

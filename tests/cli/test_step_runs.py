@@ -62,7 +62,6 @@ def test_a_question_to_the_model_is_not_offered_without_a_key(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("design-steps", "cli-option-pipeline")
 def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) -> None:
     asked = sample.forge("run", "--pipeline", "scaffold", WISH)
     assert asked.code == 3
@@ -252,7 +251,6 @@ def test_what_must_not_be_written_is_refused_before_a_person_is_asked(
     assert "could not be done" in reason(asked)
 
 
-@pytest.mark.promise("design-steps")
 def test_only_what_was_shown_is_written(sample: Sample) -> None:
     own(sample, WRITES)
     sample.forge("run", "--pipeline", "own", "Write\nfile: notes.txt")

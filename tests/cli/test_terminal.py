@@ -139,7 +139,6 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-option-yes")
 def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(
     sample: Sample,
 ) -> None:
@@ -272,7 +271,6 @@ def test_other_words_name_the_branch_and_the_reason_of_the_effort_stays(sample: 
     assert sample.branch.endswith("/early-days")
 
 
-@pytest.mark.promise("cli-option-discuss")
 def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
     with terminal(
         sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()
@@ -291,7 +289,6 @@ def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample
     assert "must not change" not in request
 
 
-@pytest.mark.promise("docs-estimate")
 def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(
     sample: Sample,
 ) -> None:

@@ -18,7 +18,6 @@ BY_HAND = (
 )
 
 
-@pytest.mark.promise("cli-option-branch")
 def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
     said = sample.forge(
         "run",
@@ -38,7 +37,6 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("cli-option-record", "cli-option-model", "docs-replay", "lesson-27")
 def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     began = sample.forge(
@@ -67,13 +65,11 @@ def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
     assert asked_sample.forge("approve", "--until", "tasks").code == 3
 
 
-@pytest.mark.promise("cli-option-version")
 def test_the_version_is_that_of_the_package(sample: Sample) -> None:
     said = sample.forge("--version")
     assert (said.code, said.out) == (0, f"forge-bot {__version__}\n")
 
 
-@pytest.mark.promise("cli-done", "cli-skip")
 @pytest.mark.parametrize(("answer", "status"), [("done", "passed"), ("skip", "skipped")])
 def test_a_task_for_a_person_is_settled_and_the_run_goes_on(
     sample: Sample, answer: str, status: str
@@ -88,7 +84,6 @@ def test_a_task_for_a_person_is_settled_and_the_run_goes_on(
     assert f'"status": "{status}"' in sample.forge("status", "--json").out
 
 
-@pytest.mark.promise("cli-walls")
 @pytest.mark.parametrize(("sandbox", "written"), [("auto", False), ("off", True)])
 def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without_walls(
     sample: Sample, tmp_path: Path, sandbox: str, written: bool
@@ -111,7 +106,6 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
 
 @pytest.mark.journey
 @pytest.mark.first_line
-@pytest.mark.promise("design-only-adds", "cli-no-main")
 def test_a_run_only_adds_commits_to_its_own_branch(asked_sample: Sample) -> None:
     sample = asked_sample
     main = sample.git("rev-parse", "main")
@@ -129,7 +123,6 @@ def test_a_run_only_adds_commits_to_its_own_branch(asked_sample: Sample) -> None
     assert sample.git("rev-list", "--merges", sample.branch) == ""
 
 
-@pytest.mark.promise("cli-work")
 def test_outside_of_an_action_the_bots_command_names_what_it_needs(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:

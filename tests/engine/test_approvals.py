@@ -37,13 +37,11 @@ def asking(
     return bench.until(gate)
 
 
-@pytest.mark.promise("design-digest")
 @pytest.mark.parametrize(("fact", "value"), [("request_hash", "e" * 64), ("base_commit", "1" * 40)])
 def test_an_approval_is_bound_to_the_request_and_the_base_commit(fact: str, value: str) -> None:
     assert digest_of(asking({fact: value})) != digest_of(asking())
 
 
-@pytest.mark.promise("design-digest")
 def test_an_approval_is_bound_to_the_content_of_each_file_that_is_shown() -> None:
     shown = digest_of(asking())
     for name in ("design.md", "review-design.md"):
@@ -54,7 +52,6 @@ def test_an_approval_is_bound_to_the_content_of_each_file_that_is_shown() -> Non
         assert digest_of(bench) != shown, name
 
 
-@pytest.mark.promise("design-digest")
 def test_an_approval_is_bound_to_its_gate_and_to_its_round() -> None:
     bench = asking()
     first = digest_of(bench)
@@ -78,7 +75,6 @@ def test_an_approval_is_bound_to_its_gate_and_to_its_round() -> None:
     )
 
 
-@pytest.mark.promise("design-digest")
 def test_an_approval_is_bound_to_nothing_else_of_the_state() -> None:
     other = {
         "title": "Other words",
@@ -90,7 +86,6 @@ def test_an_approval_is_bound_to_nothing_else_of_the_state() -> None:
     assert digest_of(asking(other)) == digest_of(asking())
 
 
-@pytest.mark.promise("design-bare-approval", "lesson-06")
 def test_a_bare_approval_that_was_given_before_a_newer_version_was_shown_is_refused() -> None:
     bench = asking()
     bench.show()
@@ -113,7 +108,6 @@ def test_a_bare_approval_that_was_given_before_a_newer_version_was_shown_is_refu
     assert bench.action.phase == "phase-4"
 
 
-@pytest.mark.promise("design-limits-end-at-checkpoints")
 def test_when_the_rounds_for_the_tasks_are_used_up_the_checkpoint_shows_the_open_findings() -> None:
     bench = Bench(Effort.L)
     for _ in range(3):
@@ -123,7 +117,6 @@ def test_when_the_rounds_for_the_tasks_are_used_up_the_checkpoint_shows_the_open
     assert (action.name, action.reason, action.findings) == ("checkpoint-b", None, (MAJOR,))
 
 
-@pytest.mark.promise("lesson-15")
 def test_findings_that_were_open_when_a_person_approved_are_shown_to_the_implementer() -> None:
     bench = Bench()
     for _ in range(3):
@@ -136,7 +129,6 @@ def test_findings_that_were_open_when_a_person_approved_are_shown_to_the_impleme
     assert bench.state.artifacts["review-design.md"].findings == (MAJOR,)
 
 
-@pytest.mark.promise("design-human-task-last")
 def test_a_task_for_a_person_comes_up_when_no_other_task_is_ready() -> None:
     tasks = (
         TaskSpec(id=TaskId("1"), title="Ask the operators", mode=TaskMode.HUMAN_GATE),

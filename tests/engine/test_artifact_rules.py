@@ -41,7 +41,6 @@ def test_an_artifact_with_all_its_headings_is_taken(
     assert inspection.verdict == (verdicts[0] if verdicts else None)
 
 
-@pytest.mark.promise("lesson-10")
 @pytest.mark.parametrize(
     ("phase", "headings", "verdicts", "removed"),
     [(*rule, heading) for rule in rules() for heading in rule[1]],
@@ -55,7 +54,6 @@ def test_an_artifact_without_one_of_its_headings_is_refused_by_name(
     assert any(removed in str(problem) for problem in problems), phase
 
 
-@pytest.mark.promise("lesson-10")
 @pytest.mark.parametrize(("phase", "headings", "verdicts"), rules())
 def test_bare_headings_are_no_artifact(
     phase: str, headings: tuple[str, ...], verdicts: tuple[Verdict, ...]
@@ -64,7 +62,6 @@ def test_bare_headings_are_no_artifact(
     assert len(inspect(bare, headings=headings, verdicts=verdicts).problems) >= len(headings), phase
 
 
-@pytest.mark.promise("lesson-10")
 @pytest.mark.parametrize("phase", [phase.id for phase in SPEAKING])
 def test_a_file_of_two_hashes_is_refused_in_every_phase(phase: str) -> None:
     found = next(each for each in SPEAKING if each.id == phase)

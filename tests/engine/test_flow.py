@@ -61,7 +61,6 @@ def spec(
     )
 
 
-@pytest.mark.promise("design-flows")
 def test_a_small_run_asks_for_a_design_a_person_and_one_task() -> None:
     assert Bench(Effort.S).finish() == [
         "setup", "phase-1", "phase-3", "checkpoint-a", "phase-4", "phase-5", "phase-7",
@@ -69,7 +68,6 @@ def test_a_small_run_asks_for_a_design_a_person_and_one_task() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.promise("design-flows", "design-phases", "lesson-02")
 def test_a_medium_run_reviews_the_design_and_each_task() -> None:
     assert Bench(Effort.M).finish() == [
         "setup", "phase-1", "phase-2", "phase-3", "phase-3b", "checkpoint-a", "phase-4", "phase-5", "phase-6", "phase-7",
@@ -77,14 +75,12 @@ def test_a_medium_run_reviews_the_design_and_each_task() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.promise("design-flows", "design-phases")
 def test_a_large_run_asks_a_person_about_the_tasks_too() -> None:
     seen = Bench(Effort.L, source=ISSUE).finish()
     assert seen[6:9] == ["phase-4", "phase-4b", "checkpoint-b"]
     assert seen[-2:] == ["post-to-source", "final-commit"]
 
 
-@pytest.mark.promise("design-no-pull-request")
 def test_without_a_pull_request_the_run_still_ends_with_its_summary() -> None:
     seen = Bench(Effort.S, RunFlags(skip_pr=True)).finish()
     assert "pr-creation" not in seen
@@ -117,7 +113,6 @@ def test_going_back_decides_anew_on_phases_that_a_condition_leaves_out() -> None
     assert bench.state.skipped_phases == by_effort
 
 
-@pytest.mark.promise("design-merged-analyst")
 def test_the_small_run_uses_the_merged_analyst_with_both_sets_of_headings() -> None:
     action = Bench(Effort.S).until("phase-1").action
     assert isinstance(action, SpawnAgent)
@@ -125,7 +120,6 @@ def test_the_small_run_uses_the_merged_analyst_with_both_sets_of_headings() -> N
     assert {"Relevant Files", "Open Questions"} <= set(action.headings)
 
 
-@pytest.mark.promise("design-one-task")
 def test_the_small_run_writes_its_one_task_without_a_model() -> None:
     action = Bench(Effort.S).until("phase-4").action
     assert isinstance(action, WriteFile)
@@ -133,7 +127,6 @@ def test_the_small_run_writes_its_one_task_without_a_model() -> None:
     assert "Fix the login" in action.content
 
 
-@pytest.mark.promise("design-debug-report")
 def test_debug_asks_for_a_debug_report() -> None:
     action = Bench(Effort.S, RunFlags(debug=True)).until("final-summary").action
     assert isinstance(action, SpawnAgent)
@@ -159,7 +152,6 @@ def test_revise_sends_back_to_the_architect_with_the_findings() -> None:
     assert MAJOR.description in bench.state.notes[-1].text
 
 
-@pytest.mark.promise("design-limits-end-at-checkpoints", "lesson-15")
 def test_when_the_design_rounds_are_used_up_a_person_sees_the_open_findings() -> None:
     bench = Bench()
     for _ in range(3):
@@ -171,7 +163,6 @@ def test_when_the_design_rounds_are_used_up_a_person_sees_the_open_findings() ->
     assert action.findings == (MAJOR,)
 
 
-@pytest.mark.promise("design-approve-accepts", "design-unreadable", "lesson-03")
 def test_an_unreadable_verdict_is_asked_again_once_and_then_a_person_decides() -> None:
     bench = Bench().until("phase-3b")
     bench.wrote(verdict=Verdict.UNREADABLE)
@@ -185,14 +176,12 @@ def test_an_unreadable_verdict_is_asked_again_once_and_then_a_person_decides() -
     assert bench.action.name == "checkpoint-a"
 
 
-@pytest.mark.promise("design-unreadable", "lesson-03")
 def test_a_verdict_of_another_kind_of_review_is_unreadable() -> None:
     bench = Bench().until("phase-3b")
     bench.wrote(verdict=Verdict.PASS)
     assert bench.action.phase == "phase-3b"
 
 
-@pytest.mark.promise("design-failed-task", "design-implementation-first")
 def test_a_failed_task_comes_back_with_its_review() -> None:
     bench = Bench().until("phase-6")
     bench.wrote(verdict=Verdict.FAIL, findings=(MAJOR,))
@@ -203,7 +192,6 @@ def test_a_failed_task_comes_back_with_its_review() -> None:
     assert bench.state.current_phase == "phase-5"
 
 
-@pytest.mark.promise("design-rounds-exhausted", "design-approve-accepts")
 def test_a_task_that_fails_three_reviews_goes_to_a_person_who_may_pass_it() -> None:
     bench = Bench()
     for _ in range(3):
@@ -216,7 +204,6 @@ def test_a_task_that_fails_three_reviews_goes_to_a_person_who_may_pass_it() -> N
     assert bench.action.phase == "phase-7"
 
 
-@pytest.mark.promise("design-reject-gives-a-round")
 def test_rejecting_there_gives_one_more_round_with_the_notes_and_counters_at_zero() -> None:
     bench = Bench()
     for _ in range(3):
@@ -229,7 +216,6 @@ def test_rejecting_there_gives_one_more_round_with_the_notes_and_counters_at_zer
     assert bench.state.notes[-1].text == "Use the helper in auth.py"
 
 
-@pytest.mark.promise("design-fix-task")
 def test_a_failed_comprehensive_review_adds_a_fix_task_and_reviews_everything_again() -> None:
     bench = Bench().until("phase-7")
     bench.wrote(verdict=Verdict.FAIL, findings=(MAJOR,))
@@ -250,7 +236,6 @@ def test_a_fix_task_takes_no_name_that_a_planned_task_has() -> None:
     assert bench.until("phase-7").state.tasks[-1].status is TaskStatus.PASSED
 
 
-@pytest.mark.promise("design-fix-task", "design-rounds-exhausted")
 def test_the_comprehensive_review_gives_two_fix_rounds_and_then_asks() -> None:
     bench = Bench(Effort.S)
     for _ in range(3):
@@ -266,7 +251,6 @@ def test_the_comprehensive_review_gives_two_fix_rounds_and_then_asks() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("design-invalid-artifact")
 def test_an_artifact_without_its_headings_is_asked_again_and_then_a_person_decides() -> None:
     bench = Bench().until("phase-3")
     bench.wrote(problems=(MISSING,))
@@ -278,7 +262,6 @@ def test_an_artifact_without_its_headings_is_asked_again_and_then_a_person_decid
     assert bench.action.phase == "phase-3b"
 
 
-@pytest.mark.promise("design-enumerated-answers", "design-plan-findings", "lesson-09")
 def test_tasks_that_cannot_work_cannot_be_approved() -> None:
     bench = Bench().until("phase-4")
     bench.wrote(problems=(BROKEN,))
@@ -290,7 +273,6 @@ def test_tasks_that_cannot_work_cannot_be_approved() -> None:
     assert bench.action.phase == "phase-4"
 
 
-@pytest.mark.promise("lesson-05", "lesson-26")
 def test_an_agent_without_an_answer_is_asked_again_and_then_a_person_decides() -> None:
     bench = Bench().until("phase-2")
     bench.failed()
@@ -303,7 +285,6 @@ def test_an_agent_without_an_answer_is_asked_again_and_then_a_person_decides() -
     assert bench.action.phase == "phase-2"
 
 
-@pytest.mark.promise("design-protected-paths")
 def test_a_change_to_protected_paths_waits_as_a_patch_and_is_applied_after_approval() -> None:
     bench = Bench().until("phase-5")
     bench.wrote(held=(".github/workflows/ci.yml",))
@@ -327,7 +308,6 @@ def test_a_refused_change_to_protected_paths_is_implemented_again() -> None:
     assert isinstance(bench.action, SpawnAgent)
 
 
-@pytest.mark.promise("lesson-26")
 def test_a_patch_that_does_not_apply_sends_the_task_back() -> None:
     bench = Bench().until("phase-5")
     bench.wrote(held=("CODEOWNERS",))
@@ -341,7 +321,6 @@ def test_a_patch_that_does_not_apply_sends_the_task_back() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("design-waves", "design-implementation-first", "lesson-02")
 def test_disjoint_parallel_tasks_form_one_wave_and_are_reviewed_as_one() -> None:
     bench = Bench(tasks=(spec("1"), spec("2"), spec("3", after=("1", "2")))).until("phase-5")
     action = bench.action
@@ -365,7 +344,6 @@ def test_disjoint_parallel_tasks_form_one_wave_and_are_reviewed_as_one() -> None
     assert {"phase-5", "phase-6"} <= set(bench.state.completed_phases)
 
 
-@pytest.mark.promise("design-failed-task", "lesson-13")
 def test_one_failed_task_of_a_wave_goes_back_alone() -> None:
     bench = Bench(tasks=(spec("1"), spec("2"))).until("phase-6")
     bench.wrote(task=TaskId("1"), verdict=Verdict.FAIL, findings=(MAJOR,))
@@ -383,7 +361,6 @@ def test_a_wave_that_meets_a_problem_finishes_before_the_person_is_asked() -> No
     assert isinstance(bench.action, Checkpoint)
 
 
-@pytest.mark.promise("design-human-task", "lesson-06")
 def test_a_human_task_waits_for_an_answer_that_names_its_action() -> None:
     bench = Bench(tasks=(spec("1", mode=TaskMode.HUMAN_GATE), spec("2", after=("1",)))).until(
         "phase-5"
@@ -409,7 +386,6 @@ def test_a_human_task_waits_for_an_answer_that_names_its_action() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("lesson-16")
 def test_red_verification_goes_back_to_the_implementer_and_is_run_again() -> None:
     bench = Bench(Effort.S).until("final-verification")
     bench.ran(RED)
@@ -417,7 +393,6 @@ def test_red_verification_goes_back_to_the_implementer_and_is_run_again() -> Non
     assert bench.finish()[:4] == ["phase-5", "phase-7", "final-verification", "final-verification"]
 
 
-@pytest.mark.promise("design-red-verification", "design-approve-accepts", "lesson-16")
 def test_verification_that_stays_red_goes_to_a_person_and_approval_keeps_it_red_on_record() -> None:
     bench = Bench(Effort.S)
     for _ in range(3):
@@ -433,7 +408,6 @@ def test_verification_that_stays_red_goes_to_a_person_and_approval_keeps_it_red_
     assert (verification.red, verification.accepted) == (True, True)
 
 
-@pytest.mark.promise("cli-before-and-after")
 def test_what_was_red_before_is_not_held_against_the_change() -> None:
     bench = Bench(Effort.S)
     bench.prepared(RED)
@@ -462,7 +436,6 @@ def test_a_failed_setup_asks_a_person_before_any_model() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("design-back-with-notes", "lesson-20")
 def test_a_rejected_design_goes_back_with_the_persons_notes_and_fresh_counters() -> None:
     bench = Bench().until("phase-3b")
     bench.wrote(verdict=Verdict.REVISE)
@@ -473,19 +446,16 @@ def test_a_rejected_design_goes_back_with_the_persons_notes_and_fresh_counters()
     assert (bench.state.notes[-1].by, bench.state.notes[-1].text) == ("ann", "Keep the old name")
 
 
-@pytest.mark.promise("design-notes-required")
 def test_a_rejection_without_a_reason_is_refused() -> None:
     with pytest.raises(NotesRequired):
         Bench().until("checkpoint-a").reject("  ")
 
 
-@pytest.mark.promise("design-bare-approval")
 def test_an_approval_before_anything_was_shown_is_refused() -> None:
     with pytest.raises(StaleApproval, match="Nothing was shown"):
         Bench().until("checkpoint-a").answer(Answer.APPROVE)
 
 
-@pytest.mark.promise("design-bare-approval")
 def test_a_bare_approval_means_what_was_shown_last() -> None:
     bench = Bench().until("checkpoint-a")
     bench.show()
@@ -494,7 +464,6 @@ def test_a_bare_approval_means_what_was_shown_last() -> None:
     assert bench.state.decisions[-1].by == "ann"
 
 
-@pytest.mark.promise("design-stale-approval")
 def test_a_short_digest_is_enough_and_a_wrong_one_is_refused() -> None:
     bench = Bench().until("checkpoint-a")
     digest = bench.show()
@@ -506,7 +475,6 @@ def test_a_short_digest_is_enough_and_a_wrong_one_is_refused() -> None:
     assert bench.action.phase == "phase-4"
 
 
-@pytest.mark.promise("design-digest")
 def test_the_digest_changes_with_the_round_even_when_the_text_does_not() -> None:
     bench = Bench().until("checkpoint-a")
     first = bench.show()
@@ -516,7 +484,6 @@ def test_the_digest_changes_with_the_round_even_when_the_text_does_not() -> None
         bench.answer(Answer.APPROVE, digest=first)
 
 
-@pytest.mark.promise("design-abandon", "lesson-07")
 def test_abandon_is_always_taken_and_nothing_comes_after_it() -> None:
     bench = Bench().until("checkpoint-a")
     bench.answer(Answer.ABANDON)
@@ -575,20 +542,17 @@ def test_retry_of_a_phase_that_was_not_reached_is_refused() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("design-auto", "lesson-01")
 def test_auto_passes_the_gate_of_an_approved_design() -> None:
     seen = Bench(Effort.M, RunFlags(auto=True)).finish()
     assert "checkpoint-a" not in seen
 
 
-@pytest.mark.promise("design-auto-restores-review", "lesson-01")
 def test_auto_brings_the_design_review_back_to_a_small_run() -> None:
     seen = Bench(Effort.S, RunFlags(auto=True)).finish()
     assert "phase-3b" in seen
     assert "checkpoint-a" not in seen
 
 
-@pytest.mark.promise("design-auto")
 @pytest.mark.parametrize("verdict", [Verdict.APPROVE_WITH_NOTES, Verdict.REVISE])
 def test_auto_asks_when_the_reviewer_said_anything_but_approve(verdict: Verdict) -> None:
     bench = Bench(Effort.M, RunFlags(auto=True)).until("phase-3b")
@@ -600,14 +564,12 @@ def test_auto_asks_when_the_reviewer_said_anything_but_approve(verdict: Verdict)
     assert bench.action.name == "checkpoint-a"
 
 
-@pytest.mark.promise("design-major-blocks-auto")
 def test_auto_asks_when_a_major_finding_is_open() -> None:
     bench = Bench(Effort.M, RunFlags(auto=True)).until("phase-3b")
     bench.wrote(verdict=Verdict.APPROVE, findings=(MAJOR,))
     assert isinstance(bench.action, Checkpoint)
 
 
-@pytest.mark.promise("design-auto")
 def test_auto_asks_when_something_is_risky() -> None:
     bench = Bench(Effort.M, RunFlags(auto=True))
     bench.prepared(risks=("the repository has no tests",))
@@ -647,7 +609,6 @@ def test_a_risk_that_a_later_version_no_longer_has_is_over_and_those_of_the_repo
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("design-enumerated-answers", "design-budget-pauses")
 def test_a_spent_budget_pauses_the_run_and_approval_allows_as_much_again() -> None:
     bench = Bench(budget=Decimal(1)).until("phase-3")
     bench.failed(FailureReason.BUDGET)
@@ -659,7 +620,6 @@ def test_a_spent_budget_pauses_the_run_and_approval_allows_as_much_again() -> No
     assert bench.action.phase == "phase-3"
 
 
-@pytest.mark.promise("cli-continue")
 def test_more_budget_lets_waiting_tasks_go_on() -> None:
     bench = Bench(budget=Decimal(1), tasks=(spec("1"), spec("2"))).until("phase-5")
     bench.failed(FailureReason.BUDGET)
@@ -690,7 +650,6 @@ def test_a_spent_budget_of_tokens_pauses_the_run_and_is_raised_in_tokens(yes: st
     assert bench.action.phase == "phase-3"
 
 
-@pytest.mark.promise("lesson-22")
 def test_costs_add_up_and_an_unknown_price_stays_unknown() -> None:
     bench = Bench()
     bench.finish()
@@ -702,7 +661,6 @@ def test_costs_add_up_and_an_unknown_price_stays_unknown() -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("design-idempotent", "lesson-22")
 def test_a_report_that_comes_twice_moves_the_run_once() -> None:
     bench = Bench().until("phase-3")
     bench.wrote()
@@ -710,7 +668,6 @@ def test_a_report_that_comes_twice_moves_the_run_once() -> None:
     assert bench.tell(bench.reports[-1]) is before
 
 
-@pytest.mark.promise("docs-question-outside")
 @pytest.mark.parametrize("place", ["phase-1", "checkpoint-a", "phase-5", "completed"])
 def test_a_question_costs_money_and_changes_nothing_else(place: str) -> None:
     bench = Bench(budget=Decimal(9)).until(place)
@@ -735,7 +692,6 @@ def test_a_question_costs_money_and_changes_nothing_else(place: str) -> None:
     assert bench.tell(asked) is after
 
 
-@pytest.mark.promise("design-idempotent")
 def test_a_report_on_an_action_that_is_over_is_refused() -> None:
     bench = Bench().until("phase-3")
     old = bench.reports[-1]
@@ -743,7 +699,6 @@ def test_a_report_on_an_action_that_is_over_is_refused() -> None:
         bench.tell(old.model_copy(update={"key": "another"}))
 
 
-@pytest.mark.promise("design-fold")
 def test_folding_the_reports_again_gives_the_same_bytes() -> None:
     bench = Bench(Effort.L, tasks=(spec("1"), spec("2")))
     bench.until("phase-6")

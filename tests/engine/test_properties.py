@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from decimal import Decimal
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -175,9 +174,6 @@ def gate_of(state: State) -> tuple[str, int, str] | None:
 MAY_CLOSE_A_GATE = Answered | RetryAsked | BudgetRaised | Abandoned
 
 
-@pytest.mark.promise(
-    "design-enumerated-answers", "design-no-answer-no-gate-closed", "design-idempotent", "lesson-06"
-)
 @settings(
     max_examples=at_most(300),
     deadline=None,
@@ -215,7 +211,6 @@ def _counted(bench: Bench, _before: State) -> int:
     return sum(1 for report in bench.reports if report.key in bench.state.seen)
 
 
-@pytest.mark.promise("lesson-04", "lesson-05")
 @settings(
     max_examples=at_most(150),
     deadline=None,
@@ -254,7 +249,6 @@ def test_with_finitely_many_rejections_every_run_ends(
     raise AssertionError(f"still at {bench.state.current_phase} after {len(bench.reports)} reports")
 
 
-@pytest.mark.promise("lesson-06")
 @settings(max_examples=at_most(100), deadline=None)
 @given(st.data())
 def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_design(

@@ -162,7 +162,6 @@ def test_setup_end_decision_and_nonsense_cannot_be_done_again(phase: str) -> Non
         retry(bench, phase)
 
 
-@pytest.mark.promise("lesson-07")
 def test_an_abandoned_run_stays_abandoned() -> None:
     bench = Bench().until("checkpoint-a")
     bench.answer(Answer.ABANDON)
@@ -287,7 +286,6 @@ def test_a_retried_task_sees_its_own_last_version() -> None:
     assert {"impl-1.md", "review-1.md"} <= set(action.input_files)
 
 
-@pytest.mark.promise("cli-option-notes")
 def test_notes_for_the_phase_itself_stay_and_those_for_later_ones_go() -> None:
     bench = Bench().until("phase-3")
     bench.wrote(problems=(MISSING,))

@@ -54,7 +54,6 @@ def test_tasks_are_read_as_they_are_meant(case: Readable) -> None:
     assert read_tasks(text) == (expected, ())
 
 
-@pytest.mark.promise("design-plan-findings", "lesson-09")
 @pytest.mark.parametrize("case", PROBLEMATIC, ids=[case.name for case in PROBLEMATIC])
 def test_what_is_wrong_is_said_and_no_task_is_left_out(case: Problematic) -> None:
     tasks, problems = read_tasks(case.text)
@@ -135,7 +134,6 @@ def test_tasks_in_the_taught_form_come_back_as_they_were(tasks: list[TaskSpec]) 
     }  # overlaps, and parallel tasks without files
 
 
-@pytest.mark.promise("design-waves")
 @settings(deadline=None)
 @given(plans(), st.integers(1, 5), st.randoms(use_true_random=False))
 def test_every_plan_runs_to_its_end_and_no_wave_holds_two_tasks_with_one_file(
@@ -178,7 +176,6 @@ def wave(*tasks: TaskSpec, passed: str = "", limit: int = 4) -> str:
     return " ".join(ready(tasks, done, [task.id for task in tasks if task.id not in done], limit))
 
 
-@pytest.mark.promise("design-waves")
 def test_parallel_tasks_with_different_files_go_together_up_to_the_limit() -> None:
     tasks = [spec(name, files=f"{name}.py") for name in "abcde"]
     assert wave(*tasks) == "a b c d"
@@ -228,7 +225,6 @@ def test_a_parallel_task_without_files_goes_alone() -> None:
     assert wave(spec("a", files="a.py"), spec("b")) == "a"
 
 
-@pytest.mark.promise("lesson-09")
 def test_a_task_waits_for_what_it_depends_on_and_for_ever_for_what_does_not_exist() -> None:
     assert wave(spec("a", files="a.py"), spec("b", files="b.py", needs="a")) == "a"
     assert wave(spec("a", files="a.py"), spec("b", files="b.py", needs="a"), passed="a") == "b"
@@ -242,7 +238,6 @@ def test_only_waiting_tasks_are_handed_out() -> None:
     assert ready(tasks, [], [], 4) == ()
 
 
-@pytest.mark.promise("design-human-task-last")
 def test_a_human_gate_is_no_part_of_a_wave_and_comes_up_when_its_dependencies_have_passed() -> None:
     tasks = [
         spec("a", TaskMode.HUMAN_GATE, needs="b"),

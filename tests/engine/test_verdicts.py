@@ -46,13 +46,11 @@ def said(findings: Sequence[Finding]) -> tuple[tuple[Severity, str], ...]:
     return tuple((finding.severity, finding.description) for finding in findings)
 
 
-@pytest.mark.promise("design-verdict-forms")
 @corpus("verdicts_read")
 def test_a_verdict_that_a_careful_person_reads_is_read(review: Review) -> None:
     assert read_verdict(review.text, review.offered) is review.verdict
 
 
-@pytest.mark.promise("design-unreadable")
 @corpus("verdicts_unreadable")
 def test_no_verdict_is_made_out_of_what_says_none(review: Review) -> None:
     assert read_verdict(review.text, review.offered) is Verdict.UNREADABLE
@@ -69,7 +67,6 @@ def test_a_whole_review_is_judged_by_its_verdict_and_its_findings(review: Review
     assert (verdict, said(findings)) == (review.verdict, review.findings)
 
 
-@pytest.mark.promise("design-contradiction")
 @pytest.mark.parametrize("yes", [verdict for verdict in Verdict if verdict.positive])
 def test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable(yes: Verdict) -> None:
     assert read_verdict(f"## Verdict: {yes}", [yes]) is yes
@@ -79,7 +76,6 @@ def test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable(yes: Verdict)
     assert judge_review(f"## Verdict: {yes}\n\n- [MAJOR] no retry", [yes])[0] is yes
 
 
-@pytest.mark.promise("design-contradiction")
 @pytest.mark.parametrize(
     ("one", "other"),
     [pair for pair in product(Verdict, repeat=2) if Verdict.UNREADABLE not in pair],
@@ -112,7 +108,6 @@ def test_a_long_title_is_cut_at_five_hundred_characters() -> None:
     assert exact.description == "x" * 500
 
 
-@pytest.mark.promise("lesson-04")
 @settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("APROVE_PSFIL |/\n#*-`>[]().:x!?~ Vverdict"), max_size=200))
 def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_no(
@@ -126,7 +121,6 @@ def test_no_text_upsets_the_reader_and_prose_before_a_verdict_does_not_change_a_
     }
 
 
-@pytest.mark.promise("design-unreadable")
 @settings(deadline=None)
 @given(
     st.sampled_from(DESIGN[:2]),

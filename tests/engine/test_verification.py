@@ -378,7 +378,6 @@ def test_green_stays_green_without_a_word() -> None:
     assert judge([], [GREEN]) == Judgement(red=False)
 
 
-@pytest.mark.promise("cli-before-and-after")
 def test_what_was_green_and_fails_now_is_red_and_names_what_fails() -> None:
     assert (
         reason(GREEN, RED)

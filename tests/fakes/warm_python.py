@@ -293,9 +293,10 @@ def build_models() -> None:
     """Build what is built when it is used first, which each process would do anew: models, regular
     expressions, templates of prompts, the catalogue of capabilities, and the shipped pipelines.
     """
+    import re
+
     from forge_bot.agent.providers.context import ProviderContext
     from forge_bot.errors import BadTemplate
-    from forge_bot.lazy_regex import lazy_regex
     from forge_bot.prompts.environment import Environment
     from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
     from forge_bot.values import Frozen
@@ -306,7 +307,7 @@ def build_models() -> None:
         todo += model.__subclasses__()
         if model.__module__.startswith("forge_bot.") and not model.__pydantic_complete__:
             model.model_rebuild(raise_errors=False)
-    a_pattern = type(lazy_regex(""))
+    a_pattern = type(re.compile(""))
     for each in gc.get_objects():
         if isinstance(each, TypeAdapter):
             each.rebuild(raise_errors=False)

@@ -93,7 +93,6 @@ def test_only_modules_of_python_itself_are_loaded_and_not_many(
         and not name.startswith(("forge_bot.gate", "forge_bot.errors."))
     } == {
         "forge_bot.errors",
-        "forge_bot.lazy_regex",
         "forge_bot.remedies",
         "forge_bot.resources",
         "forge_bot.sentences",

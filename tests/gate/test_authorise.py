@@ -300,7 +300,6 @@ def test_the_matrix_is_long_enough_to_be_trusted() -> None:
     assert len(ROWS) >= 200
 
 
-@pytest.mark.promise("docs-gate-people")
 @pytest.mark.parametrize(
     ("way", "name", "account", "status", "told", "ground"),
     ROWS,

@@ -73,7 +73,6 @@ def test_the_table_is_long_enough_to_be_trusted() -> None:
     assert len(ROWS) >= 150
 
 
-@pytest.mark.promise("design-revise", "docs-gate-commands")
 @pytest.mark.parametrize(
     ("body", "says", "does"),
     [(body, says, gate or ("at once" if says else "nothing")) for _, body, says, gate in ROWS],
@@ -100,7 +99,6 @@ def test_a_comment_says_what_the_table_says_and_the_gate_does_with_it_what_stand
         ]
 
 
-@pytest.mark.promise("docs-gate-commands")
 def test_one_mistyped_line_stops_all_commands_of_its_comment() -> None:
     assert obeyed(parse_comment("/approve\n/rejct it")) == ()
     assert obeyed(parse_comment("/approve\n/status")) == (Approve(1), Status(2))

@@ -25,7 +25,6 @@ def test_a_label_starts_a_run_with_a_sign_and_one_comment(gate: Gate, api: Small
     assert step.outputs["tracking_comment"] == str(api.comments[42][0]["id"])
 
 
-@pytest.mark.promise("bot-same-event")
 def test_the_same_event_again_writes_nothing_again(gate: Gate, api: SmallApi) -> None:
     first = gate("issues", labelled())
     again = [gate("issues", labelled()), gate("issue_comment", commented("/forge"))]
@@ -92,14 +91,12 @@ def test_a_command_is_seen_and_handed_on_by_its_id_only(gate: Gate, api: SmallAp
     assert len(api.said()) == 1
 
 
-@pytest.mark.promise("bot-talk-is-free")
 def test_a_comment_without_a_command_costs_nothing(gate: Gate, api: SmallApi) -> None:
     step = gate("issue_comment", commented("I agree.\n\n> /approve"))
     assert step.outputs["proceed"] == "false"
     assert api.asked == []
 
 
-@pytest.mark.promise("docs-gate-people", "bot-strangers")
 def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_more(
     gate: Gate, api: SmallApi
 ) -> None:
@@ -183,7 +180,6 @@ def test_a_run_that_somebody_else_runs_again_needs_both_people(gate: Gate, api: 
     assert nobody.outputs["result"] == "refused"
 
 
-@pytest.mark.promise("docs-gate-people")
 @pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503])
 def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody_in(
     gate: Gate, api: SmallApi, status: int

@@ -68,7 +68,6 @@ def test_nothing_is_signed_even_if_the_user_signs_everything(scene: Scene) -> No
     assert "gpgsig" not in scene.git("cat-file", "commit", "HEAD")
 
 
-@pytest.mark.promise("docs-git-alone")
 def test_an_editor_or_pager_is_never_opened(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GIT_EDITOR", "EDITOR", "VISUAL", "GIT_PAGER", "PAGER", "GIT_SEQUENCE_EDITOR"):
         monkeypatch.setenv(name, "false")

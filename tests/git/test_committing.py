@@ -10,7 +10,6 @@ from tests.git.git_scene import ODD_NAMES, Scene
 RUN = (("Forge-Run", "20260102-x"), ("Forge-Phase", "phase-3"))
 
 
-@pytest.mark.promise("lesson-12")
 def test_everything_is_committed_new_changed_and_deleted(scene: Scene) -> None:
     scene.write("new.txt", "new")
     scene.write("README.md", "changed")
@@ -23,7 +22,6 @@ def test_everything_is_committed_new_changed_and_deleted(scene: Scene) -> None:
     assert scene.tree.is_clean()
 
 
-@pytest.mark.promise("lesson-12")
 def test_nothing_changed_makes_no_commit(scene: Scene) -> None:
     before = scene.tree.head()
 

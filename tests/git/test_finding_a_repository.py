@@ -10,7 +10,6 @@ from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene
 
 
-@pytest.mark.promise("lesson-23")
 @pytest.mark.parametrize("inside", [".", "src", "src/app.py"])
 def test_a_repository_is_found_from_any_folder_or_file_inside_it(scene: Scene, inside: str) -> None:
     found = Repository.find(scene.root / inside)
@@ -49,7 +48,6 @@ def test_gits_own_folder_is_refused_as_what_it_is(scene: Scene) -> None:
         Repository.find(scene.root / ".git")
 
 
-@pytest.mark.promise("lesson-23")
 def test_variables_of_a_surrounding_git_call_mislead_nobody(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

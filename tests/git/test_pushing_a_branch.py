@@ -43,7 +43,6 @@ def test_of_a_branch_that_has_moved_on_only_the_named_commit_goes_out(scene: Sce
     assert not tree.unpushed()
 
 
-@pytest.mark.promise("design-only-adds", "lesson-14")
 @pytest.mark.parametrize(
     "setting",
     ["push.default=nothing", "remote.origin.mirror=true", "remote.origin.push=+refs/*:refs/*"],

@@ -64,7 +64,6 @@ def test_an_enterprise_host_is_known_only_if_it_is_named() -> None:
     assert ref.host == "git.corp.example:8443"
 
 
-@pytest.mark.promise("docs-key-stays")
 def test_the_token_is_sent_to_no_host_that_was_not_named() -> None:
     for url in (
         "https://evil.example/o/r/issues/1",

@@ -52,7 +52,6 @@ EXPECTED = {
 }
 
 
-@pytest.mark.promise("lesson-25")
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_repository_gives_exactly_its_commands(name: str) -> None:
     commands = profile_at(REPOSITORIES / name).commands

@@ -85,7 +85,6 @@ def test_without_the_heading_there_is_no_friction(summary: str) -> None:
     assert read_friction(summary) == ()
 
 
-@pytest.mark.promise("lesson-19")
 def test_the_point_that_more_runs_met_comes_first() -> None:
     runs = [
         past_run(

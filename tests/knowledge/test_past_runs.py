@@ -188,7 +188,6 @@ def test_reviews_of_tasks_are_found_by_the_ids_of_the_tasks() -> None:
     assert [by for by, _ in run.findings] == ["phase-6"]
 
 
-@pytest.mark.promise("lesson-19")
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [

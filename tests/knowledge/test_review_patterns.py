@@ -120,7 +120,6 @@ def test_what_people_said_when_they_sent_work_back_comes_first() -> None:
     assert History([noted, *often]).patterns("Colour of the header", ()) == (second,)
 
 
-@pytest.mark.promise("lesson-19")
 def test_the_most_frequent_pattern_comes_first_and_then_the_newest() -> None:
     patterns = found(
         "Names are unclear", "Password is logged", "Retry has no limit", "Password is logged"

@@ -21,7 +21,6 @@ def names(history: History, text: str, limit: int = 3, exclude: str = "") -> lis
     return [each.name for each in history.similar(text, limit, exclude)]
 
 
-@pytest.mark.promise("lesson-19")
 def test_the_run_with_the_same_words_comes_first() -> None:
     history = History(
         [
@@ -69,7 +68,6 @@ def test_runs_without_a_word_in_them_do_no_harm() -> None:
     assert names(History([past_run("a"), past_run("b")]), "login") == []
 
 
-@pytest.mark.promise("lesson-19")
 def test_identical_runs_come_newest_first_and_then_by_name() -> None:
     runs = [
         past_run("b", "login"),

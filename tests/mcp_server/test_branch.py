@@ -53,7 +53,6 @@ async def refused(host: Host, action: Json) -> list[str]:
     return found[1].split()
 
 
-@pytest.mark.promise("mcp-commits")
 @pytest.mark.parametrize("agent", ["situation-analyst-investigator", "comprehensive-reviewer"])
 async def test_code_that_was_committed_while_a_document_is_written_is_refused(
     sample: Sample, agent: str
@@ -70,7 +69,6 @@ async def test_code_that_was_committed_while_a_document_is_written_is_refused(
         assert host.git("log", "--format=%h", "--", SNEAKED) == ""
 
 
-@pytest.mark.promise("mcp-commits")
 async def test_the_trailers_of_a_run_do_not_make_a_commit_the_runs_own(
     clients_approved_sample: Sample,
 ) -> None:
@@ -110,7 +108,6 @@ async def test_a_branch_that_was_taken_back_goes_forward_again(
         await report(host, action)
 
 
-@pytest.mark.promise("mcp-commits")
 async def test_what_is_committed_before_the_publication_is_refused(
     clients_approved_sample: Sample, tmp_path: Path
 ) -> None:

@@ -26,7 +26,6 @@ def server(sample: Sample) -> list[str]:
     return [warm_python(), "-m", "forge_bot", "mcp", "--repo", str(sample.path)]
 
 
-@pytest.mark.promise("mcp-clients")
 async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     pytest.importorskip("fastmcp")
     from pydantic_ai import Agent

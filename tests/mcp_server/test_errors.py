@@ -18,7 +18,6 @@ from tests.mcp_server.host import Refusal, hosting
 TASK = "Nobody is on call before the start"
 
 
-@pytest.mark.promise("mcp-strict")
 async def test_an_argument_that_does_not_exist_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
         with pytest.raises(
@@ -37,7 +36,6 @@ async def test_an_argument_that_does_not_exist_is_refused(sample: Sample) -> Non
     }
 
 
-@pytest.mark.promise("mcp-errors")
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
@@ -97,7 +95,6 @@ async def test_a_workspace_that_is_none_is_refused(sample: Sample) -> None:
     assert found == codes
 
 
-@pytest.mark.promise("mcp-bounds")
 async def test_too_much_is_refused_before_it_is_read(sample: Sample) -> None:
     async with hosting(sample) as host:
         with pytest.raises(Refusal, match="400,000 are the most"):
@@ -121,7 +118,6 @@ async def test_a_folder_that_is_no_repository_is_told_as_such(tmp_path: Path) ->
     assert (result.meta or {})["error"]["code"] == "GIT-001"
 
 
-@pytest.mark.promise("mcp-errors")
 async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample) -> None:
     server = make_server(LazyService([sample.path]))
 

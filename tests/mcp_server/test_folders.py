@@ -327,7 +327,6 @@ async def test_work_trees_of_one_repository_show_a_run_once_where_it_is_checked_
         assert (await read_json(host, f"forge://run/{run}/state"))["currentPhase"] == "phase-1"
 
 
-@pytest.mark.promise("mcp-listeners")
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 async def test_an_older_client_hears_of_runs_in_every_folder(sample: Sample, second: Path) -> None:
     heard: list[str] = []
@@ -345,7 +344,6 @@ async def test_an_older_client_hears_of_runs_in_every_folder(sample: Sample, sec
         assert heard[1:] == ["ResourceUpdatedNotification"]
 
 
-@pytest.mark.promise("mcp-listeners")
 async def test_a_newer_client_hears_of_runs_in_every_folder(sample: Sample, second: Path) -> None:
     async with both(sample, second) as host:
         async with host.client.listen(resources_list_changed=True) as changes:

@@ -45,7 +45,6 @@ async def to_gate(host: Host) -> Json:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-unverified")
 async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
     clients_sample: Sample,
 ) -> None:
@@ -56,7 +55,6 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-plain-yes")
 @pytest.mark.parametrize(
     "words",
     sampled(
@@ -174,7 +172,6 @@ async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
         ] == "phase-7"
 
 
-@pytest.mark.promise("mcp-elicited")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
     sample: Sample, mode: str
@@ -194,7 +191,6 @@ async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
     ]
 
 
-@pytest.mark.promise("mcp-elicited")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_what_only_a_person_can_do_is_asked_through_the_client_too(
     sample: Sample, mode: str
@@ -247,7 +243,6 @@ async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-elicited")
 async def test_where_the_client_asks_a_models_yes_does_not_count(clients_sample: Sample) -> None:
     person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))
     async with hosting(clients_sample, elicitation_callback=person) as host:

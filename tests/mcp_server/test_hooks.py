@@ -32,7 +32,6 @@ def asked(sample: Sample, event: str, said: bytes) -> tuple[int, str]:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-hooks", "cli-hook")
 async def test_nothing_is_stopped_where_no_run_is_under_way(sample: Sample) -> None:
     assert hook(
         sample, "pre-tool", tool_name="Write", tool_input={"file_path": "rota/schedule.py"}
@@ -102,7 +101,6 @@ COMMANDS = {
 }
 
 
-@pytest.mark.promise("mcp-hooks")
 async def test_commands_that_would_leave_the_run_are_stopped(sample: Sample) -> None:
     sample.git("branch", "other")
     async with hosting(sample) as host:
@@ -193,7 +191,6 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.promise("mcp-hooks")
 async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it_back(
     sample: Sample,
     tmp_path: Path,

@@ -121,7 +121,6 @@ GUARDS: dict[str, tuple[int, dict[str, str | None]]] = {
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-http", "cli-option-http", "cli-option-port")
 async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sample) -> None:
     async with served(sample) as url, httpx2.AsyncClient() as http:
         port = url.rpartition(":")[2].partition("/")[0]
@@ -203,7 +202,6 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-many", "cli-mcp-repo")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(
     sample: Sample, mode: str
@@ -238,7 +236,6 @@ async def test_over_http_too_both_eras_hear_that_changes_are_told(
         assert (able.resources.subscribe, able.resources.list_changed) == (True, True)
 
 
-@pytest.mark.promise("mcp-session-policy")
 async def test_what_one_client_declares_holds_for_no_other(sample: Sample) -> None:
     async def tools(host: Host) -> int:
         return len((await host.client.list_tools()).tools)

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.journey
 TASK = "Nobody is on call before the start"
 
 
-@pytest.mark.promise("mcp-effect")
 async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -30,7 +29,6 @@ async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) ->
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-effect")
 async def test_the_same_report_again_changes_nothing(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -64,7 +62,6 @@ async def test_a_report_on_the_wrong_phase_is_refused(sample: Sample) -> None:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-unfit")
 async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -82,7 +79,6 @@ async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(samp
         assert (await host.next(previous_action_complete=True))["phase"] == "phase-3"
 
 
-@pytest.mark.promise("mcp-unfit")
 async def test_a_document_that_stays_unfit_comes_before_a_person(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -124,7 +120,6 @@ async def test_a_failure_is_reported_as_one_and_asked_again(sample: Sample) -> N
         assert (asked["name"], asked["options"]) == ("checkpoint-c", ["reject"])
 
 
-@pytest.mark.promise("mcp-no-claims")
 async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -> None:
     breaks = script.change(script.GUARD, script.TEST, script.BREAKS)
     async with hosting(sample) as host:

@@ -37,7 +37,6 @@ async def orientation(host: Host) -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads(first.text), (result.meta or {})["hints"]
 
 
-@pytest.mark.promise("mcp-session-policy")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_session_that_audits_has_no_tool_that_changes_something(
     sample: Sample, mode: str

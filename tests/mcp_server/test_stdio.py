@@ -94,7 +94,6 @@ async def test_a_large_run_with_revise_fail_reject_a_wave_and_a_human_gate(sampl
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-asked-again", "cli-mcp")
 async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
     sample: Sample,
 ) -> None:
@@ -116,7 +115,6 @@ async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-many")
 async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
     async with over_stdio(sample) as one:
         await one.begin(TASK, "M")
@@ -137,7 +135,6 @@ async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-stdout")
 async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None:
     words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
     hello = {
@@ -238,7 +235,6 @@ async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-vanished")
 async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
     config = sample.path / ".forge" / "config.yml"
     config.parent.mkdir()
@@ -280,7 +276,6 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-same")
 async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
     sample: Sample,
 ) -> None:

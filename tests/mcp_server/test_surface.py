@@ -38,7 +38,6 @@ async def read_json(host: Host, uri: str) -> Any:
     return json.loads(await read(host, uri))
 
 
-@pytest.mark.promise("mcp-tools")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_tools_are_thirteen_and_cost_a_model_at_most_1500_tokens(
     sample: Sample, mode: str
@@ -58,7 +57,6 @@ async def test_the_tools_are_thirteen_and_cost_a_model_at_most_1500_tokens(
     )
 
 
-@pytest.mark.promise("mcp-orient")
 async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(
     sample: Sample,
 ) -> None:
@@ -252,7 +250,6 @@ async def test_names_are_completed(sample: Sample) -> None:
         ).completion.values == [str(sample.path)]
 
 
-@pytest.mark.promise("mcp-listeners")
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 async def test_an_older_client_hears_of_what_it_subscribed_to(sample: Sample) -> None:
     heard: list[str] = []
@@ -274,7 +271,6 @@ async def test_an_older_client_hears_of_what_it_subscribed_to(sample: Sample) ->
         assert len(heard) == 2
 
 
-@pytest.mark.promise("mcp-listeners")
 async def test_a_newer_client_hears_of_what_it_listens_for(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)

@@ -33,7 +33,6 @@ def files(host: Host, commit: str = "HEAD") -> set[str]:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-clean")
 async def test_a_run_needs_a_clean_tree_to_begin(sample: Sample) -> None:
     (sample.path / "notes.txt").write_text("mine\n", encoding="utf-8")
     async with hosting(sample) as host:
@@ -81,7 +80,6 @@ async def test_a_task_is_one_commit_with_its_files_and_the_trailers_of_every_hos
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-only-its-files")
 async def test_what_was_there_before_the_agent_began_stays_the_clients_own(
     clients_approved_sample: Sample,
 ) -> None:
@@ -124,7 +122,6 @@ async def test_an_analyst_that_changes_code_is_refused_and_the_report_is_not_los
         assert after["phase"] == "phase-3"
 
 
-@pytest.mark.promise("mcp-commits")
 async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(
     clients_approved_sample: Sample,
 ) -> None:
@@ -144,7 +141,6 @@ async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(
         assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
 
 
-@pytest.mark.promise("design-protected-paths")
 async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tree(
     clients_approved_sample: Sample,
 ) -> None:
@@ -169,7 +165,6 @@ async def test_a_change_to_protected_paths_waits_for_a_person_outside_of_the_tre
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-one-for-each")
 async def test_files_of_a_wave_go_to_the_task_that_declares_them(
     clients_medium_sample: Sample,
 ) -> None:
@@ -227,7 +222,6 @@ async def test_half_a_wave_counts_and_the_other_half_is_asked_again(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("mcp-own-tree", "mcp-no-claims")
 async def test_project_commands_run_in_a_tree_of_their_own(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -259,7 +253,6 @@ async def test_strangers_hidden_words_reach_no_agent(sample: Sample) -> None:
     )
 
 
-@pytest.mark.promise("cli-update")
 async def test_a_run_that_is_done_takes_in_its_base_and_is_verified_again(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(f"{TASK} --nopr")
@@ -288,7 +281,6 @@ def _news(host: Host) -> None:
     host.git("switch", "-q", branch)
 
 
-@pytest.mark.promise("cli-update")
 async def test_an_update_at_an_open_question_leaves_it_as_it_was_shown(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(f"{TASK} --nopr")

@@ -110,7 +110,6 @@ PIECES = (
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
 
 
-@pytest.mark.promise("bot-harmless")
 @given(HOSTILE)
 @settings(max_examples=at_most(120), deadline=None)
 def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:

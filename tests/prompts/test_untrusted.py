@@ -61,7 +61,6 @@ def kinds(text: str) -> dict[str, int]:
     return {removal.kind.value: removal.count for removal in clean(text).removals}
 
 
-@pytest.mark.promise("docs-hidden-text")
 @pytest.mark.parametrize("case", STRIP, ids=lambda case: case["id"])
 def test_hidden_text_does_not_reach_the_model(case: Hidden) -> None:
     cleaned = clean(case["text"])
@@ -71,7 +70,6 @@ def test_hidden_text_does_not_reach_the_model(case: Hidden) -> None:
     assert "HID" not in cleaned.text or case["id"] == "soft_hyphen"
 
 
-@pytest.mark.promise("docs-visible-text")
 @pytest.mark.parametrize("case", KEEP, ids=lambda case: case["id"])
 def test_what_is_seen_stays_letter_by_letter(case: Case) -> None:
     cleaned = clean(case["text"])

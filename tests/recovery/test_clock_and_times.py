@@ -55,7 +55,6 @@ def all_at_one_time(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.promise("lesson-07", "lesson-11")
 def test_nothing_depends_on_the_times_of_files(short: Told) -> None:
     world, parts = short
     world.back("0")

@@ -162,7 +162,6 @@ def test_a_rejection_that_is_killed_at_one_boundary_ends_the_same(
         survives(world, parts[1], (boundary,))
 
 
-@pytest.mark.promise("cli-nothing-lost")
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("kind", KINDS)

@@ -50,7 +50,6 @@ def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-repair")
 @pytest.mark.parametrize("way", sampled(["committed", "uncommitted"], 2))
 def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_that_can_be_read(
     short: Told, way: str

@@ -42,7 +42,6 @@ def done(ended_sample: Sample) -> Sample:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-update")
 def test_the_base_is_merged_verified_and_offered_and_what_was_approved_stands(done: Sample) -> None:
     offered, first = done.offered, done.git("rev-parse", done.offered)
     decided = _reports(done, '"decided"') + _reports(done, '"answered"')

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from forge_bot.agent.models.exchange_files import Exchanges
 from forge_bot.resources import templates
 from tests.fakes.finished import Demo
@@ -22,7 +20,6 @@ def git(folder: Path, *words: str) -> str:
     ).stdout
 
 
-@pytest.mark.promise("cli-demo", "cli-demo-yes")
 def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     played_demo: Demo, tmp_path: Path
 ) -> None:

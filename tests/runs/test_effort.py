@@ -70,7 +70,6 @@ LABELLED = TypeAdapter(list[Labelled]).validate_python(
 )
 
 
-@pytest.mark.promise("lesson-18", "cli-option-effort")
 @decided
 def test_a_request_gets_the_effort_that_a_careful_person_gives_it_and_hears_why(
     request_: Request,

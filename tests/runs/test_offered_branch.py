@@ -329,7 +329,6 @@ def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-option-keep", "cli-option-remove", "cli-clean")
 def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> None:
     said = _run(sample, "--keep")
     tree = sample.workspace.parents[1]
@@ -372,7 +371,6 @@ def _gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("cli-option-open-pr")
 def test_the_pull_request_is_opened_with_gh(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,7 +58,6 @@ def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(
 
 
 @pytest.mark.first_line
-@pytest.mark.promise("lesson-19")
 def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(
     run: Finished,
 ) -> None:

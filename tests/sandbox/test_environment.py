@@ -57,7 +57,6 @@ def test_python_orders_sets_alike_in_every_run(backend: BackendName, worktree: P
     assert len(orders) == 1
 
 
-@pytest.mark.promise("docs-clean-environment")
 def test_nothing_of_our_environment_is_passed_on(
     backend: BackendName, worktree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,7 +248,6 @@ fund=false
 """
 
 
-@pytest.mark.promise("docs-clean-environment")
 def test_an_installation_knows_the_registries_but_no_account(
     chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,7 +61,6 @@ def shell(backend: BackendName, worktree: Path, script: str, **limits: float) ->
     )
 
 
-@pytest.mark.promise("docs-limits")
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(
     backend: BackendName, worktree: Path
 ) -> None:
@@ -78,7 +77,6 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(
     assert alive(marker) == []
 
 
-@pytest.mark.promise("docs-limits")
 def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: Path) -> None:
     marker = f"60.{os.getpid()}2"
     script = f"(setsid sleep {marker} >/dev/null 2>&1 &); (sleep {marker} &); echo done"
@@ -193,7 +191,6 @@ def wait_until(true: Callable[[], bool]) -> None:
         threading.Event().wait(0.01)
 
 
-@pytest.mark.promise("docs-limits")
 def test_memory_of_all_processes_together_is_bounded(
     backend: BackendName, attempt: Attempt
 ) -> None:
@@ -232,7 +229,6 @@ def in_shared_memory() -> Iterator[str]:
         file.unlink()
 
 
-@pytest.mark.promise("docs-limits")
 def test_shared_memory_is_bounded_in_all_its_files_together(
     walled: BackendName, attempt: Attempt, in_shared_memory: str
 ) -> None:
@@ -259,7 +255,6 @@ def test_landlock_starts_nothing_while_shared_memory_is_full(
         attempt(landlock, "print(1)", limits=ResourceLimits(shared_memory_bytes=60 << 20))
 
 
-@pytest.mark.promise("docs-limits")
 def test_more_processes_than_allowed_end_the_command(
     backend: BackendName, attempt: Attempt
 ) -> None:
@@ -295,7 +290,6 @@ def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(
     assert 100 < int(started) <= 160
 
 
-@pytest.mark.promise("docs-limits")
 def test_no_file_grows_beyond_its_limit(walled: BackendName, worktree: Path) -> None:
     outcome = shell(
         walled, worktree, "head -c 3000000 /dev/zero > src/big; echo $?", file_bytes=1_000_000
@@ -304,7 +298,6 @@ def test_no_file_grows_beyond_its_limit(walled: BackendName, worktree: Path) -> 
     assert (worktree / "src" / "big").stat().st_size == 1_000_000
 
 
-@pytest.mark.promise("docs-limits")
 def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, worktree: Path) -> None:
     outcome = shell(
         walled, worktree, "echo first; yes | head -c 20000000; echo last", output_bytes=10_000

@@ -34,7 +34,6 @@ def test_a_package_is_installed_with_network_and_used_without(
     assert not (tools / "bin" / "new").exists()
 
 
-@pytest.mark.promise("docs-own-network")
 def test_with_network_nothing_of_this_machine_is_reached(
     walled: BackendName, worktree: Path, tmp_path: Path
 ) -> None:

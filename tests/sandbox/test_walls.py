@@ -204,7 +204,6 @@ def _files(root: Path) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in root.rglob("*") if file.is_file()}
 
 
-@pytest.mark.promise("docs-walls", "docs-own-network")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_ends_at_the_walls(walled: BackendName, attack: str) -> None:
     assert (attack in aftermath(walled).worked) == (attack in HARMLESS[walled])
@@ -215,7 +214,6 @@ def test_after_all_attacks_nothing_has_changed_and_nobody_was_called(walled: Bac
     assert aftermath(walled).reached == ()
 
 
-@pytest.mark.promise("docs-walls")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_the_same_attack_works_without_walls(attack: str) -> None:
     if attack in SOMETIMES_REFUSED and attack not in aftermath(BackendName.OFF).worked:

@@ -72,7 +72,6 @@ def test_no_answer_counts_that_comes_without_a_terminal(asked_sample: Sample) ->
     assert reports(asked_sample) == before
 
 
-@pytest.mark.promise("cli-option-by-script")
 def test_an_answer_of_a_script_is_recorded_as_one(asked_sample: Sample) -> None:
     model = asked_sample.model()
     assert (

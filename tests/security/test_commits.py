@@ -121,7 +121,6 @@ PROTECTED = [
 ]
 
 
-@pytest.mark.promise("bot-inspected")
 @pytest.mark.parametrize("path", PROTECTED)
 def test_a_change_to_what_decides_about_others_is_not_pushed_without_a_person(
     scene: Scene, path: str
@@ -154,7 +153,6 @@ def test_more_files_or_bytes_than_any_task_needs_are_not_pushed(scene: Scene) ->
     refused(scene, "larger than 20 MB")
 
 
-@pytest.mark.promise("bot-inspected")
 def test_commits_of_somebody_else_or_on_another_history_are_not_pushed(scene: Scene) -> None:
     scene.write("a.txt", "a")
     scene.commit(run="another-run")
@@ -177,7 +175,6 @@ FORGED = {
 }
 
 
-@pytest.mark.promise("bot-people-only")
 @pytest.mark.parametrize("report", FORGED.values(), ids=FORGED.keys())
 def test_a_worker_cannot_report_what_people_say_or_what_was_published(
     scene: Scene, report: Answered | GateShown | Abandoned | Published

@@ -142,7 +142,6 @@ def details(scene: Scene) -> str:
     return "\n".join(caught.value.details)
 
 
-@pytest.mark.promise("design-protected-paths")
 def test_what_runs_decides_or_instructs_by_itself_somewhere_is_not_pushed_without_a_person(
     scene: Scene,
 ) -> None:

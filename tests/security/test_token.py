@@ -6,14 +6,11 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from forge_bot.bot.supervised_worker import without_token
 
 TOKEN = "ghs_0123456789abcdef"
 
 
-@pytest.mark.promise("bot-worker-without-token")
 def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() -> None:
     environ = {
         "PATH": "/usr/bin",
@@ -42,7 +39,6 @@ print(os.environ["GIT_CONFIG_KEY_0"])
 """
 
 
-@pytest.mark.promise("bot-worker-without-token")
 def test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user() -> None:
     """What `prctl` says; root may look all the same, which no process of its own user can
     prevent.

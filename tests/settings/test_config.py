@@ -56,7 +56,6 @@ def test_a_command_split_into_list_items_by_mistake_is_said() -> None:
     assert error.value.details[0].startswith(".forge/config.yml:2: commands.test")
 
 
-@pytest.mark.promise("docs-config-errors")
 def test_all_problems_are_told_at_once_each_with_its_line() -> None:
     with pytest.raises(BadConfig) as error:
         config("budget: -1\nsandbox: yes please\ncolour: red\nbudget: 3\n")

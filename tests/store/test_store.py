@@ -32,7 +32,6 @@ def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
     assert loaded.refolded == ""
 
 
-@pytest.mark.promise("design-fold")
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -55,7 +54,6 @@ def test_a_broken_state_file_is_made_anew_and_said(
     assert workspace.load(DEVELOP).refolded == ""
 
 
-@pytest.mark.promise("lesson-08")
 def test_a_state_file_that_is_behind_is_made_anew(workspace: Workspace) -> None:
     file = workspace.path / "state.json"
     file.write_text(file.read_text().replace('"step": 4', '"step": 2'))
@@ -196,7 +194,6 @@ def test_a_request_reads_back_as_it_was_written(title: str, text: str, labels: l
     assert (again.title, again.text, again.labels) == (request.title, request.text, request.labels)
 
 
-@pytest.mark.promise("design-frozen-request")
 def test_a_request_that_was_changed_is_refused() -> None:
     source = Source(
         type="github_issue", id="42", url="https://github.com/o/r/issues/42", author="eve"

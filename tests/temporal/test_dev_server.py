@@ -14,7 +14,6 @@ from tests.temporal.scene import Clone, Server, free_port
 pytestmark = pytest.mark.usefixtures("server")
 
 
-@pytest.mark.promise("cli-option-dev")
 def test_with_dev_each_command_brings_its_own_server_and_goes_on_where_the_last_one_stopped(
     sample: Sample,
 ) -> None:
@@ -65,7 +64,6 @@ def test_a_server_that_is_not_there_is_named_and_nothing_is_begun(sample: Sample
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
-@pytest.mark.promise("cli-option-namespace")
 def test_a_namespace_that_the_server_does_not_have_is_named(sample: Sample, server: Server) -> None:
     at = ("--on", "temporal", "--address", server.address, "--namespace", "elsewhere")
     said = sample.forge("run", TASK, "--yes", "--model", sample.model(), *at)

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections import Counter
 
-import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
@@ -32,7 +31,6 @@ def test_the_branch_has_what_the_local_host_leaves(over: Clone) -> None:
     ]
 
 
-@pytest.mark.promise("cli-worker", "cli-option-on", "cli-option-address")
 def test_each_step_is_an_activity_and_a_persons_answer_an_update(over: Clone) -> None:
     events = over.history().events
     activities = [

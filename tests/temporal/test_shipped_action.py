@@ -45,7 +45,6 @@ def stage(github: FakeGitHub, tmp_path: Path, server: Server) -> Iterator[Served
         it.stop()
 
 
-@pytest.mark.promise("bot-temporal-door")
 def test_jobs_with_the_client_alone_lead_from_a_label_to_a_pull_request(
     stage: ServedRunner, tmp_path: Path
 ) -> None:

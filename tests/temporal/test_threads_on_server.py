@@ -81,7 +81,6 @@ def kinds(stage: ServedStage) -> Counter[str]:
     return Counter(EventType.Name(event.event_type) for event in history(stage).events)
 
 
-@pytest.mark.promise("bot-temporal-door", "cli-option-github")
 def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     stage: ServedStage,
 ) -> None:
@@ -207,7 +206,6 @@ def looks_again_after(stage: ServedStage, seconds: int) -> bool:
     return False
 
 
-@pytest.mark.promise("bot-batch-wakes")
 def test_a_batch_is_waited_for_by_a_timer_and_looked_for_at_once_when_somebody_says_so(
     stage: ServedStage, provider: BatchServer
 ) -> None:

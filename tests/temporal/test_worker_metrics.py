@@ -7,12 +7,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pytest
-
 from tests.temporal.scene import Server, clone
 
 
-@pytest.mark.promise("cli-option-metrics")
 def test_a_collector_gets_the_metrics_of_a_worker(server: Server, tmp_path: Path) -> None:
     told = queue.Queue[tuple[str, bytes]]()
 

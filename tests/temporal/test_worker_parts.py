@@ -29,7 +29,6 @@ def found(address: str, query: str) -> list[str]:
     return asyncio.run(listed())
 
 
-@pytest.mark.promise("cli-option-for")
 def test_three_workers_with_a_part_each_do_what_one_does_and_the_one_with_the_model_never_pushes(
     server: Server, tmp_path: Path
 ) -> None:
@@ -85,7 +84,6 @@ class Crowd(AgentServer):
             return super().take(question)
 
 
-@pytest.mark.promise("cli-option-steps", "cli-option-steps-per-repo")
 @pytest.mark.parametrize(
     ("in_all", "each", "beside"),
     [

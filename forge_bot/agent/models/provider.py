@@ -33,7 +33,6 @@ from forge_bot.agent.models.provider_errors import (
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.models.usage import counted
 from forge_bot.errors import ForgeError, UnknownModel
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
@@ -83,7 +82,7 @@ class ProviderSettings(Frozen):
 _MARKED = frozenset({"anthropic", "bedrock"})
 """The providers that cache a prompt up to marked places only; others find the beginning alone."""
 
-_SETTING = lazy_regex(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}\b")
+_SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}\b")
 """The name of an environment variable in a provider's words."""
 
 _PARTS_LOOKED_BACK = 16

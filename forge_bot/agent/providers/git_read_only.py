@@ -17,7 +17,6 @@ from pydantic import Field
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 SECONDS = 10.0
@@ -194,7 +193,7 @@ def _commit(root: Path, base: str) -> str:
     return said.text.strip()
 
 
-_SECRET_NAME = lazy_regex(
+_SECRET_NAME = re.compile(
     r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_"
     r"(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
     re.IGNORECASE,

@@ -1,5 +1,6 @@
 """Capabilities that the host performs: the project's tests and linters, and past runs."""
 
+import re
 from collections.abc import Callable
 
 from pydantic import Field
@@ -7,14 +8,13 @@ from pydantic import Field
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, ends, head
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.values import Frozen
 
 OnPaths = Callable[[tuple[str, ...]], str]
 OnWords = Callable[[str], str]
 
 # A path, or a test inside it as test runners name them: tests/test_a.py::TestB::test_c[two words].
-_SELECTOR = lazy_regex(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
+_SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
 
 
 class PastRuns(Frozen):

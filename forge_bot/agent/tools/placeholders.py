@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping
 
 from forge_bot.agent.redaction import password_in, secrets_of
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 TREE = "FORGE_BOT_TREE"
@@ -17,8 +16,8 @@ TREE = "FORGE_BOT_TREE"
 SERVER_VARIABLES = "FORGE_BOT_SERVER_VARIABLES"
 """The variable with the names of those that servers may have. Without it they may have any."""
 
-_PLACEHOLDER = lazy_regex(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_OURS = lazy_regex(
+_PLACEHOLDER = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_OURS = re.compile(
     r"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ)_API_KEY"
     r"|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|AWS_BEARER_TOKEN_BEDROCK)"
 )

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.errors import BadCapabilities
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sentences import say
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen
@@ -23,7 +22,7 @@ SCRIPTS = "scripts"
 _MOST_CHARACTERS = 200_000
 _LISTED = 100
 _NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
-_FRONT = lazy_regex(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class SkillDefinition(Frozen):

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,13 +18,12 @@ from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_sec
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_digest, skill_folders
 from forge_bot.errors import BadCapabilities
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
-_UNSAFE = lazy_regex(r"[^A-Za-z0-9_-]+")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class CapabilityProblem(Frozen):

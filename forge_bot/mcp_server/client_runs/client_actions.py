@@ -4,6 +4,7 @@ not the client's.
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator, Callable
 from typing import NamedTuple, assert_never
 
@@ -25,7 +26,6 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed, StepFailed
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_runs.client_reports import PUSH
 from forge_bot.mcp_server.client_runs.client_tree import dispatched
@@ -68,7 +68,7 @@ _HINTS = {
 }
 
 
-_NUMBERED = lazy_regex(r"phase-(\d+[a-z]?)")
+_NUMBERED = re.compile(r"phase-(\d+[a-z]?)")
 
 
 class ClientAction(NamedTuple):

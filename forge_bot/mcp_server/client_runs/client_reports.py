@@ -5,7 +5,6 @@ import re
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.client_runs.check_worktree import ClientTries
 from forge_bot.mcp_server.client_runs.client_agent_reports import (
     LONGEST_WORDS,
@@ -24,7 +23,7 @@ from forge_bot.sentences import say
 PUSH = ".push"
 """The addition to an action's id for the step that only prepares the publication."""
 
-_URL = lazy_regex(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
+_URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
 
 def report(run: Run, said: Previous, tries: ClientTries) -> PhaseReport | None:

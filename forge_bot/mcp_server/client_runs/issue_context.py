@@ -10,7 +10,6 @@ from pydantic import JsonValue
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.github_api.issue import parse_issue_url
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.tool_schemas import ExternalContext, FetchNeeded, SourceType
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
@@ -29,16 +28,16 @@ HOSTS = "FORGE_BOT_GITHUB_HOSTS"
 counts too."""
 
 _SHORTEST = 3
-_URL = lazy_regex(r"https?://\S+", re.IGNORECASE)
-_FOLDER = lazy_regex(
+_URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_FOLDER = re.compile(
     rf"(?:\./|(?:~|[A-Za-z]:)?/(?:[^\n]*/)?)?{re.escape(SPECS)}/(?P<name>[^/\s]*)(?:/\S*)?"
 )
-_JIRA = lazy_regex(
+_JIRA = re.compile(
     r"https://(?P<host>[a-z0-9][a-z0-9-]{0,62}\.atlassian\.net)/browse/"
     r"(?P<id>[A-Z][A-Z0-9_]{0,30}-[1-9]\d{0,9})/?(?:[?#]\S*)?",
     re.ASCII,
 )
-_LINEAR = lazy_regex(
+_LINEAR = re.compile(
     r"https://linear\.app/(?P<org>[A-Za-z0-9_-]{1,80})/issue/"
     r"(?P<id>[A-Za-z][A-Za-z0-9]{0,10}-[1-9]\d{0,9})(?:/[A-Za-z0-9._~%-]{0,300})?/?(?:[?#]\S*)?",
     re.ASCII,

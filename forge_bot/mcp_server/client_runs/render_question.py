@@ -1,12 +1,12 @@
 """An open question in words for a person, and as the component that faces render."""
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
 from forge_bot.interaction.fit_comment import shares
 from forge_bot.interaction.run_facts import verdict_words
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.tool_schemas import (
     Discussion,
     EffortOption,
@@ -243,7 +243,7 @@ _BELOW = 3
 
 _LOWEST = 6
 _AFTER = "\n\n</details>\n"
-_ATX = lazy_regex(r"(?P<blank> {0,3})#{1,6}")
+_ATX = re.compile(r"(?P<blank> {0,3})#{1,6}")
 
 
 def settled(markdown: str) -> str:

@@ -4,6 +4,7 @@ client that has left.
 
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
@@ -20,7 +21,6 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import BaseModel, StrictInt, StrictStr, TypeAdapter, ValidationError
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.mcp_server.service_calls import calls_at_work
 from forge_bot.mcp_server.tool_results import sendable
 
@@ -28,7 +28,7 @@ _Message = SessionMessage | Exception
 _QUIET = 0.1
 """Seconds without a message after which a client is taken to ask for nothing just now."""
 
-_NOTHING = lazy_regex(r"\s*")
+_NOTHING = re.compile(r"\s*")
 
 
 class _Named(BaseModel):

@@ -1,21 +1,21 @@
 """The kind of a file: by its path, and by what the project declares to be an entry point."""
 
+import re
 from collections.abc import Iterator
 from posixpath import basename, dirname, normpath, splitext
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.stacks.pipeline_stack import is_pipeline
 from forge_bot.project.languages import language_of
 from forge_bot.project.lenient_config import json_object, string, table, toml
 
-_TEST_NAME = lazy_regex(
+_TEST_NAME = re.compile(
     r"(?:test_.*|.*_test|conftest)\.py|.*_test\.go|.*[._-](?:test|spec)\.[cm]?[jt]sx?"
     r"|.*(?:Test|Tests|IT)\.java|.*_(?:spec|test)\.rb"
 )
 _SCHEMA_ENDINGS = (".proto", ".graphql", ".gql", ".avsc", ".xsd", ".thrift", ".prisma", ".d.ts")
-_SCHEMA_NAME = lazy_regex(r".*\.schema\.json|openapi\.(?:ya?ml|json)|swagger\.(?:ya?ml|json)")
+_SCHEMA_NAME = re.compile(r".*\.schema\.json|openapi\.(?:ya?ml|json)|swagger\.(?:ya?ml|json)")
 _BY_WORD = {
     **dict.fromkeys(("schema", "schemas", "models", "types", "interfaces", "contracts"), "schema"),
     **dict.fromkeys(("registry", "registries", "catalogue", "catalog", "constants"), "registry"),
@@ -23,7 +23,7 @@ _BY_WORD = {
     **dict.fromkeys(("gate", "gates", "approval", "approvals"), "gate"),
 }
 _DOCUMENTS = (".md", ".mdx", ".rst", ".adoc", ".txt")
-_PROMPT = lazy_regex(r"(?:^|/)prompts/[^/]+\.(?:md|txt|j2|jinja2?)$|\.prompt\.md$|\.md\.j2$")
+_PROMPT = re.compile(r"(?:^|/)prompts/[^/]+\.(?:md|txt|j2|jinja2?)$|\.prompt\.md$|\.md\.j2$")
 _CAPABILITIES = frozenset({"SKILL.md", "forge-mcp.json", ".mcp.json"})
 _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 

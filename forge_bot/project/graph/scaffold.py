@@ -1,12 +1,12 @@
 """A new file, where this project would put it: beside its likes, in the language of the project."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from posixpath import dirname, splitext
 
 from forge_bot.engine.step_contracts import ScaffoldArguments, ScaffoldOutput
 from forge_bot.errors import BadOption
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import join
 from forge_bot.project.graph.classify import kind_of
 from forge_bot.project.graph.node_types import NodeKind
@@ -30,7 +30,7 @@ _OF_A_LANGUAGE = {
 }
 """The endings of a language that shares its stack with another, its first file's first."""
 _NO_TEXT_OF_THEIRS = frozenset({".pyi", ".vue", ".svelte"})
-_NAME = lazy_regex(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
 

@@ -2,7 +2,6 @@
 
 import re
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
     DetectedCommands,
     ProjectCommands,
@@ -14,8 +13,8 @@ from forge_bot.project.detected_commands import (
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import gofmt
 
-_REQUIRES = lazy_regex(r"^[^\S\n]*require\b", re.MULTILINE)
-_USES = lazy_regex(r"^[^\S\n]*use\s*(?:\((?P<many>[^()]*)\)|(?P<one>\S+))", re.MULTILINE)
+_REQUIRES = re.compile(r"^[^\S\n]*require\b", re.MULTILINE)
+_USES = re.compile(r"^[^\S\n]*use\s*(?:\((?P<many>[^()]*)\)|(?P<one>\S+))", re.MULTILINE)
 _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 
 

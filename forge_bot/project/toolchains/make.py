@@ -1,12 +1,12 @@
 """Make: the targets that a Makefile really has, for commands that no other toolchain provides."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import pairwise
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
@@ -25,13 +25,13 @@ _TARGETS = {
     CommandName.TEST: ("test", "check", "tests"),
     CommandName.LINT: ("lint",),
 }
-_ASSIGNMENT = lazy_regex(
+_ASSIGNMENT = re.compile(
     r"(?:(?:export|override|private|unexport)\s+)*[^\s:#=]+\s*(?::{0,3}|[?+!])="
 )
-_RULE = lazy_regex(r"(?P<targets>[^\s:=#]+?(?:\s++[^\s:=#]+?)*?)\s*+&?::?(?![:=])(?P<rest>.*)")
-_INCLUDE = lazy_regex(r"[-s]?include\s+(?P<names>.+)")
-_DEFINE = lazy_regex(r"\s*(?:override\s+|export\s+)*define\b")
-_PYTHON_TOOLS = lazy_regex(
+_RULE = re.compile(r"(?P<targets>[^\s:=#]+?(?:\s++[^\s:=#]+?)*?)\s*+&?::?(?![:=])(?P<rest>.*)")
+_INCLUDE = re.compile(r"[-s]?include\s+(?P<names>.+)")
+_DEFINE = re.compile(r"\s*(?:override\s+|export\s+)*define\b")
+_PYTHON_TOOLS = re.compile(
     r"(?<![\w.-])(?:python3?|pip3?|virtualenv|pytest|ruff|flake8|black|isort|mypy|pyright|pylint"
     r"|bandit|tox|nox|coverage|sphinx-build)(?![\w-])"
 )

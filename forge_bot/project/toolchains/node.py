@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from posixpath import basename, dirname
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
@@ -109,15 +108,15 @@ def read_manager(listing: Listing, folder: str, package: Mapping[str, object]) -
 
 _MANIFEST = "package.json"
 _NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-_TEST_FILE = lazy_regex(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
-_NODE_TEST = lazy_regex(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
-_CHANGES_FILES = lazy_regex(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
-_OWN_CONFIG = lazy_regex(r"(?<!\S)(?:-c|--config)(?!\S)")
+_TEST_FILE = re.compile(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
+_NODE_TEST = re.compile(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
+_CHANGES_FILES = re.compile(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
+_OWN_CONFIG = re.compile(r"(?<!\S)(?:-c|--config)(?!\S)")
 _ESLINT_CONFIGS = tuple(
     f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")
 ) + tuple(f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml"))
 
-_RUNNER = lazy_regex(
+_RUNNER = re.compile(
     r"(?<![\w./-])(?:node [^&|;]*--test|jest|vitest|mocha|ava|bun test)(?![\w./-])"
 )
 _MONOREPOS = names("lerna.json nx.json turbo.json rush.json pnpm-workspace.yaml")

@@ -1,9 +1,9 @@
 """Python: venv and pip; pytest, unittest or Django; the linters that the repository configures."""
 
+import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import python_formatters
@@ -205,7 +205,7 @@ def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
 
 
 _CONCISE = "--output-format=concise"
-_OLD_RUFF = lazy_regex(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
+_OLD_RUFF = re.compile(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
 
 
 def _old_ruff(needs: DeclaredDependencies) -> bool:

@@ -1,8 +1,8 @@
 """The pip arguments that a Python project's tests and linters need."""
 
+import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import string, table, toml
@@ -175,7 +175,7 @@ LOCKS = {"uv.lock": "uv", "poetry.lock": "poetry", "pdm.lock": "pdm"}
 _TOOLS = f"{ENV}/tools"
 _INSTALLED_AS = {"pdm": "pdm[locked]"}
 """The packages by which a tool is installed, with dependencies that are known to work."""
-_VERSION = lazy_regex(r"[\d.]+")
+_VERSION = re.compile(r"[\d.]+")
 
 
 def lock_of(listing: Listing, folder: str) -> str:

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from posixpath import dirname, normpath
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import items, string, strings, table
 
-_NAME = lazy_regex(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)")
-_INCLUDE = lazy_regex(r"(?:-r|--requirement)[\s=]*(\S+)")
-_PART = lazy_regex(r"\s*(\^|~(?!=))?\s*([^\s,]+)")
-_NUMBER = lazy_regex(r"\d+(?:\.\d+)*")
+_NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)")
+_INCLUDE = re.compile(r"(?:-r|--requirement)[\s=]*(\S+)")
+_PART = re.compile(r"\s*(\^|~(?!=))?\s*([^\s,]+)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 def canonical(name: str) -> str:

@@ -1,17 +1,17 @@
 """Read what tox and nox install for tests, in projects that declare it nowhere else."""
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import ini, strings, table
 from forge_bot.project.toolchains.python_requirements import name_of
 
-_OWN_EXTRAS = lazy_regex(r"\.\[(?P<extras>[\w\-., ]+)\]")
-_TESTS = lazy_regex(r"(?:unit_?|py)?tests?(?:_\w+)?|pytest")
+_OWN_EXTRAS = re.compile(r"\.\[(?P<extras>[\w\-., ]+)\]")
+_TESTS = re.compile(r"(?:unit_?|py)?tests?(?:_\w+)?|pytest")
 
 
 class InstalledForTests(NamedTuple):

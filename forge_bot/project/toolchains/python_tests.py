@@ -7,19 +7,18 @@ from enum import StrEnum
 from posixpath import basename, dirname
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import ini, strings, table, toml
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.values import Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
-_USES_PYTEST = lazy_regex(
+_USES_PYTEST = re.compile(
     r"^[^\S\n]*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE
 )
-_USES_UNITTEST = lazy_regex(r"^[^\S\n]*(?:import|from)\s+unittest\b", re.MULTILINE)
-_USES_DJANGO = lazy_regex(r"^[^\S\n]*(?:import|from)\s+django\.test\b", re.MULTILINE)
-_TEST_FILE = lazy_regex(r"(?:tests?|test(?:_|[A-Z0-9]).*|.*_test)\.py")
+_USES_UNITTEST = re.compile(r"^[^\S\n]*(?:import|from)\s+unittest\b", re.MULTILINE)
+_USES_DJANGO = re.compile(r"^[^\S\n]*(?:import|from)\s+django\.test\b", re.MULTILINE)
+_TEST_FILE = re.compile(r"(?:tests?|test(?:_|[A-Z0-9]).*|.*_test)\.py")
 _READ_AT_MOST = 60
 
 

@@ -2,11 +2,10 @@
 
 import re
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
 from forge_bot.project.file_list import Listing
 
-_TEST_TASK = lazy_regex(
+_TEST_TASK = re.compile(
     r"Rake::TestTask|Minitest::TestTask|^[^\S\n]*task\s+:?[\"']?test\b", re.MULTILINE
 )
 

@@ -1,8 +1,8 @@
 """Rust: crates and workspaces, and clippy or rustfmt if the repository configures them."""
 
+import re
 from collections.abc import Mapping
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import (
     Command,
     DetectedCommands,
@@ -17,7 +17,7 @@ from forge_bot.project.formatters import rustfmt
 from forge_bot.project.lenient_config import strings, table, toml
 
 _MANIFEST = "Cargo.toml"
-_TEST = lazy_regex(r"#\[(?:\w+::)*test\b")
+_TEST = re.compile(r"#\[(?:\w+::)*test\b")
 _NEEDS = ("dependencies", "dev-dependencies", "build-dependencies")
 
 

@@ -6,15 +6,14 @@ from collections.abc import Collection, Sequence
 from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.knowledge.profile import Profile
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected
 
-_PATH = lazy_regex(r"`([\w./@+-]+)`")
-_LIKE_A_PATH = lazy_regex(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
-_DEPENDENCY = lazy_regex(
+_PATH = re.compile(r"`([\w./@+-]+)`")
+_LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
+_DEPENDENCY = re.compile(
     r"\b(?:new|add(?:s|ed|ing)?|introduc\w+)\s+(?:a\s+)?(?:\w+\s+)?dependenc(?:y|ies)\b",
     re.IGNORECASE,
 )

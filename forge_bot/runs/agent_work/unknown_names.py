@@ -8,17 +8,16 @@ from forge_bot.artifacts.markdown import Block
 from forge_bot.artifacts.sections import blocks_below
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.languages import language_of
 
-_PLAIN = lazy_regex(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*(?:\(\))?")
-_NEW = lazy_regex(
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*(?:\(\))?")
+_NEW = re.compile(
     r"\b(?:new|adds?|added|adding|creat(?:e|es|ed|ing)|introduc\w+|generat\w+|written|writes"
     r"|moves?|moved|renam\w+|cop(?:y|ied|ies)|becomes?|gets?|gains?|extract\w*|split)\b",
     re.IGNORECASE,
 )
-_PATH = lazy_regex(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.\w{1,12}")
-_BETWEEN = lazy_regex(r"\s*(?:\([^()]*\))?\s*[:：–—-]?\s*")
+_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.\w{1,12}")
+_BETWEEN = re.compile(r"\s*(?:\([^()]*\))?\s*[:：–—-]?\s*")
 _MOST_BYTES = 1_000_000
 _NAMED = 8
 

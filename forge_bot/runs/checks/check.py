@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal
 from forge_bot.errors import NotReady
 from forge_bot.git import Condition, Repository
 from forge_bot.knowledge.profile import Profile
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.project_commands.kept_profiles import profile_at
@@ -26,18 +25,18 @@ if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
 
 
-_FENCED = lazy_regex(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-_QUOTED = lazy_regex(r"^\s{0,3}>.*$", re.MULTILINE)
-_ADDRESS = lazy_regex(r"\b\w+://\S+")
-_SENTENCE = lazy_regex(r"(?<=[.!?;])\s+|\n+")
-_SPARED = lazy_regex(
+_FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
+_ADDRESS = re.compile(r"\b\w+://\S+")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SPARED = re.compile(
     r"\b(?:not|never|without|except|leave|leaving|keep|keeping|instead of|rather than)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_TICKED = lazy_regex(r"`([^`\s]+)`")
-_BARE = lazy_regex(r"(?<![\w/.@+*-])(?:\./)?((?:[\w.@+*-]+/)+[\w.@+*-]*|\.?[\w@+-]+(?:\.[\w-]+)+)")
-_PATH = lazy_regex(r"[\w.@+*-]+(?:/[\w.@+*-]+)*")
-_FILE = lazy_regex(r"(?:[\w.@+*-]+/)+[\w@+*.-]*[\w*]\.[A-Za-z]\w{0,7}")
+_TICKED = re.compile(r"`([^`\s]+)`")
+_BARE = re.compile(r"(?<![\w/.@+*-])(?:\./)?((?:[\w.@+*-]+/)+[\w.@+*-]*|\.?[\w@+-]+(?:\.[\w-]+)+)")
+_PATH = re.compile(r"[\w.@+*-]+(?:/[\w.@+*-]+)*")
+_FILE = re.compile(r"(?:[\w.@+*-]+/)+[\w@+*.-]*[\w*]\.[A-Za-z]\w{0,7}")
 
 
 def named_paths(text: str) -> tuple[str, ...]:

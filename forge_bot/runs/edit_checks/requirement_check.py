@@ -12,7 +12,6 @@ from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
 from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.knowledge.likely_files import is_prose
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.edit_checks.tests_that_ran import TestCommands, commands_that_judge, looked_for
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
@@ -35,8 +34,8 @@ _MOST_NAMED = 40
 """Named tests that are run alone."""
 _MOST_PLACES = 3
 """Tests of one name that are run."""
-_SYMBOL = lazy_regex(r"[A-Za-z_][\w.:]*(?:\(\))?")
-_NAME = lazy_regex(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
+_SYMBOL = re.compile(r"[A-Za-z_][\w.:]*(?:\(\))?")
+_NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
 
 _Places = Mapping[str, tuple[TestPlace, ...]]
 

@@ -1,18 +1,18 @@
 """The run that a person means."""
 
+import re
 from contextlib import suppress
 
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.git.revisions import head
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.remedies import StartRun
 from forge_bot.runs.finding_runs.find_runs import RunInfo, kept_run, run_in, runs
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sentences import say
 from forge_bot.store import SPECS
 
-_NAMES = lazy_regex(r"(?<![\w-])\d{8}-[\w-]*\w")
+_NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
 """The names of runs begin with a day."""
 
 

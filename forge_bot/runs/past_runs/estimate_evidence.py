@@ -2,6 +2,7 @@
 that ships, and what their tokens cost with the current models.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
@@ -12,7 +13,6 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import written_by_models
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import PastRun, read_past_run
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.lenient_config import json_object, table
 from forge_bot.resources import templates
 from forge_bot.runs.past_runs.past_run_index import past_folders
@@ -103,7 +103,7 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 
 # Providers answer with the name they were asked for, or with a dated version of it.
-_DATED = lazy_regex(r"[-@]\d{4}-?\d{2}-?\d{2}")
+_DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}")
 
 
 def cost_of(

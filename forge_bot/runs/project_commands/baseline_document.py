@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, ProjectCommands
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.sandbox.setup_network import NOT_PUBLIC
@@ -23,30 +22,30 @@ _LINES_SHOWN = 25
 _MOST_SHOWN = 8
 _LONGEST_LINE = 400
 
-_MISSING_IMPORT = lazy_regex(r"No module named '?([A-Za-z_]\w*)")
-_CREDENTIALS = lazy_regex(
+_MISSING_IMPORT = re.compile(r"No module named '?([A-Za-z_]\w*)")
+_CREDENTIALS = re.compile(
     r"\b(?:401|403)\b|E401|E403|[Uu]nauthori[sz]ed|[Ff]orbidden|authenticat|credential|ENEEDAUTH"
     r"|_prompt_for_password"  # the traceback of pip, which asks and gets no answer
 )
 _HOLDERS = {"uv": "UV_INDEX_URL", "pip": "PIP_INDEX_URL"}
-_STALE_LOCK = lazy_regex(
+_STALE_LOCK = re.compile(
     r"lock ?file|package-lock\.json|\block\b.*(?:out of (?:date|sync)|not up.to.date|changed"
     r"|needs to be updated)|--locked|--frozen|immutable|checksum mismatch|missing go\.sum entry",
     re.IGNORECASE,
 )
-_FOREIGN = lazy_regex(r"[^\W\d_a-zA-Z]")
+_FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not have."""
 
-_NOT_PUBLIC = lazy_regex(rf"403 ([\w.-]+) {NOT_PUBLIC.partition(';')[0]}")
+_NOT_PUBLIC = re.compile(rf"403 ([\w.-]+) {NOT_PUBLIC.partition(';')[0]}")
 """The answer of setup's proxy for an address that is not public."""
 
-_INSTALL_SCRIPT = lazy_regex(
+_INSTALL_SCRIPT = re.compile(
     r"npm error path \S*node_modules/((?:@[\w.-]+/)?[\w.-]+)\s*\n(?:.*\n)*?npm error command failed"
 )
-_SKIPS = lazy_regex(r"\b([A-Z][A-Z0-9]*_SKIP_[A-Z0-9_]*|[A-Z][A-Z0-9_]*_SKIP)\b")
+_SKIPS = re.compile(r"\b([A-Z][A-Z0-9]*_SKIP_[A-Z0-9_]*|[A-Z][A-Z0-9_]*_SKIP)\b")
 """A variable by which a package says that it leaves out a download."""
 
-_SERVICE = lazy_regex(
+_SERVICE = re.compile(
     r"[Cc]onnection refused|ECONNREFUSED|could not connect|[Cc]an't connect|OperationalError"
     r"|ConnectionError|Errno 111"
 )

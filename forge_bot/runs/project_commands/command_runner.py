@@ -1,6 +1,7 @@
 """Run one command of the project in the sandbox, and read its outcome."""
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -12,7 +13,6 @@ from forge_bot.errors import CannotJudge
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import tree_without
 from forge_bot.git.unread_files import without_reading
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
 from forge_bot.runs.project_commands.installation import Installation
@@ -27,7 +27,7 @@ from forge_bot.verification.unusable_commands import is_usage_error
 
 _IGNORE = ".gitignore"
 _RECORD = f"{SPECS}/"
-_DURATION = lazy_regex(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
+_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
 
 
 class SetupKilled(Exception):

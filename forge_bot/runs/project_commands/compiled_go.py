@@ -15,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from forge_bot.errors import RunBusy, WriteFailed
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.process_signals import this_process
 from forge_bot.sandbox.box import Box, CommandOutcome, ResourceLimits
@@ -30,11 +29,11 @@ _MOST_PACKAGES = 400
 """Packages of one project; the standard library has fewer."""
 _CHANGES_GO = ("GO", "CGO_", "CC", "CXX", "PATH")
 """First letters of variables that change what Go compiles, or which Go it is."""
-_IMPORTS = lazy_regex(
+_IMPORTS = re.compile(
     r"^import\s*(?:\((?P<many>[^()]*)\)|(?:[\w.]+\s+)?\"(?P<one>[^\"\n]+)\")", re.MULTILINE
 )
-_QUOTED = lazy_regex(r"\"(?P<name>[^\"\n]+)\"")
-_PACKAGE = lazy_regex(r"[a-z0-9]+(?:/[a-z0-9]+)*")
+_QUOTED = re.compile(r"\"(?P<name>[^\"\n]+)\"")
+_PACKAGE = re.compile(r"[a-z0-9]+(?:/[a-z0-9]+)*")
 _NEEDED = ("testing",)
 _NO_IMPORTS = frozenset({"internal", "vendor", "cmd"})
 _LISTED, _CACHE = "packages", "cache"

@@ -10,8 +10,6 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import Any, cast
 
-from forge_bot.lazy_regex import lazy_regex
-
 Step = tuple[tuple[str, ...], bool]
 """The words of a command, and whether it gets the network."""
 Read = Callable[[str], str]
@@ -23,16 +21,16 @@ _THIRD_PARTY_ONLY = {"poetry": ("--no-root",), "pdm": ("--no-self", "--skip=:all
 """Options that leave out the project, and the scripts that its manifest names."""
 _QUIET = ("-q", "--disable-pip-version-check")
 _BUILT_HERE = ("--no-deps", "--no-build-isolation")
-_LOCAL = lazy_regex(r"\s*(?:-e\b|--editable\b|\.|/|file:|[\w.\[\],-]+\s*@\s*file:)")
-_LOCAL_IN_LOCK = lazy_regex(
+_LOCAL = re.compile(r"\s*(?:-e\b|--editable\b|\.|/|file:|[\w.\[\],-]+\s*@\s*file:)")
+_LOCAL_IN_LOCK = re.compile(
     r"^[^\S\n]*(?:type\s*=\s*\"(?:directory|file)\"|path\s*=|editable\s*=\s*true)", re.MULTILINE
 )
 """Lines of poetry.lock and pdm.lock about a package that is a folder or file."""
 _BEYOND = ("hatchling", "pdm-backend")
 """Build backends that need `editables` for an editable install, and say so only when they are
 asked."""
-_NAME = lazy_regex(rb"^Name: *([A-Za-z0-9][A-Za-z0-9._-]*)\s*$", re.MULTILINE)
-_EDITABLE = lazy_regex(r"(?P<folder>[^\[\]]*)(?P<extras>\[[\w,.-]*\])?")
+_NAME = re.compile(rb"^Name: *([A-Za-z0-9][A-Za-z0-9._-]*)\s*$", re.MULTILINE)
+_EDITABLE = re.compile(r"(?P<folder>[^\[\]]*)(?P<extras>\[[\w,.-]*\])?")
 
 
 def is_python_setup(argv: Sequence[str]) -> bool:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.project_commands.python_setup_steps import (
     Read,
     Step,
@@ -27,7 +26,7 @@ from forge_bot.settings import Config
 _LAST_BUILDS_NOTHING = {"npm": (), "bun": (), "pnpm": (".pnpmfile.cjs", ".pnpmfile.mjs")}
 """Package managers whose `--ignore-scripts` keeps the project's code from running, and the files by
 which it runs all the same."""
-_YARN_RUNS = lazy_regex(r"yarn-path|yarnPath|plugins\s*:")
+_YARN_RUNS = re.compile(r"yarn-path|yarnPath|plugins\s*:")
 _CARGO_RUNS = "credential-provider"
 _FETCHES = (("go", "mod", "download"), ("cargo", "fetch"))
 

@@ -5,10 +5,10 @@ approved the code that runs during its build. If a command cannot be divided, th
 approved bytes says so (`not_divided`).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.project_commands.python_setup_steps import (
     Read,
     Step,
@@ -28,7 +28,7 @@ _BUILDS_NOTHING = (
     ("python3", "-m", "venv"),
 )
 """The first words of commands that run nothing of the project."""
-_ASSIGNMENT = lazy_regex(r"\w+=")
+_ASSIGNMENT = re.compile(r"\w+=")
 
 
 def divided(argv: tuple[str, ...], tree: Path, environment: Path) -> Iterator[Step]:

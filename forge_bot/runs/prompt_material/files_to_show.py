@@ -1,5 +1,6 @@
 """Choose the files to show for a request: those that define or hold its names, code first."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -10,13 +11,12 @@ from forge_bot.knowledge.changelogs import tells_of_changes
 from forge_bot.knowledge.likely_files import LikelyFiles, is_beside_code, is_prose
 from forge_bot.knowledge.mentions import last_part
 from forge_bot.knowledge.name_uses import only_hands_on
-from forge_bot.lazy_regex import lazy_regex
 
 CODE_SHOWN = 3
 _TESTS_SHOWN = 1
 _PROSE_SHOWN = 1
 COMMON = 80
-_TEST_NAME = lazy_regex(r"^test_|[_.](?:test|spec)$")
+_TEST_NAME = re.compile(r"^test_|[_.](?:test|spec)$")
 
 Use = tuple[str, int, str]
 """A path, the number of a line, and the line."""

@@ -6,7 +6,6 @@ from functools import lru_cache
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import changed_together, holding
 from forge_bot.knowledge.likely_files import LikelyFiles
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 
@@ -14,7 +13,7 @@ _RANKED_WHOLE = 1_500
 _RANKED_OF_MANY = 400
 _LARGEST_RANKED = 1_000_000
 _WORDS_SEARCHED = 10
-NO_TEXT = lazy_regex(
+NO_TEXT = re.compile(
     r"\.(?:lock|svg|png|jpe?g|gif|ico|pdf|zip|gz|whl|woff2?|ttf|mo|po|map|snap|pyc|so|dll|exe|jar"
     r"|bin"
     r"|parquet|sum|min\.js)$",

@@ -13,16 +13,15 @@ from pydantic import BaseModel, ValidationError
 from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimited
 from forge_bot.git import Repository
 from forge_bot.interaction.pull_request import PullRequestText
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 
 _SECONDS = 120
-_ADDRESS = lazy_regex(r"https?://\S+/pull/\d+")
+_ADDRESS = re.compile(r"https?://\S+/pull/\d+")
 _EXISTS = "already exists"
-_LIMITED = lazy_regex("rate limit|abuse detection", re.IGNORECASE)
-_SECONDARY = lazy_regex("secondary|abuse", re.IGNORECASE)
-_UNREACHED = lazy_regex(r"error connecting to|\bHTTP 5\d\d\b", re.IGNORECASE)
+_LIMITED = re.compile("rate limit|abuse detection", re.IGNORECASE)
+_SECONDARY = re.compile("secondary|abuse", re.IGNORECASE)
+_UNREACHED = re.compile(r"error connecting to|\bHTTP 5\d\d\b", re.IGNORECASE)
 
 
 class _LimitWire(BaseModel):

@@ -10,11 +10,10 @@ from pydantic import JsonValue
 from forge_bot.engine.step_checks import INPUTS, PROJECT, REQUEST
 from forge_bot.engine.steps import Step, StepInput, StepPipeline
 from forge_bot.errors import StepFailed
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 
-_NUMBER = lazy_regex(r"[+-]?\d+")
+_NUMBER = re.compile(r"[+-]?\d+")
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 

@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from posixpath import basename, dirname
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
 from forge_bot.project.graph.stacks.stack import NewFile, Resolution, Resolve, Stack
@@ -25,9 +24,9 @@ _GRAMMAR = Grammar(
     (type_spec name: (type_identifier) @name) @type
     """,
 )
-_PACKAGE = lazy_regex(r"^package (\w+)", re.MULTILINE)
-_MAIN = lazy_regex(rb"^package main\b", re.MULTILINE)
-_MODULE = lazy_regex(r'^module\s+"?([^\s"]+)', re.MULTILINE)
+_PACKAGE = re.compile(r"^package (\w+)", re.MULTILINE)
+_MAIN = re.compile(rb"^package main\b", re.MULTILINE)
+_MODULE = re.compile(r'^module\s+"?([^\s"]+)', re.MULTILINE)
 
 
 def _read(path: str, data: bytes) -> FileFacts:

@@ -3,7 +3,6 @@
 import re
 from posixpath import splitext
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
@@ -41,10 +40,10 @@ _TYPES = """
 _SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
 _TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
 _TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
-_REQUIRED = lazy_regex(r"^[^\S\n]*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
-_EXPORTED = lazy_regex(r"^[^\S\n]*(?:export|import)\s", re.MULTILINE)
-_BEGINS = lazy_regex(rb"<script\b", re.IGNORECASE)
-_ENDS = lazy_regex(rb"</script\s*>", re.IGNORECASE)
+_REQUIRED = re.compile(r"^[^\S\n]*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
+_EXPORTED = re.compile(r"^[^\S\n]*(?:export|import)\s", re.MULTILINE)
+_BEGINS = re.compile(rb"<script\b", re.IGNORECASE)
+_ENDS = re.compile(rb"</script\s*>", re.IGNORECASE)
 
 
 def _read(path: str, data: bytes) -> FileFacts:

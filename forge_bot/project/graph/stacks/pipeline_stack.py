@@ -1,11 +1,11 @@
 """Workflows and pipelines: their phases, and the files of the repository that they name."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from posixpath import dirname, normpath
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine, SymbolFact
 from forge_bot.project.graph.stacks.shell_paths import paths_in, written_in
@@ -13,9 +13,9 @@ from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import unreadable
 from forge_bot.project.lenient_config import items, string, table
 
-_PIPELINE = lazy_regex(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
+_PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
 Place = tuple[int | str, ...]
-_CONSTANT = lazy_regex(r"'([^']+)'")
+_CONSTANT = re.compile(r"'([^']+)'")
 _NAME_KEYS = ("id", "step", "name")
 _MOST = 2_000
 """The most words that are read in one phase: with aliases a small file can be endless."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from posixpath import basename, dirname, normpath, splitext
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.file_facts import ImportLine
 from forge_bot.project.graph.stacks.package_exports import export_targets
@@ -24,8 +23,8 @@ _WRITTEN_AS = {
     ".mjs": (".mts", ".d.mts"),
     ".cjs": (".cts", ".d.cts"),
 }
-_BUILT = lazy_regex(r"^(?:dist|lib|build|out|es|esm|cjs|output)(?:/(?:esm|cjs|es|src))?/")
-_ELSEWHERE = lazy_regex(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+_BUILT = re.compile(r"^(?:dist|lib|build|out|es|esm|cjs|output)(?:/(?:esm|cjs|es|src))?/")
+_ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _LONGEST = 500
 
 

@@ -2,25 +2,25 @@
 and writes.
 """
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile, islice
 from posixpath import basename, normpath
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.toolchains import carried_out
 
-_PATH = lazy_regex(r"(?<![\w.@-])[\w.@-]*(?:/[\w.@-]+)+|(?<![\w-])[\w-]+\.[A-Za-z]\w{0,4}\b")
+_PATH = re.compile(r"(?<![\w.@-])[\w.@-]*(?:/[\w.@-]+)+|(?<![\w-])[\w-]+\.[A-Za-z]\w{0,4}\b")
 _MOST_LINES = 2_000
 _ENDS = frozenset({";", ";;", "&&", "||", "|", "|&", "&", "(", ")"})
 _REDIRECTIONS = frozenset({">", ">>", ">|", "&>", "&>>"})
-_OUTPUT = lazy_regex(r"-o|--(?:out|output)(?:-?file)?")
+_OUTPUT = re.compile(r"-o|--(?:out|output)(?:-?file)?")
 _LAST_WORD = frozenset({"cp", "mv", "install"})
 _ALL_WORDS = frozenset({"tee", "touch"})
 _FEWEST_COPIED = 2
-_BEFORE = lazy_regex(r"[A-Za-z_]\w*=.*|sudo|env|exec|time|then|do|else|!|\{")
+_BEFORE = re.compile(r"[A-Za-z_]\w*=.*|sudo|env|exec|time|then|do|else|!|\{")
 
 
 def paths_in(text: str) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """The words of a new file: names in the forms of languages, and its purpose as a sentence."""
 
-from forge_bot.lazy_regex import lazy_regex
+import re
+
 from forge_bot.project.graph.stacks.stack import NewFile
 
-_PART = lazy_regex(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
-_UNSAFE = lazy_regex(r'["\\\x00-\x1f]|\*/')
+_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
+_UNSAFE = re.compile(r'["\\\x00-\x1f]|\*/')
 _LONGEST = 90
 
 

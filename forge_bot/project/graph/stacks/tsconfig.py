@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
-from forge_bot.lazy_regex import lazy_regex
 from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.stacks.package_exports import matched
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
 
 _NAMES = ("tsconfig.json", "jsconfig.json")
-_COMMENT = lazy_regex(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = lazy_regex(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
+_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
 _DEEPEST = 8
 
 
