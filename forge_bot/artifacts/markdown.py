@@ -80,7 +80,9 @@ class InlineSpan(Frozen):
 
 
 class Block(Frozen):
-    """One block. It fills the lines from `line` up to `end`, counted from 0."""
+    """One block. It fills the lines from `line` up to `end`, counted from 0. `number` is that of an
+    item of a numbered list, which it begins.
+    """
 
     kind: BlockKind
     line: int = 0
@@ -93,6 +95,7 @@ class Block(Frozen):
     quoted: bool = False
     depth: int = 0
     starts_item: bool = False
+    number: str = ""
 
     @property
     def text(self) -> str:
@@ -143,10 +146,12 @@ def _marked(span: InlineSpan) -> str:
 def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:
     quotes = depth = 0
     fresh = False
+    number = ""
     for place, token in enumerate(tokens):
         quotes += token.nesting * token.type.startswith("blockquote")
         depth += token.nesting * token.type.startswith("list_item")
-        fresh = fresh or token.type == "list_item_open"
+        if token.type == "list_item_open":
+            fresh, number = True, token.info
         block = _leaf(token, tokens, place + 1)
         if block is not None:
             line, end = token.map or (0, 0)
@@ -156,6 +161,7 @@ def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:
                 quoted=quotes > 0,
                 depth=depth,
                 starts_item=fresh and depth > 0,
+                number=number if fresh and depth > 0 else "",
             )
             fresh = False
 

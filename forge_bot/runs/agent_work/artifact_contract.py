@@ -1,6 +1,7 @@
 """The requirements of an artifact, and the problems of a text that has to meet them."""
 
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
+from forge_bot.artifacts.open_decisions import read_open_decisions
 from forge_bot.artifacts.plans import document_facts
 from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.artifacts.sections import split_documents
@@ -58,6 +59,9 @@ class ArtifactContract(Frozen):
         found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
         found = found.replace(tasks=self.rules.applied(found.tasks)) if found.tasks else found
         found = found.replace(**document_facts(text, plans=self.plans, carries=self.carries))
+        if self.plans:
+            _, unread = read_open_decisions(text)
+            found = found.replace(problems=(*found.problems, *unread))
         if self.may_end_run:
             unneeded, lacking = read_nothing_to_do(text)
             found = found.replace(nothing_to_do=unneeded, problems=(*found.problems, *lacking))
