@@ -17,7 +17,7 @@ from forge_bot.engine.state import State
 from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar as said
 from forge_bot.runs.phase_names import phase_named
-from forge_bot.runs.typed_answer import ANSWER_OF
+from forge_bot.runs.typed_answer import person_answer
 from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, PhaseId
 
@@ -91,7 +91,8 @@ def _answer(
     pipeline: Pipeline,
     state: State,
 ) -> Answered | Abandoned:
-    answer = ANSWER_OF[type(command)]
+    person = person_answer(command)
+    answer = person.answer
     action = next_action(pipeline, state)
     key, at, by, via = spoken.key, spoken.at, spoken.by, spoken.via
     if answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
@@ -103,7 +104,9 @@ def _answer(
         gate=PhaseId(gate),
         answer=answer,
         digest=_version(command, spoken, state) if isinstance(command, said.Approve) else None,
-        notes=command.notes if isinstance(command, said.Reject) else "",
+        notes=person.notes,
+        choices=person.choices,
+        condition=person.condition,
         by=by,
         via=via,
         action_id=action.action_id,

@@ -245,6 +245,9 @@ def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
         by=answered.by,
         via=answered.via,
         notes=answered.notes,
+        choices=answered.choices,
+        chosen=answered.chosen,
+        condition=answered.condition,
         reason=gate.reason,
         task=gate.task,
     )

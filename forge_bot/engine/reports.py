@@ -287,6 +287,9 @@ class Answered(_Report):
     answer: Answer
     digest: str | None = None
     notes: str = ""
+    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
+    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
+    condition: str = unless_empty("", "what a person approved with, in their words")
     by: str
     via: str
     action_id: str | None = None

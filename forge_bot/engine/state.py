@@ -205,6 +205,9 @@ class Decision(Recorded):
     by: str
     via: str
     notes: str = ""
+    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
+    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
+    condition: str = unless_empty("", "what a person approved with, in their words")
     reason: Reason | None = None
     task: TaskId | None = None
 

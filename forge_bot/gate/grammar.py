@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from forge_bot.gate.approval_words import read_approval
 from forge_bot.gate.arguments import (
     NO_LIMIT,
     SHORTEST_DIGEST,
@@ -20,7 +21,7 @@ from forge_bot.gate.arguments import (
     read_digest,
 )
 from forge_bot.gate.task_flags import read_task_flags
-from forge_bot.gate.written_command import Mistyped, WrittenCommand
+from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped, WrittenCommand
 from forge_bot.sentences import say
 
 # -- what a comment can hold; each knows its line, counted from 1
@@ -50,9 +51,13 @@ class Start(_OnLine):
 
 @dataclass(frozen=True, slots=True)
 class Approve(_OnLine):
-    """Yes to what was shown last before the comment, or to the version that is named."""
+    """Yes to what was shown last before the comment, or to the version that is named. `choices`
+    such as `2a` settle open decisions, and `words` are a condition.
+    """
 
     digest: str | None = None
+    choices: tuple[str, ...] = ()
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,21 +204,33 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
     )
 
 
-def _bound(
-    command: Callable[[int, str | None], _Command],
-) -> Callable[[WrittenCommand], _Command | Mistyped]:
-    """Return the reader of a yes to one version: nothing follows it, or the version."""
+def _approve(written: WrittenCommand) -> Approve | Mistyped:
+    approval = read_approval(written.rest)
+    if approval.unknown:
+        return written.wrong(_lines_to_copy(written))
+    if approval.problem:
+        return written.wrong(approval.problem)
+    return Approve(written.line, approval.digest, approval.choices, approval.condition)
 
-    def read(written: WrittenCommand) -> _Command | Mistyped:
-        digest = read_digest(written.rest)
-        if digest is not None or not written.rest:
-            return command(written.line, digest)
-        reject = written.named("reject")
-        return written.wrong(
-            say("gate.grammar.approval_takes", characters=SHORTEST_DIGEST, reject=reject)
-        )
 
-    return read
+def _lines_to_copy(written: WrittenCommand) -> str:
+    """Return what may follow an approval, with the three lines that may have been meant."""
+    words = " ".join(re.sub(r"[^\w\s.:'-]", " ", written.rest[: 2 * LONGEST_SHOWN]).split())
+    words = words if 0 < len(words) <= LONGEST_SHOWN else "…"
+    return say(
+        "gate.grammar.approval_takes",
+        characters=SHORTEST_DIGEST,
+        approve=written.named("approve"),
+        condition=f"{written.named('approve')} with {words}",
+        reject=f"{written.named('reject')} {words}",
+    )
+
+
+def _post(written: WrittenCommand) -> PostSummary | Mistyped:
+    digest = read_digest(written.rest)
+    if digest is not None or not written.rest:
+        return PostSummary(written.line, digest)
+    return written.wrong(say("gate.grammar.post_takes", characters=SHORTEST_DIGEST))
 
 
 def _reject(written: WrittenCommand) -> Reject | Mistyped:
@@ -270,7 +287,7 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 FORMS: tuple[Form, ...] = (
     Form("", "[flags] [text]", "commands.forge", _start),
-    Form("approve", "[digest]", "commands.approve", _bound(Approve)),
+    Form("approve", "[digest] [2a …] [with words]", "commands.approve", _approve),
     Form("reject", "notes", "commands.reject", _reject, ("revise",)),
     Form("ask", "question", "commands.ask", _ask),
     Form("retry", "[phase]", "commands.retry", _retry),
@@ -304,12 +321,12 @@ def form_named(word: str) -> Form | None:
 
 
 ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
-    "approve": _bound(Approve),
+    "approve": _approve,
     "reject": _rejection,
     "revise": _rejection,
     "done": _alone(MarkDone),
     "skip": _alone(Skip),
-    "post": _bound(PostSummary),
+    "post": _post,
     "abandon": _alone(Abandon),
 }
 """What answers an open question. `post` is only asked for by a terminal and a client: in a thread

@@ -364,6 +364,8 @@ def answer(
         answer=reply.answer,
         digest=digest,
         notes=reply.notes,
+        choices=reply.choices,
+        condition=reply.condition,
         by=by,
         via=via,
         action_id=action.action_id,

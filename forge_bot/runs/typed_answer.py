@@ -18,6 +18,8 @@ class PersonAnswer(Frozen):
 
     answer: Answer
     notes: str = ""
+    choices: tuple[str, ...] = ()
+    condition: str = ""
 
 
 class PersonQuestion(Frozen):
@@ -45,5 +47,8 @@ ANSWER_OF: dict[type[object], Answer] = {
 def person_answer(said: AnswerCommand) -> PersonAnswer:
     """Return a person's words without the version that they name."""
     return PersonAnswer(
-        answer=ANSWER_OF[type(said)], notes=said.notes if isinstance(said, Reject) else ""
+        answer=ANSWER_OF[type(said)],
+        notes=said.notes if isinstance(said, Reject) else "",
+        choices=said.choices if isinstance(said, Approve) else (),
+        condition=said.words if isinstance(said, Approve) else "",
     )

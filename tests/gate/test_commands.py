@@ -64,6 +64,10 @@ def shown(part: Command | Mistyped) -> str:
             text = value.replace("\n", "⏎")
         elif isinstance(part, Start) and value and field.name != "line":
             said.append(field.name if value is True else f"{field.name}={value}")
+        elif field.name == "choices":
+            said += value
+        elif field.name == "words":
+            text = value
         elif field.name != "line" and value not in {None, False}:
             said.append(str(value))
     return " ".join(said) + (f": {text}" if text else "")
@@ -132,8 +136,8 @@ def test_every_suggestion_is_understood_when_it_is_followed() -> None:
 @pytest.mark.parametrize(
     ("body", "named", "others"),
     [
-        ("/approve please", "`/reject`", "/forge"),
-        ("/forge approve please", "`/forge reject`", "`/reject`"),
+        ("/approve please", "`/reject please`", "/forge"),
+        ("/forge approve please", "`/forge approve with please`", "`/reject"),
         ("/continue", "`/continue +$5`", "/forge"),
         ("/status please", "alone", "/forge"),
         ("/forge status please", "`/forge -- status …`", "`/status"),
