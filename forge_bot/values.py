@@ -347,6 +347,7 @@ class Inspection(Frozen):
     problems: tuple[Problem, ...] = ()
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
+    contradictions: tuple[str, ...] = unless_empty((), "why an approval in it does not count")
     tasks: tuple[TaskSpec, ...] = ()
     title: str = unless_empty("", "the title of the change, where the document says it")
     one_task: bool = unless_empty(False, "the document plans a single task")

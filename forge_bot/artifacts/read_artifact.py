@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
+from forge_bot.artifacts.reviews import AnswersFor, judge_review
 from forge_bot.artifacts.tasks import read_tasks
-from forge_bot.artifacts.verdicts import judge_review
 from forge_bot.values import Inspection, Problem, Verdict
 
 MOST_CHARACTERS = 200_000
@@ -47,7 +47,12 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
 
 
 def inspect(
-    markdown: str, *, headings: Sequence[str], verdicts: Sequence[Verdict] = (), tasks: bool = False
+    markdown: str,
+    *,
+    headings: Sequence[str],
+    verdicts: Sequence[Verdict] = (),
+    answers_for: AnswersFor | None = None,
+    tasks: bool = False,
 ) -> Inspection:
     """Return all facts about an artifact.
 
@@ -57,11 +62,10 @@ def inspect(
     problems = check_headings(markdown, headings)
     if any(problem.fatal for problem in problems):
         return Inspection(problems=problems, verdict=Verdict.UNREADABLE if verdicts else None)
-    verdict, findings = judge_review(markdown, verdicts) if verdicts else (None, ())
+    judged = judge_review(markdown, verdicts, answers_for) if verdicts else None
     specs, of_tasks = read_tasks(markdown) if tasks else ((), ())
-    return Inspection(
-        problems=(*problems, *of_tasks), verdict=verdict, findings=findings, tasks=specs
-    )
+    found = Inspection(problems=(*problems, *of_tasks), tasks=specs)
+    return found if judged is None else found.replace(**judged._asdict())
 
 
 def _problem(name: str, blocks: Sequence[Block], *, fenced: bool) -> Problem | None:

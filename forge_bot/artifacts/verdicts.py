@@ -8,10 +8,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from forge_bot.artifacts.findings import read_findings
 from forge_bot.artifacts.markdown import BOLD, PLAIN, Block, BlockKind, read_blocks
 from forge_bot.artifacts.sections import without_asides
-from forge_bot.values import Finding, Severity, Verdict
+from forge_bot.values import Verdict
 
 
 class NoVerdict(Enum):
@@ -164,8 +163,6 @@ def _unless_prose(tail: str) -> NoVerdict:
     )
 
 
-__all__ = ["judge_review", "read_findings", "read_verdict"]
-
 _WHOSE = (
     r"(?:(?:the|my|our|final|overall|review|reviewer|reviewer['’]s"
     r"|design|tasks?|code|comprehensive)\s+){0,4}"
@@ -215,17 +212,6 @@ def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
     said = {choice for choice in _choices(blocks) if choice is not NoVerdict.NOTHING}
     verdict = said.pop() if len(said) == 1 else NoVerdict.UNCLEAR
     return verdict if isinstance(verdict, Verdict) and verdict in allowed else Verdict.UNREADABLE
-
-
-def judge_review(markdown: str, allowed: Sequence[Verdict]) -> tuple[Verdict, tuple[Finding, ...]]:
-    """Return the verdict and the findings. An approval beside a CRITICAL finding is unreadable.
-
-    This includes an approval with notes. CRITICAL means that the work must not continue, so one of
-    the two is a mistake, and the text does not show which.
-    """
-    verdict, findings = read_verdict(markdown, allowed), read_findings(markdown)
-    critical = any(finding.severity is Severity.CRITICAL for finding in findings)
-    return (Verdict.UNREADABLE if verdict.positive and critical else verdict), findings
 
 
 def _choices(blocks: Sequence[Block]) -> Iterator[Verdict | NoVerdict]:

@@ -7,6 +7,7 @@ from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.state import ArtifactRecord, State
 from forge_bot.values import Finding, Inspection, PhaseId, Verdict
 
+_UNCLEAR = "no single readable verdict that agrees with the findings"
 _FACTS = ("title", "one_task", "planned", "reach", "sections")
 
 
@@ -26,7 +27,7 @@ def verdict_of(phase: ReviewPhase | TaskReviewPhase, report: ArtifactWritten) ->
 def complaint_about(report: ArtifactWritten, *, unreadable: bool) -> str:
     problems = [str(problem) for problem in report.inspection.problems]
     if unreadable:
-        problems.append("no single readable verdict that agrees with the findings")
+        problems += report.inspection.contradictions or (_UNCLEAR,)
     return f"{report.artifact} cannot be used: " + "; ".join(problems)
 
 

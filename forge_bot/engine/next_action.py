@@ -133,10 +133,25 @@ def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
     )
 
 
+def ask_for(
+    pipeline: Pipeline, state: State, phase: AnsweringPhase, task: TaskId | None
+) -> SpawnAgent | None:
+    """Return the action that asks for the document of a phase, whichever action is next. The
+    document is that of one task where each task has one. None if no agent writes it.
+    """
+    match phase:
+        case TasksPhase() | TaskReviewPhase():
+            return _ask_tasks(pipeline, state, phase, (task,)) if task is not None else None
+        case AgentPhase() | ReviewPhase() | VerifyPhase():
+            return _spawn(pipeline, state, phase, action_id(state, phase.id))
+        case _:
+            return None
+
+
 def _spawn(
     pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
 ) -> SpawnAgent:
-    agent, headings = agent_and_headings(phase, state)
+    agent, headings = _agent_and_headings(phase, state)
     return SpawnAgent(
         action_id=name,
         phase=phase.id,
@@ -156,7 +171,7 @@ def _tier(phase: AnsweringPhase, state: State) -> Tier:
     return variant.tier if variant is not None and variant.tier is not None else phase.tier
 
 
-def agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple[str, ...]]:
+def _agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple[str, ...]]:
     """Return the phase's agent and the headings its artifact must contain, at this effort."""
     if isinstance(phase, AgentPhase):
         extra = phase.debug_headings if state.flags.debug else ()
@@ -175,20 +190,29 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
     phase = (
         pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
     )
-    several = len(wave.remaining) > 1
-    task_id = wave.remaining[0]
-    wave_tasks = [task for task in state.tasks if task.spec.id in wave.remaining]
+    return _ask_tasks(pipeline, state, phase, wave.remaining)
+
+
+def _ask_tasks(
+    pipeline: Pipeline,
+    state: State,
+    phase: TasksPhase | TaskReviewPhase,
+    tasks: tuple[TaskId, ...],
+) -> SpawnAgent:
+    first, *others = tasks
     return SpawnAgent(
         action_id=action_id(state, phase.id),
         phase=phase.id,
         agent=phase.agent,
         tier=phase.tier,
-        round=max(state.visits.get(f"{phase.id}/{task}", 0) for task in wave.remaining) + 1,
-        input_files=inputs(pipeline, state, phase, None if several else state.task(task_id)),
-        output_file=phase.writes if several else phase.writes.replace("{task}", task_id),
-        headings=_headings_of(pipeline, phase, wave_tasks),
+        round=max(state.visits.get(f"{phase.id}/{task}", 0) for task in tasks) + 1,
+        input_files=inputs(pipeline, state, phase, None if others else state.task(first)),
+        output_file=phase.writes if others else phase.writes.replace("{task}", first),
+        headings=_headings_of(
+            pipeline, phase, [task for task in state.tasks if task.spec.id in tasks]
+        ),
         closing=phase.closing if len(state.tasks) == 1 else (),
-        parallel_task_ids=wave.remaining,
+        parallel_task_ids=tasks,
     )
 
 

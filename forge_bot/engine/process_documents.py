@@ -26,7 +26,7 @@ from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict
 _TASK_PARTS = ("Changes", "Test Strategy")
 """Sections that the only task names, if the document has them."""
 
-_REPORT, _REQUIREMENTS = "Improvement Report", "Requirements"
+_REPORT, REQUIREMENTS = "Improvement Report", "Requirements"
 
 
 def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bool:
@@ -100,7 +100,7 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
         case VerifyPhase():
             from forge_bot.engine.verification_report import commands_section
 
-            bodies = {"Summary": _green(state), _REQUIREMENTS: _requirements(pipeline, state)}
+            bodies = {"Summary": _green(state), REQUIREMENTS: _requirements(pipeline, state)}
             return _filled(phase, "Final verification", bodies) + "\n" + commands_section(state)
         case _ if state.nothing_to_do is not None:
             return _filled(phase, state.title, _unneeded(state.nothing_to_do))
@@ -178,8 +178,8 @@ def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactR
 def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     """Return the second review of the only task: its first review counts.
 
-    The verdict is that of the first review if this phase knows it. A table that a reader would take
-    for another verdict is named and not repeated.
+    The verdict is that of the first review if this phase knows it. A table that does not agree
+    with it is named and not repeated.
     """
     found = _only_review(pipeline, state)
     task, record = found if found is not None else (None, None)
@@ -187,11 +187,11 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     positive = [verdict for verdict in phase.verdicts if verdict.positive]
     given = [verdict for verdict in positive if task is not None and verdict is task.verdict]
     verdict = (*given, *positive)[0]
-    table = record.sections.get(_REQUIREMENTS, "") if record is not None else ""
+    table = record.sections.get(REQUIREMENTS, "") if record is not None else ""
 
     def written(requirements: str) -> str:
         bodies = {
-            _REQUIREMENTS: requirements or f"As `{name}` says.",
+            REQUIREMENTS: requirements or f"As `{name}` says.",
             "Findings": f"None beside those of `{name}`.",
         }
         said = f"The run has one task, and its review stands: `{name}`."
@@ -205,10 +205,10 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
 
 
 def _agrees(text: str, verdict: Verdict, phase: ReviewPhase) -> bool:
-    from forge_bot.artifacts.verdicts import judge_review
+    from forge_bot.artifacts.reviews import judge_review
 
-    heard, findings = judge_review(text, phase.verdicts)
-    return heard is verdict and not findings
+    judged = judge_review(text, phase.verdicts)
+    return judged.verdict is verdict and not judged.findings
 
 
 def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:
@@ -242,7 +242,7 @@ def _green(state: State) -> str:
 
 def _requirements(pipeline: Pipeline, state: State) -> str:
     """Return the last review's table of requirements, because our process reads no code."""
-    found = _last_said(pipeline, state, _REQUIREMENTS)
+    found = _last_said(pipeline, state, REQUIREMENTS)
     if found is None:
         return "The reviews say what was asked for and where it is."
     name, text = found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
+from forge_bot.artifacts.requirement_table import Requirement, read_requirements
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
@@ -16,7 +17,6 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Part, compose
 from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_template
-from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import name_of_change, subject_of_change

@@ -5,15 +5,15 @@ lessons of past runs.
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
 
 from pydantic import JsonValue
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
+from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.reports import Answer, Report, RetryAsked
-from forge_bot.engine.state import State
 from forge_bot.errors import CannotUpdate, PersonDecides, UnknownArtifact
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_runs.client_run import Turns, client_run
@@ -39,7 +39,7 @@ from forge_bot.mcp_server.side_tool_results import (
     Validation,
 )
 from forge_bot.mcp_server.tool_schemas import UIComponent
-from forge_bot.runs.agent_work.artifact_contract import ArtifactContract
+from forge_bot.runs.agent_work.artifact_contract import artifact_contract
 from forge_bot.runs.finding_runs.find_runs import run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.local_user import local_user
@@ -334,33 +334,28 @@ def _resume_info(found: RunSnapshot, workspace: str, *, here: bool) -> ResumeInf
 
 
 def _validated(found: RunSnapshot, name: str, text: str) -> Validation:
-    for phase in found.pipeline.phases:
-        if not isinstance(phase, AnsweringPhase) or not _writes(phase.writes, name, found.state):
-            continue
-        from forge_bot.engine.next_action import agent_and_headings
+    from forge_bot.engine.next_action import ask_for
 
-        _, headings = agent_and_headings(phase, found.state)
-        verdicts = phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else ()
-        contract = ArtifactContract(
-            headings=headings,
-            verdicts=verdicts,
-            tasks=isinstance(phase, AgentPhase) and phase.tasks,
-        )
-        seen = contract.inspect(text)
-        unreadable = seen.verdict is not None and seen.verdict.value == "UNREADABLE"
+    state = found.state
+    tasks = (None, *(task.spec.id for task in state.tasks))
+    for phase, task in product(found.pipeline.phases, tasks):
+        if (
+            not isinstance(phase, AnsweringPhase)
+            or phase.writes.replace("{task}", task or "") != name
+        ):
+            continue
+        action = ask_for(found.pipeline, state, phase, task)
+        if action is None:
+            continue
+        contract = artifact_contract(found, action, task)
+        seen, problems = contract.inspect(text), contract.complaints(text)
         return Validation(
             artifact=name,
             phase=phase.id,
-            valid=not seen.problems and not unreadable,
-            problems=tuple(str(problem) for problem in seen.problems),
+            valid=not problems,
+            problems=problems,
             verdict=seen.verdict.value if seen.verdict is not None else None,
             findings=tuple(finding.model_dump(mode="json") for finding in seen.findings),
-            tasks=tuple(f"{task.id}: {task.title}" for task in seen.tasks),
+            tasks=tuple(f"{spec.id}: {spec.title}" for spec in seen.tasks),
         )
     raise UnknownArtifact(say("client.run_management.no_phase_writes_it", name=name))
-
-
-def _writes(pattern: str, name: str, state: State) -> bool:
-    return name == pattern or name in {
-        pattern.replace("{task}", task.spec.id) for task in state.tasks
-    }

@@ -77,6 +77,11 @@ class Run:
         """The frozen request."""
         return read_request(self.workspace.read("request.md"))
 
+    def artifact(self, name: str) -> str | None:
+        """The text of an artifact, or None."""
+        raw = self.workspace.read_bytes(name)
+        return None if raw is None else raw.decode("utf-8", "replace")
+
     @property
     def ref(self) -> str:
         """The full ref of the run's branch, which no tag of the same name hides."""

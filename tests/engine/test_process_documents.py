@@ -7,9 +7,9 @@ import pytest
 
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.artifacts.plans import is_one_task, planned_files, planned_tasks
+from forge_bot.artifacts.reviews import judge_review
 from forge_bot.artifacts.sections import read_section
 from forge_bot.artifacts.tasks import read_tasks
-from forge_bot.artifacts.verdicts import judge_review
 from forge_bot.artifacts.whole_task import whole_criteria
 from forge_bot.engine import SpawnAgent, WriteFile
 from forge_bot.engine.pipeline import Pipeline
@@ -287,7 +287,7 @@ def test_the_second_review_of_one_task_has_its_verdict_and_its_table() -> None:
     bench.wrote(verdict=Verdict.PASS_WITH_NOTES)
     action = written(bench)
     verdicts = (Verdict.PASS, Verdict.PASS_WITH_NOTES, Verdict.FAIL)
-    assert judge_review(action.content, verdicts) == (Verdict.PASS_WITH_NOTES, ())
+    assert judge_review(action.content, verdicts) == (Verdict.PASS_WITH_NOTES, (), ())
     assert TABLE in action.content
     assert "`review-1.md`" in action.content
 

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from forge_bot.artifacts.verdicts import judge_review, read_findings, read_verdict
+from forge_bot.artifacts.findings import read_findings
+from forge_bot.artifacts.reviews import AnswersFor, judge_review
+from forge_bot.artifacts.verdicts import read_verdict
 from forge_bot.values import Finding, Frozen, Severity, Verdict
 
 DESIGN = (Verdict.APPROVE, Verdict.APPROVE_WITH_NOTES, Verdict.REVISE)
@@ -63,17 +65,52 @@ def test_findings_are_found_in_the_shapes_reviewers_write(review: Review) -> Non
 
 @corpus("whole")
 def test_a_whole_review_is_judged_by_its_verdict_and_its_findings(review: Review) -> None:
-    verdict, findings = judge_review(review.text, review.offered)
+    verdict, findings, _ = judge_review(review.text, review.offered)
     assert (verdict, said(findings)) == (review.verdict, review.findings)
 
 
 @pytest.mark.parametrize("yes", [verdict for verdict in Verdict if verdict.positive])
-def test_a_yes_of_any_sort_beside_a_critical_finding_is_unreadable(yes: Verdict) -> None:
-    assert read_verdict(f"## Verdict: {yes}", [yes]) is yes
-    assert (
-        judge_review(f"## Verdict: {yes}\n\n- [CRITICAL] data loss", [yes])[0] is Verdict.UNREADABLE
-    )
-    assert judge_review(f"## Verdict: {yes}\n\n- [MAJOR] no retry", [yes])[0] is yes
+def test_a_yes_counts_only_where_its_findings_allow_it(yes: Verdict) -> None:
+    passes = yes in CODE
+    for severity, counts in {"CRITICAL": False, "MAJOR": not passes, "MINOR": True}.items():
+        judged = judge_review(f"## Verdict: {yes}\n\n- [{severity}] no retry", [yes])
+        assert judged.verdict is (yes if counts else Verdict.UNREADABLE)
+        assert judged.contradictions == (
+            () if counts else (f"{yes} stands beside a {severity} finding: no retry",)
+        )
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids", "table", "why"),
+    [
+        ("| R-1: a | | | met |\n| R-2 | | | **Met** |", ("R-1", "R-2"), True, ()),
+        ("| R-1 and R-2 | | | left out, as decided |", ("R-1", "R-2"), True, ()),
+        ("| R-1 | | | partly |", ("R-1",), True, ("R-1: the state is partly",)),
+        (
+            "| R-1 | | | met, but not on Windows |",
+            (),
+            False,
+            ("R-1: the state is met, but not on Windows",),
+        ),
+        ("| It ends | | | |", (), False, ("It ends: the state is empty",)),
+        ("| R-1 | | | met |", ("R-1", "P-1"), True, ("P-1 has no row in the table",)),
+        ("| R-1: as R-2 | | | met |", ("R-1", "R-2"), True, ("R-2 has no row in the table",)),
+        ("", ("R-1",), True, ("R-1 has no row in the table",)),
+        ("", ("R-1",), False, ()),
+        ("| R-1 | | | met |\n| R-2: of another task | | | missing |", ("R-1",), False, ()),
+    ],
+)
+def test_work_passes_only_if_each_requirement_that_the_review_answers_for_is_met(
+    rows: str, ids: tuple[str, ...], table: bool, why: tuple[str, ...]
+) -> None:
+    head = "| Requirement | Files | Tests | State |\n|---|---|---|---|\n"
+    text = f"## Verdict: PASS\n\n## Requirements\n\n{head if rows else 'None.'}{rows}\n"
+    judged = judge_review(text, CODE, AnswersFor(ids=ids, table=table))
+    said = tuple(f"PASS stands beside a requirement that is not met: {reason}" for reason in why)
+    assert judged.contradictions == said
+    assert judged.verdict is (Verdict.UNREADABLE if why else Verdict.PASS)
+    failed = judge_review(text.replace("PASS", "FAIL"), CODE, AnswersFor(ids=ids, table=table))
+    assert failed.verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,43 @@ async def test_a_document_that_is_the_same_byte_for_byte_counts_beside_changed_c
         assert "# mended" in host.git("show", "HEAD:rota/schedule.py")
 
 
+async def test_a_review_that_passes_what_it_calls_unmet_goes_back_and_is_shown_as_that(
+    sample: Sample,
+) -> None:
+    answers = script.usual()
+    (analyst,) = [key for key in answers if key[0] == "situation-analyst"]
+    listed = "- R-1: nobody before the start\n- R-2: the swaps count\n"
+    whole = str(answers[analyst]["artifact_markdown"]).replace("\n\n", f"\n\n{listed}\n", 1)
+    row = "| R-1: nobody | `rota/schedule.py` | `test_before` | {} |\n"
+    table = f"| Requirement | Files | Tests | State |\n|---|---|---|---|\n{row}"
+    async with hosting(sample) as host:
+        host.answers = {**answers, analyst: {"artifact_markdown": whole}}
+        await host.begin(TASK, "M")
+        await host.drive(await host.next())
+        action = await host.drive(await host.next(user_response="approve"), "impl-reviewer")
+        host.perform(action)
+        review = host.path / host.workspace / "review-1.md"
+        text = review.read_text("utf-8")
+        for wrong, why in {
+            f"{text}\n- **[MAJOR]** no retry\n": ("a MAJOR finding: no retry", "R-1 has no row"),
+            f"{text}\n## Requirements\n\n{table.format('missing')}": (
+                "R-1: nobody: the state is missing",
+                "R-2 has no row",
+            ),
+        }.items():
+            review.write_text(wrong, "utf-8")
+            seen = await host.call(
+                "validate_artifact", workspace=host.workspace, artifact="review-1.md"
+            )
+            assert (seen["valid"], seen["verdict"]) == (False, "UNREADABLE")
+            with pytest.raises(Refusal) as caught:
+                await host.next(previous_action_complete=True, action_id=action["action_id"])
+            said = str(caught.value)
+            assert all(reason in said for reason in (*why, *seen["problems"])), said
+        again = await host.next(previous_action_complete=True, action_id=action["action_id"])
+        assert again["agent"] == "impl-reviewer", "it is asked again, and the task has not passed"
+
+
 async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_declares(
     sample: Sample,
 ) -> None:

@@ -213,7 +213,7 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
     tasks = action.parallel_task_ids or ()
     named = [task for task in tasks if action.output_file.replace("{task}", task) == name]
     left = said_left(applier.left_in_conflict(named, {}, run.tree))
-    complaints = (*artifact_contract(run, action).complaints(text), *left)
+    complaints = (*artifact_contract(run, action, next(iter(named), None)).complaints(text), *left)
     if not dispatch.refused:
         complaints = (*complaints, *applier.doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:

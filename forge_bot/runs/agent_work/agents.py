@@ -232,7 +232,7 @@ class Agents:
         try:
             prompt, material = await self._prompt(action, task, worktree)
             assignment = self._assignment(action, task, prompt, material)
-            contract = answer_contract(self.run, action)
+            contract = answer_contract(self.run, action, task)
             finished = await work(
                 assignment,
                 model=self.models[action.tier],

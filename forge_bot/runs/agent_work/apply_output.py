@@ -163,7 +163,7 @@ class OutputApplier:
         the run's; raises MergeConflict, with nothing written, when they do not fit together with
         what was merged before.
         """
-        contract = answer_contract(self.run, action)
+        contract = answer_contract(self.run, action, task)
         inspection = contract.inspect(answer.artifact_markdown)
         if isinstance(answer, Change):
             planned = dict(self._plan(answer, tree).files)
@@ -198,7 +198,7 @@ class OutputApplier:
             if not (self.run.tree.path / path).is_symlink()
         ]
         self._write([each for each in with_formatting(there, formatted) if each not in there])
-        inspection = artifact_contract(self.run, action).inspect(text)
+        inspection = artifact_contract(self.run, action, task).inspect(text)
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
         report = self._written(action, task, text, inspection, usage)

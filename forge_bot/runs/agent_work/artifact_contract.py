@@ -1,9 +1,13 @@
 """The requirements of an artifact, and the problems of a text that has to meet them."""
 
+import re
+
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.open_decisions import read_open_decisions
 from forge_bot.artifacts.plans import document_facts
 from forge_bot.artifacts.read_artifact import inspect
+from forge_bot.artifacts.requirement_table import numbered_requirements
+from forge_bot.artifacts.reviews import AnswersFor
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.phases import (
@@ -13,10 +17,12 @@ from forge_bot.engine.phases import (
     ReviewPhase,
     TaskReviewPhase,
 )
+from forge_bot.engine.process_documents import REQUIREMENTS
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot
 from forge_bot.runs.run import Run
 from forge_bot.settings.instructions import Rules
-from forge_bot.values import Frozen, Inspection, Problem, Verdict
+from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
 
 _HIDDEN = (
     "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
@@ -29,6 +35,7 @@ class ArtifactContract(Frozen):
 
     headings: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = ()
+    answers_for: AnswersFor = AnswersFor()
     tasks: bool = False
     rules: Rules = Rules()
     plans: bool = False
@@ -56,7 +63,13 @@ class ArtifactContract(Frozen):
         return found.replace(next_document=following, problems=problems)
 
     def _inspected(self, text: str) -> Inspection:
-        found = inspect(text, headings=self.headings, verdicts=self.verdicts, tasks=self.tasks)
+        found = inspect(
+            text,
+            headings=self.headings,
+            verdicts=self.verdicts,
+            answers_for=self.answers_for,
+            tasks=self.tasks,
+        )
         found = found.replace(tasks=self.rules.applied(found.tasks)) if found.tasks else found
         found = found.replace(**document_facts(text, plans=self.plans, carries=self.carries))
         if self.plans:
@@ -79,28 +92,64 @@ class ArtifactContract(Frozen):
         found = [str(problem) for problem in inspection.problems]
         if inspection.verdict is Verdict.UNREADABLE:
             allowed = ", ".join(verdict.value for verdict in self.verdicts)
-            found.append(
-                f"there must be exactly one verdict out of {allowed}, and it must agree with the"
-                " findings"
-            )
+            unclear = f"there must be exactly one verdict out of {allowed}"
+            found += inspection.contradictions or (unclear,)
         return tuple(found)
 
 
-def artifact_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
-    """The contract of the artifact that an action asks for."""
-    return contract_of(run, run.pipeline.phase(action.phase), action.headings)
+def artifact_contract(
+    run: Run | RunSnapshot, action: SpawnAgent, task: TaskId | None
+) -> ArtifactContract:
+    """Return the contract of the artifact that an action asks for, of one task where it has
+    several.
+    """
+    phase = run.pipeline.phase(action.phase)
+    table = REQUIREMENTS in {*action.headings, *action.closing}
+    return contract_of(run, phase, action.headings).replace(
+        answers_for=_answers_for(run, phase, task, table=table)
+    )
 
 
-def answer_contract(run: Run, action: SpawnAgent) -> ArtifactContract:
+def _answers_for(
+    run: Run | RunSnapshot, phase: AnyPhase, task: TaskId | None, *, table: bool
+) -> AnswersFor:
+    """Return the requirements that a review answers for: those that the task names, else all where
+    the review is of the whole change.
+    """
+    if not (table or isinstance(phase, TaskReviewPhase)) or not isinstance(
+        phase, ReviewPhase | TaskReviewPhase
+    ):
+        return AnswersFor()
+    ids = _numbered(run)
+    if table:
+        return AnswersFor(ids=ids, table=True)
+    reviewed = run.state.task(task)
+    words = (reviewed.spec.title, *reviewed.spec.acceptance) if reviewed is not None else ()
+    named = {number for text in words for number in re.findall(r"\b[A-Z]-\d+", text)}
+    return AnswersFor(ids=tuple(number for number in ids if number in named))
+
+
+def _numbered(run: Run | RunSnapshot) -> tuple[str, ...]:
+    """Return the numbers of the run's requirements, from the first document that lists them."""
+    written = [phase.writes for phase in run.pipeline.phases if isinstance(phase, AgentPhase)]
+    lists = (numbered_requirements(run.artifact(name) or "") for name in written)
+    return next(filter(None, lists), ())
+
+
+def answer_contract(
+    run: Run | RunSnapshot, action: SpawnAgent, task: TaskId | None
+) -> ArtifactContract:
     """The contract of an answer, which may hold the document of a later phase too."""
-    own = artifact_contract(run, action)
+    own = artifact_contract(run, action, task)
     later = run.pipeline.also_written(action.phase, run.state.effort)
     if later is None:
         return own
     return own.replace(next_document=contract_of(run, later, later.headings))
 
 
-def contract_of(run: Run, phase: AnyPhase, headings: tuple[str, ...]) -> ArtifactContract:
+def contract_of(
+    run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
+) -> ArtifactContract:
     """Return the contract of a phase's artifact."""
     plan = run.pipeline.approved_first
     return ArtifactContract(

@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from forge_bot.artifacts.requirement_table import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
-from forge_bot.interaction.requirement_table import Requirement, read_requirements
 from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.runs.edit_checks.tests_that_ran import TestCommands, commands_that_judge, looked_for
 from forge_bot.runs.notifications import Message

@@ -7,7 +7,9 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.files_of_run import artifact_text, raw_file
 from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import Config
+from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, read_reports, read_state
@@ -24,6 +26,11 @@ class RunSnapshot(NamedTuple):
     def artifact(self, name: str) -> str | None:
         """The text of an artifact, or None."""
         return artifact_text(self.repository, self.info, name)
+
+    @property
+    def rules(self) -> Rules:
+        """The standing rules, as of the commit that the run is based on. Raises BadConfig."""
+        return rules_at(self.repository, self.state.base_commit)
 
 
 def run_snapshot(repository: Repository, info: RunInfo, config: Config) -> RunSnapshot:

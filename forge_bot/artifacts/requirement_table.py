@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from forge_bot.artifacts.markdown import read_blocks
 from forge_bot.values import Frozen
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -22,7 +23,13 @@ _AS_ABOVE = re.compile(
 )
 """Words that stand for the tests of the row above."""
 
+_IDS = re.compile(r"(?:[\W_]*(?:and\s+)?[A-Z]-\d+\b)+")
+"""The numbers that a requirement begins with, such as `R-1` or `P-2`."""
+_NUMBERED = re.compile(r"[A-Z]-\d+(?=\s*[:：])")
+
 COLUMNS = ("requirement", "files", "tests", "state")
+MET = ("met", "left out, as decided")
+"""The states with which a requirement needs no more work."""
 
 
 class Requirement(Frozen):
@@ -32,6 +39,27 @@ class Requirement(Frozen):
     files: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     state: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The numbers that it begins with."""
+        numbers = _IDS.match(self.text)
+        return tuple(re.findall(r"[A-Z]-\d+", numbers[0])) if numbers is not None else ()
+
+
+def met(state: str) -> bool:
+    """Return whether a state says that a requirement needs no more work."""
+    return re.sub(r"^[\W_]+|[\W_]+$", "", state).casefold() in MET
+
+
+def numbered_requirements(markdown: str) -> tuple[str, ...]:
+    """Return the numbers of the requirements that a document lists as `- R-1: …`."""
+    numbers = (
+        _NUMBERED.match(block.text)
+        for block in read_blocks(markdown)
+        if block.starts_item and not block.quoted
+    )
+    return tuple(dict.fromkeys(number[0] for number in numbers if number is not None))
 
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:
