@@ -2,10 +2,9 @@
 comment, summary and exit code say the same.
 """
 
-import os
 import signal
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -19,7 +18,8 @@ from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
-from forge_bot.bot.job_start import CloneUnderWay, JobStart, job_repository, protect_token
+from forge_bot.bot.job_start import CloneUnderWay, JobStart, job_repository
+from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.uncertain_comment import read_uncertain
@@ -45,31 +45,25 @@ _QUIET = frozenset({"cancelled"})
 them."""
 
 
-def work(begun: JobStart, environ: Mapping[str, str] = os.environ) -> int:
+def work(begun: JobStart) -> int:
     """Start, continue the run, and report the outcome; return the exit code."""
-    return _supervised(begun, environ, None, None)
+    return _supervised(begun, None, None)
 
 
-def publish(
-    begun: JobStart,
-    folder: Path | None,
-    *,
-    last: bool = False,
-    environ: Mapping[str, str] = os.environ,
-) -> int:
+def publish(begun: JobStart, folder: Path | None, *, last: bool = False) -> int:
     """Run the supervisor without a worker on this machine: apply the result that another machine
     left in the folder, and hand over the next work.
     """
-    return _supervised(begun, environ, JobHandoff(last=last), folder)
+    return _supervised(begun, JobHandoff(last=last), folder)
 
 
-def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
+def deliver(folder: Path) -> int:
     """Run the worker's part on a separate machine: perform the handed work, and leave it in the
     folder. The publishing job reports the outcome.
     """
-    around, _ = read_job_context(environ)
+    around, _ = read_job_context()
+    environ = protect_token(around)
     wanted = handed(environ)
-    protect_token(around.server, around.token)
     away = RemoteWorker(job_repository(around), around, environ)
     with _stopped_by_signals(away.cancel):
         told = away.deliver(wanted, folder)
@@ -77,14 +71,12 @@ def deliver(folder: Path, environ: Mapping[str, str] = os.environ) -> int:
     return 0
 
 
-def _supervised(
-    begun: JobStart, environ: Mapping[str, str], wall: JobHandoff | None, folder: Path | None
-) -> int:
+def _supervised(begun: JobStart, wall: JobHandoff | None, folder: Path | None) -> int:
     around = begun.around
     # It takes long to load, and git is cloning meanwhile.
     Thread(target=load_library).start()
     with GitHub(around.repository, around.token, around.api) as github:
-        visit = _Visit(begun, github, environ, wall, folder)
+        visit = _Visit(begun, github, wall, folder)
         return visit.ended(*visit.carried_on())
 
 
@@ -95,17 +87,15 @@ class _Visit:
         self,
         begun: JobStart,
         github: GitHub,
-        environ: Mapping[str, str],
         wall: JobHandoff | None,
         folder: Path | None,
     ) -> None:
-        around, inputs, self._cloned = begun
+        around, inputs, self._cloned, self.environ = begun
         self.wall = wall
         self.folder = folder
         self.around = around
         self.inputs = inputs
         self.github = github
-        self.environ = environ
         self.commands = CommandNames(
             prefix=inputs.prefix, short=inputs.bare, by_timer=around.by_timer
         )

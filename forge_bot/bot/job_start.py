@@ -2,15 +2,14 @@
 supervisor is read.
 """
 
-import base64
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
 from forge_bot.bot.job_context import JobContext, read_job_context
+from forge_bot.bot.protect_token import protect_token
 from forge_bot.errors import GitFailed, NoCommits
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository, clone_repository
@@ -27,6 +26,7 @@ class JobStart(NamedTuple):
     around: JobContext
     inputs: Inputs
     cloned: "CloneUnderWay | None"
+    environ: Mapping[str, str]
 
 
 def begin(environ: Mapping[str, str] = os.environ, *, certain: bool = False) -> JobStart:
@@ -34,9 +34,9 @@ def begin(environ: Mapping[str, str] = os.environ, *, certain: bool = False) -> 
     Raises NotInAction and BadInput.
     """
     around, inputs = read_job_context(environ)
-    protect_token(around.server, around.token)
+    whole = protect_token(around)
     certain = certain or around.wake.certain
-    return JobStart(around, inputs, CloneUnderWay(around) if certain else None)
+    return JobStart(around, inputs, CloneUnderWay(around) if certain else None, whole)
 
 
 class CloneUnderWay:
@@ -62,31 +62,6 @@ class CloneUnderWay:
             self._found = job_repository(around)
         except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
             self._error = error
-
-
-def protect_token(server: str, token: str) -> None:
-    """Let git use the token for this server only, and keep other processes of this user from
-    reading it out of ours.
-    """
-    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    os.environ.update(
-        {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.{server}/.extraheader",
-            "GIT_CONFIG_VALUE_0": f"AUTHORIZATION: basic {basic}",
-        }
-    )
-    _undumpable()
-
-
-def _undumpable() -> None:
-    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed
-    to others of the same user.
-    """
-    import ctypes
-
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 
 
 def default_tree(repository: str, issue: int) -> Path:
@@ -119,8 +94,4 @@ def job_repository(around: JobContext) -> Repository:
         default = cloned.default_branch() or "main"
         tip = _tip(cloned, default)
         tree = default_tree(around.repository, around.wake.issue)
-        found = Repository.find(cloned.detached_tree(tree, tip).path)
-    # A workflow has named a user for git before us, or it has not: for this job that is settled,
-    # and no commit has to ask.
-    os.environ.update(found.signature())
-    return found
+        return Repository.find(cloned.detached_tree(tree, tip).path)

@@ -12,6 +12,7 @@ from pathlib import Path
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.protect_token import without_token
 from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import (
@@ -29,13 +30,10 @@ from forge_bot.errors import GitFailed
 from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
-from forge_bot.git.process import SIGNING_KEY
+from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.sentences import say
 
-_OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
-_KEPT_BACK = frozenset({"FORGE_BOT_WAKE", SIGNING_KEY})
-_KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
 _GENTLE_SECONDS = 4.0
 """Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
 
@@ -204,7 +202,9 @@ class SupervisedWorker:
         )
         pushed = tree.head().commit
         self._child = child = WorkerProcess(
-            self.repository.root, arguments, without_token(self.environ, self.around.token)
+            self.repository.root,
+            arguments,
+            {**without_token(self.environ, self.around.token), **OWN_IDENTITY},
         )
         if self._cancelled:
             # A signal may have arrived while the worker was being started.
@@ -245,19 +245,6 @@ class SupervisedWorker:
                 case InquiryAnswer():
                     answer = message.text
         return answer
-
-
-def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
-    """Return the environment for the worker: without the workflow's own variables, the signing key,
-    and every variable that contains the token.
-    """
-    return {
-        name: value
-        for name, value in environ.items()
-        if (name in _KEPT or not name.startswith(_OURS))
-        and not (token and token in value)
-        and name not in _KEPT_BACK
-    }
 
 
 def _kept_code() -> tuple[str, ...]:

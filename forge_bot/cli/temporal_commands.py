@@ -307,10 +307,13 @@ async def _work(
 
 def _visits(console: Console, github: tuple[str, ...], duty: WorkerDuty) -> "ThreadActivities":
     """Return the activities for threads of these repositories on GitHub."""
+    from forge_bot.bot.protect_token import close_to_others
     from forge_bot.github_api.app_tokens import AppTokens, app_in
     from forge_bot.temporal.thread_activities import ThreadActivities
 
     app = app_in(os.environ) if github else None
+    if github:
+        close_to_others()
     address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
     tokens = AppTokens(app, address, now) if app is not None else None
 

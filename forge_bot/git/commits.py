@@ -21,8 +21,12 @@ from forge_bot.sentences import say
 Trailers = tuple[tuple[str, str], ...]
 Made = TypeVar("Made")
 
-_NAME = "forge-bot"
-_EMAIL = "forge-bot@users.noreply.github.com"
+OWN_IDENTITY = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "forge-bot"), ("EMAIL", "forge-bot@users.noreply.github.com"))
+}
+"""Variables of git that name forge-bot as author and committer."""
 # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the
 # machine.
 SETTINGS = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
@@ -178,7 +182,7 @@ def identity(folder: Path) -> dict[str, str]:
             ).code
             != 0
         ):
-            extra |= {f"GIT_{role}_NAME": _NAME, f"GIT_{role}_EMAIL": _EMAIL}
+            extra |= {name: value for name, value in OWN_IDENTITY.items() if role in name}
     return extra
 
 

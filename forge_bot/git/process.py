@@ -25,7 +25,9 @@ Result = TypeVar("Result")
 QUICK = 60.0
 LONG = 900.0
 SIGNING_KEY = "FORGE_BOT_SIGNING_KEY"
-"""The variable with the private key that commits are signed with. No git gets it."""
+"""The variable with the private key that commits are signed with."""
+
+_NEVER_GIVEN = frozenset({SIGNING_KEY, "FORGE_BOT_APP_KEY"})
 
 # Options given with -c win over every configuration file and over GIT_CONFIG_COUNT.
 _SETTINGS = (
@@ -139,24 +141,25 @@ def git(
     ok: Collection[int] = (0,),
     into: IO[bytes] | None = None,
     upwards: bool = False,
+    descriptors: tuple[int, ...] = (),
 ) -> GitResult:
     """Run git in `folder`, the top of a work tree (or any folder inside one, with `upwards`).
 
     `env` adds to the environment, `ok` lists the exit codes that are an answer, `into` takes the
-    output instead of memory. Raises GitFailed (also after `seconds`), GitMissing, and
-    NotARepository when the folder is not there.
+    output instead of memory, `descriptors` stay open in git. Raises GitFailed (also after
+    `seconds`), GitMissing, and NotARepository when the folder is not there.
     """
     if not folder.is_dir():
         raise NotARepository(say("git.process.no_folder", folder=folder))
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     environment = {**_environment(), **fence, **(env or {})}
     try:
-        return _called(folder, args, environment, stdin, seconds, ok, into)
+        return _called(folder, args, environment, stdin, seconds, ok, into, descriptors)
     except subprocess.TimeoutExpired:
         if not _unblocked(folder, into):
             raise _overdue(args, seconds) from None
     try:
-        return _called(folder, args, environment, stdin, seconds, ok, into)
+        return _called(folder, args, environment, stdin, seconds, ok, into, descriptors)
     except subprocess.TimeoutExpired:
         raise _overdue(args, seconds) from None
 
@@ -169,9 +172,10 @@ def _called(
     seconds: float,
     ok: Collection[int],
     into: IO[bytes] | None,
+    descriptors: tuple[int, ...],
 ) -> GitResult:
     """Run git to its end. Raises TimeoutExpired after `seconds`."""
-    process = _start(folder, args, environment, into)
+    process = _start(folder, args, environment, into, descriptors=descriptors)
     me = threading.current_thread()
     _asked_by[me] = process
     try:
@@ -245,12 +249,16 @@ def without_credentials(text: str) -> str:
     return _CREDENTIALS.sub(r"\1", text)
 
 
+def plain_environment() -> dict[str, str]:
+    """Return this process's environment for a child, without the keys that no child gets."""
+    return {name: value for name, value in os.environ.items() if name not in _NEVER_GIVEN}
+
+
 def _environment() -> dict[str, str]:
     kept = {
         k: v
-        for k, v in os.environ.items()
-        if (not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS))
-        and k != SIGNING_KEY
+        for k, v in plain_environment().items()
+        if not k.startswith("GIT_") or k in _KEPT or k.startswith(_KEPT_STARTS)
     }
     # Literal pathspecs: a file may be called `*` or `:(top)`. No optional locks: looking at a tree
     # must not disturb its user. No replaced objects and no grafts: a push sends the objects
@@ -280,6 +288,7 @@ def _start(
     env: dict[str, str],
     into: IO[bytes] | None,
     words: int = subprocess.PIPE,
+    descriptors: tuple[int, ...] = (),
 ) -> "subprocess.Popen[bytes]":
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     try:
@@ -290,6 +299,7 @@ def _start(
             stdin=subprocess.PIPE,
             stdout=into or subprocess.PIPE,
             stderr=words,
+            pass_fds=descriptors,
             # A session of its own: ssh and filters end with git, and nothing asks questions on the
             # user's terminal.
             start_new_session=True,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
+from forge_bot.git.job_token import ask_remote
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
 from forge_bot.remedies import Resume
@@ -100,7 +101,7 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
 def fetch_branch(folder: Path, branch: str) -> None:
     """Learn where one branch of origin is now, and nothing else. Raises GitFailed."""
     ref = f"+{HEADS}{branch}:{REMOTES}{ORIGIN}/{branch}"
-    git(folder, "fetch", *_FETCHED, "--", ORIGIN, ref, seconds=LONG)
+    ask_remote(folder, "fetch", *_FETCHED, "--", ORIGIN, ref)
 
 
 _pushed_from: set[Path] = set()
@@ -119,12 +120,12 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
     words = (*words, "--", ORIGIN, *sources)
     try:
         try:
-            git(folder, *words, seconds=LONG)
+            ask_remote(folder, *words)
         except GitFailed as error:
             # What was pushed after all, the remote has already.
             if not unreached(error.output):
                 raise
-            git(folder, *words, seconds=LONG)
+            ask_remote(folder, *words)
     except GitFailed as error:
         _pushed_from.discard(folder)
         _check_remote(folder)

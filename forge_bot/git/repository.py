@@ -20,8 +20,9 @@ from forge_bot.git import (
     worktree_list,
 )
 from forge_bot.git.branch_tips import branch_names, branch_tips
+from forge_bot.git.job_token import ask_remote, clone_with_token
 from forge_bot.git.object_reader import ObjectReader
-from forge_bot.git.process import LONG, Given, OfFolder, Result, git
+from forge_bot.git.process import Given, OfFolder, Result, git
 from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
@@ -171,7 +172,7 @@ class Repository:
         """Fetch the remote's branches. Raises GitFailed."""
         refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remotes.ORIGIN}/*"
         options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
-        git(self.root, "fetch", *options, "--", remotes.ORIGIN, refs, seconds=LONG)
+        ask_remote(self.root, "fetch", *options, "--", remotes.ORIGIN, refs)
 
     def remote_branches(self) -> tuple[str, ...]:
         """Names of origin's branches as of the last fetch, without its HEAD."""
@@ -273,7 +274,7 @@ def clone_repository(address: str, folder: Path) -> Repository:
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         options = ("--quiet", "--no-checkout", "--no-tags", "--template=")
-        git(folder.parent, "clone", *options, "--", address, str(folder), seconds=LONG)
+        clone_with_token(address, folder, *options)
         return Repository.find(folder)
     repository = Repository.find(folder)
     repository.fetch()

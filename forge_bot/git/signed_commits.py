@@ -4,7 +4,6 @@ bytes the same way, at any time, so machines with the same key make the same com
 
 import base64
 import hashlib
-import os
 import re
 import subprocess
 import tempfile
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from forge_bot.errors import BadSigningKey, GitFailed
-from forge_bot.git.process import SIGNING_KEY, git
+from forge_bot.git.process import SIGNING_KEY, git, plain_environment
 from forge_bot.sentences import say
 
 _KIND = "ssh-ed25519"
@@ -111,10 +110,14 @@ def _committer(text: str) -> tuple[str, str]:
     """Return the name and address in the comment of a private key. Raises BadSigningKey."""
     with _file(text) as place:
         words = ["ssh-keygen", "-y", "-P", "", "-f", str(place)]
-        env = {name: value for name, value in os.environ.items() if name != SIGNING_KEY}
         try:
             done = subprocess.run(
-                words, capture_output=True, text=True, check=False, timeout=_SECONDS, env=env
+                words,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_SECONDS,
+                env=plain_environment(),
             )
         except (FileNotFoundError, subprocess.TimeoutExpired):
             raise BadSigningKey(

@@ -13,6 +13,7 @@ from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.large_trees import is_large
+from forge_bot.git.process import plain_environment
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.process_signals import this_process
@@ -104,7 +105,13 @@ def _remove_in_background(folder: Path) -> None:
     words = ("sh", "-c", 'rm -rf -- "$1" &', "sh", str(folder))
     try:
         subprocess.run(
-            words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, check=True
+            words,
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            env=plain_environment(),
+            start_new_session=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         shutil.rmtree(folder, ignore_errors=True)

@@ -18,10 +18,10 @@ _READ = "import time:"
 _MOST = {
     ("--help",): 165,
     ("--version",): 165,
-    ("list",): 337,
-    ("status",): 348,
-    ("show", "request.md"): 337,
-    ("status", "--json"): 342,
+    ("list",): 338,
+    ("status",): 349,
+    ("show", "request.md"): 338,
+    ("status", "--json"): 343,
 }
 _WORKING = {
     "asyncio",

@@ -2,11 +2,16 @@
 can read of it.
 """
 
+import base64
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from forge_bot.bot.supervised_worker import without_token
+from forge_bot.bot.protect_token import without_token
+from tests.bot.stage import Stage
+from tests.fakes.github import FakeGitHub
 
 TOKEN = "ghs_0123456789abcdef"
 
@@ -30,21 +35,84 @@ def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() 
     }
 
 
-LOOKED_AT = """
-import ctypes, os, sys
-from forge_bot.bot.job import protect_token
-protect_token("https://github.com", os.environ["GITHUB_TOKEN"])
-print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
-print(os.environ["GIT_CONFIG_KEY_0"])
+SUPERVISOR = """
+import ctypes, os, subprocess
+from pathlib import Path
+from forge_bot.bot.job_start import begin
+repository = begin(certain=True).cloned.repository()
+for settings in (Path.home() / ".gitconfig", repository.common_dir / "config"):
+    with settings.open("a") as file:
+        file.write(os.environ["WRITTEN_BY_A_WORKER"])
+Path.home().joinpath(".netrc").write_text("default login eve password eve")
+repository.fetch()
+tree = repository.add_worktree(Path.home() / "tree", "feature/x", "HEAD")
+tree.push(repository.commit_id("refs/remotes/origin/main"))
+repository.fetch()
+subprocess.run(["env"], check=True)
+print(repository.remote_branches(), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+WITNESS = """#!/bin/sh
+{ cat /proc/$$/environ; echo "$@"
+for fd in /proc/$$/fd/*; do
+  case "$fd" in */[012]) ;; *) timeout 0.1 cat "$fd" </dev/null ;; esac
+done; } >>"$LOG" 2>/dev/null
+exec GIT "$@"
+"""
+HOSTILE = """
+[url "ext::sh -c touch% TOUCHED"]
+    insteadOf = HUB
+[http]
+    proxy = http://127.0.0.1:9
+[credential]
+    helper = "!touch TOUCHED; echo"
+[core]
+    gitProxy = TOUCHED
+    alternateRefsCommand = touch TOUCHED
+[remote "origin"]
+    url = HUB/somebody/else.git
+    pushurl = HUB/somebody/else.git
+    vcs = TOUCHED
 """
 
 
-def test_a_supervisor_closes_its_memory_and_environment_to_other_processes_of_its_user() -> None:
+def test_children_of_a_supervisor_have_no_token_and_obey_no_settings_of_a_worker(
+    github: FakeGitHub, tmp_path: Path
+) -> None:
     """What `prctl` says; root may look all the same, which no process of its own user can
     prevent.
     """
-    environ = {**os.environ, "GITHUB_TOKEN": TOKEN}
-    said = subprocess.run(
-        [sys.executable, "-c", LOOKED_AT], env=environ, capture_output=True, text=True, check=True
-    ).stdout
-    assert said.splitlines() == ["0", "http.https://github.com/.extraheader"]
+    stage = Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
+    stage.repo.private = True
+    environ, folder = stage.machine("issues", {}, "maint")
+    token, log, touched = environ["GITHUB_TOKEN"], tmp_path / "log", tmp_path / "touched"
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "git").write_text(WITNESS.replace("GIT", shutil.which("git") or ""))
+    (programs / "git").chmod(0o755)
+    hostile = HOSTILE.replace("TOUCHED", str(touched)).replace("HUB", github.url)
+    environ |= {
+        "PATH": f"{programs}{os.pathsep}{environ['PATH']}",
+        "LOG": str(log),
+        "FORGE_BOT_WAKE": f'{{"issue": {stage.issue.number}}}',
+        "FORGE_BOT_SIGNING_KEY": "signing-secret",
+        "ACTIONS_RUNTIME_TOKEN": "runtime-secret",
+        "INPUT_TOKEN": token,
+        "WRITTEN_BY_A_WORKER": hostile,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SUPERVISOR],
+        env=environ,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "('feature/x', 'main') 0"
+    assert not touched.exists()
+    assert stage.repo.bare.head("feature/x") == stage.repo.bare.head("main")
+    seen = log.read_text() + done.stdout
+    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    assert len(log.read_text().split("fetch")) > 1
+    assert [each for each in (token, basic, "runtime-secret") if each in seen] == []
+    assert "signing-secret" not in log.read_text()

@@ -15,6 +15,7 @@ from typing import Self
 from pydantic import ValidationError
 
 from forge_bot.git import GitObject, ObjectReader, tree_entries
+from forge_bot.git.process import plain_environment
 from forge_bot.knowledge.past_runs import (
     REQUEST,
     STATE,
@@ -125,6 +126,7 @@ def _from_process(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=plain_environment(),
         )
     except OSError:
         return
