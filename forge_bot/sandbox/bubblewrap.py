@@ -41,7 +41,7 @@ ALONE = (
     "--cap-drop",
     "ALL",
 )
-ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv")
+ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "localhost", "--clearenv")
 # The parent of a task group may start this many threads for each process it may have.
 THREADS_EACH = 8
 _GONE_SECONDS = 10

@@ -31,6 +31,9 @@ class Everything(unittest.TestCase):
     def test_lock_between_processes(self):
         lock = multiprocessing.get_context('spawn').Lock()
         with lock: self.assertFalse(lock.acquire(block=False))
+    def test_own_name(self):
+        import socket
+        self.assertEqual(socket.gethostbyname(socket.gethostname())[:4], '127.')
     def test_home(self):
         pathlib.Path.home().joinpath('.tool').write_text('x')
 """
@@ -44,7 +47,7 @@ def test_a_test_run_with_processes_pools_and_temporary_files_passes(
         backend, Box(worktree=worktree), ["python3", "-m", "unittest", "discover", "-s", "src"]
     )
     assert outcome.exit_code == 0, outcome.output
-    assert "Ran 5 tests" in outcome.output
+    assert "Ran 6 tests" in outcome.output
 
 
 def test_files_in_folders_of_the_work_tree_can_be_made_changed_moved_and_removed(
