@@ -19,7 +19,7 @@ from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, regis
 from forge_bot.sandbox.toolchains import ROOTS, Tools, find_tools
 from forge_bot.sentences import say
 
-_USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _ETC = Path("/etc")
 _ALWAYS_PRIVATE = ("environment", "netrc")
@@ -86,7 +86,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     for name, folder in box.copied.items():
         if folder.is_dir():
             shutil.copytree(folder, temporary / name, symlinks=True)
-    path = box.env.get("PATH") or os.environ.get("PATH") or _USUAL_PATH
+    path = box.env.get("PATH") or os.environ.get("PATH") or USUAL_PATH
     tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
     home = f"{seen}/home"
     git = private_parts(

@@ -160,6 +160,16 @@ def test_setup_that_failed_by_a_package_offers_to_leave_its_script_out_and_is_no
     assert "Nothing was verified" in (sample.workspace / "pull-request.md").read_text()
 
 
+def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: Sample) -> None:
+    install = "mkdir -p {env}/bin; cp /bin/true {env}/bin/false"
+    setup = json.dumps([["sh", "-c", install]])
+    configured(sample, f"commands:\n  setup: {setup}\n  lint: [['false'], [env, 'false']]\n")
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert "checkpoint-a" in asked.out, asked.out
+    lint = [each for each in status(sample)["baseline"] if each["name"] == "lint"]
+    assert [each["exitCode"] for each in lint] == [0, 0]
+
+
 def test_a_pipe_that_setup_leaves_is_not_kept_and_stops_nothing(sample: Sample) -> None:
     setup = "[sh, -c, 'mkdir left left/empty; mkfifo left/pipe; echo kept > left/file']"
     test = "[sh, -c, 'ls left; cat left/file']"

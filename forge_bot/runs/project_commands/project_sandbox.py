@@ -2,6 +2,7 @@
 resources that a command may use.
 """
 
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from forge_bot.runs.project_commands.compiled_go import GO_CACHE, fits, give_par
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
+from forge_bot.sandbox.visible_files import USUAL_PATH
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 
@@ -102,10 +104,15 @@ class ProjectSandbox:
                 **_tool_homes(environment),
                 **{name: str(folder) for name, folder in kept.items()},
                 **self.config.environment,
+                "PATH": os.pathsep.join((str(environment / "bin"), self._path())),
             },
             services=tuple(dict.fromkeys(self.config.services.values())),
             limits=ResourceLimits(seconds=limit if seconds is None else min(seconds, limit)),
         )
+
+    def _path(self) -> str:
+        """Return the folders of programs that come after those of the environment."""
+        return self.config.environment.get("PATH") or os.environ.get("PATH") or USUAL_PATH
 
     def _give_parts_of_go(self, place: Tree) -> None:
         """Give this run the parts of Go's standard library that its project imports, where one of
