@@ -80,6 +80,7 @@ class _Start:
             name=name,
             branch=self.options.branch,
             here=self.options.here,
+            records=self.config.records,
         )
 
     def subject(self, plan: RunPlan) -> CheckSubject:
@@ -222,7 +223,7 @@ def _made(repository: Repository, start: _Start, beginning: NewRun) -> tuple[New
             return beginning, create_run(repository, beginning, start.pipeline, sets_up=sets_up)
         except BranchExists:
             plan = beginning.plan
-            branch = plan.branch if start.options.branch else start.plan(plan.slug).branch
+            branch = start.plan(plan.slug).branch
             if branch == plan.branch:
                 raise
             plan = plan.model_copy(update={"branch": branch})
@@ -274,7 +275,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         "cli.start_run.effort_and_branch",
         effort=plan.effort,
         effort_reason=escape(plan.effort_reason),
-        branch=escape(plan.branch),
+        branch=escape(plan.merge_branch or plan.branch),
     )
     console.print(f"  {chosen}")
     console.print(f"  {escape(expected(estimate))}")

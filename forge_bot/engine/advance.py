@@ -58,6 +58,7 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         effort_reason=report.effort_reason,
         flow_template=pipeline.flows[report.effort],
         branch=report.branch,
+        pull_request_branch=report.merge_branch,
         base_branch=report.base_branch,
         base_commit=report.base_commit,
         request_hash=report.request_hash,

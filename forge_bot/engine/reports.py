@@ -74,6 +74,9 @@ class RunStarted(_Report):
     source: Source = Source()
     flags: RunFlags = RunFlags()
     branch: str
+    merge_branch: str = Field(
+        default="", description="the name that a person gave to the branch for merge"
+    )
     base_branch: str
     base_commit: str
     request_blob: str

@@ -44,6 +44,10 @@ class BranchNames:
             name.removeprefix(HEADS) for name in self._refs if name.startswith(HEADS)
         )
 
+    def with_local(self, branch: str) -> "BranchNames":
+        """Return these names and that of a branch that is to be made here."""
+        return BranchNames((*self._refs, f"{HEADS}{branch}"))
+
     def at_origin(self) -> tuple[str, ...]:
         """Return the names of origin's branches, without its HEAD."""
         start = f"{REMOTES}origin/"

@@ -66,6 +66,9 @@ class RunPlan(Frozen):
     slug: str
     branch: str
     here: bool = False
+    merge_branch: str = Field(
+        default="", description="the name that a person gave to the branch for merge"
+    )
 
 
 class NewRun(Frozen):
@@ -104,8 +107,10 @@ def plan_for(
     here: bool,
     external_worktree: bool = False,
     mark: str = "forge",
+    records: RecordsPolicy = RecordsPolicy.SEPARATE,
 ) -> RunPlan:
     """Return the plan for a draft. `mark` is the label that starts runs; `forge:S` goes with it.
+    `branch` names the branch for merge, which is the run's own where `records` lie there too.
 
     With `external_worktree` the tree belongs to somebody who already knows the problems of a run in
     it. Names that a killed start has taken become free again. Raises BadOption, BranchExists,
@@ -136,9 +141,12 @@ def plan_for(
         return plan.replace(branch=head.branch)
     if branch is not None:
         check_free(repository, branch)
-        return plan
+        if records is RecordsPolicy.IN_BRANCH:
+            return plan
     wanted = branch_name(draft.source.id, plan.slug)
-    return plan.replace(branch=free_branch(repository, wanted, repository.branch_names()))
+    names = repository.branch_names()
+    own = free_branch(repository, wanted, names.with_local(branch) if branch else names)
+    return plan.replace(branch=own, merge_branch=branch or "")
 
 
 def _check_here(repository: Repository, head: Head) -> None:
@@ -288,6 +296,7 @@ class _FirstCommit(NamedTuple):
             source=request.source,
             flags=self.beginning.flags,
             branch=self.beginning.plan.branch,
+            merge_branch=self.beginning.plan.merge_branch,
             base_branch=self.head.branch,
             base_commit=self.head.commit,
             request_blob=blob,

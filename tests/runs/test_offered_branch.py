@@ -48,6 +48,23 @@ def test_the_branch_for_merge_has_the_code_of_the_run_and_nothing_of_its_record(
     assert ended_sample.git("diff", "--name-only", f"main...{offered}") != ""
 
 
+@pytest.mark.parametrize(
+    ("task", "named", "own", "offered"),
+    [
+        ("fix: rota starts late", (), "feature/fix-rota-starts-late", "fix/rota-starts-late"),
+        ("Rota starts late", ("--branch", "docs/T-1"), "feature/rota-starts-late", "docs/T-1"),
+        ("Rota", ("--branch", "feature/rota"), "feature/rota-2", "feature/rota"),
+    ],
+)
+def test_a_person_names_the_branch_for_merge_and_a_type_stands_in_a_name_once(
+    sample: Sample, task: str, named: tuple[str, ...], own: str, offered: str
+) -> None:
+    words = ("--effort", "S", "--auto", *named, "--model", sample.model())
+    assert sample.forge("run", task, *words).code == 0
+    assert (sample.branch, sample.offered) == (own, offered)
+    assert not any(name.startswith(".specs/") for name in _files(sample, offered))
+
+
 def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
     ended_sample: Sample,
 ) -> None:

@@ -105,12 +105,12 @@ def test_runs_that_meet_a_secondary_limit_go_on_without_a_word_after_a_minute(
 ) -> None:
     place = limited.place
     limited.limit(SECONDARY, 0)
-    names: list[str] = []
-    for branch in ("feature/one", "feature/two"):
+    for branch in ("fix/one", "fix/two"):
         said = place.begin(TASK, "--open-pr", "--auto", "--branch", branch)
         assert (said.code, "GITHUB-006" in told(said)) == (1, True), told(said)
         assert "The run goes on by itself in 1 minute" in told(said)
-        names += place.git("ls-tree", "--name-only", f"{branch}:.specs").split()[-1:]
+    own = place.git("for-each-ref", "--format=%(refname)", "refs/heads/feature").split()
+    names = [place.git("ls-tree", "--name-only", f"{each}:.specs").split()[-1] for each in own]
     limited.lift()
 
     async def ended() -> list[str]:

@@ -5,6 +5,7 @@ checked out, or if its commits conflict with the run; the way to add the new com
 """
 
 import os
+import re
 import shlex
 
 from forge_bot.engine.state import State
@@ -21,6 +22,7 @@ from forge_bot.runs.finding_runs.unused_names import free_branch, numbered
 from forge_bot.runs.publishing.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.publishing.merge_into_run import merge_into_run, newest_base
 from forge_bot.runs.run import Run
+from forge_bot.store import slug
 from forge_bot.text_format import several
 from forge_bot.values import Frozen, RecordsPolicy
 
@@ -199,9 +201,10 @@ def keep_run(run: Run, *, push: bool) -> KeptRecord:
 
 def _wanted(state: State, kind: str) -> str:
     """The name that the branch of a run should have: the type of the change, and the rest of the
-    name of the run's branch.
+    name of the run's branch. A title such as `fix: …` states the type once more.
     """
     kept = state.branch.rpartition("/")[2].removeprefix("feature-")
+    kept = re.sub(rf"^((?:{re.escape(slug(state.source.id))}-)?){kind}-", r"\1", kept)
     return f"{kind}/{kept}"
 
 
