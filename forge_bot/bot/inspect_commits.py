@@ -12,7 +12,14 @@ from itertools import pairwise
 
 from forge_bot.agent.protected_changes import protected_changes
 from forge_bot.agent.redaction import encoded_forms, redactor_of
-from forge_bot.bot.untrusted_records import approved_patches, check_reports, pipeline_of, state_at
+from forge_bot.bot.untrusted_records import (
+    approved_patches,
+    check_reports,
+    is_declared,
+    is_too_long,
+    pipeline_of,
+    state_at,
+)
 from forge_bot.engine.state import State
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import Commit, Repository, Tree
@@ -111,9 +118,13 @@ class CommitInspector:
             for path, mode in self.tree.modes(*step).items():
                 changes.setdefault(path, set()).add(mode)
         outside = [path for path in changes if not path.startswith(self.record)]
-        found: list[str] = []
+        found = [
+            say("bot.inspect_commits.is_no_document", path=path)
+            for path in changes
+            if path.split("/")[0].casefold() == SPECS and not self._is_document(path, changes[path])
+        ]
         if not self.workflows:
-            found = [
+            found += [
                 say("bot.inspect_commits.is_a_workflow", path=path)
                 for path in outside
                 if path.startswith(_WORKFLOWS)
@@ -128,6 +139,12 @@ class CommitInspector:
                 say("bot.inspect_commits.too_many_files", count=len(outside), most=MOST_FILES)
             )
         return found
+
+    def _is_document(self, path: str, modes: set[str]) -> bool:
+        """Return whether a path of the record is a file that a worker writes there."""
+        name = path.removeprefix(self.record)
+        declared = path == self.record + name and is_declared(self.pipeline, name)
+        return path == INSTRUCTIONS or (declared and modes <= {"100644", _GONE})
 
     def _guarded(self, steps: Steps) -> list[str]:
         """Return the changes of protected files that are not, byte for byte, what an approved patch
@@ -192,7 +209,13 @@ class CommitInspector:
         found: list[str] = []
         for before, after in steps:
             names = self.tree.modes(before, after)
-            if sum(self.repository.sizes(after, names).values()) > MOST_BYTES:
+            sizes = self.repository.sizes(after, names)
+            found += [
+                say("bot.inspect_commits.document_is_too_long", path=path)
+                for path, size in sizes.items()
+                if path.startswith(self.record) and is_too_long(path, size)
+            ]
+            if sum(sizes.values()) > MOST_BYTES:
                 return [say("bot.inspect_commits.too_large", most=MOST_BYTES // 1_000_000)]
             was, now = (
                 self.repository.read_many(before, names),
@@ -200,8 +223,11 @@ class CommitInspector:
             )
             for path, raw in now.items():
                 # A value that stood there before is no secret that got out now.
-                found += sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
-        return [say("bot.inspect_commits.files_hold_a_secret", name=name) for name in found]
+                found += [
+                    say("bot.inspect_commits.files_hold_a_secret", name=name)
+                    for name in sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
+                ]
+        return found
 
     def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
         """Return the places of secrets outside of files: messages, header lines of commits, and new

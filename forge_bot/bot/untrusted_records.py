@@ -1,9 +1,12 @@
 """A run's record at a commit, read without trust in its writer."""
 
+import re
+
 from pydantic import ValidationError
 
 from forge_bot.engine import REPORT, Pipeline, Report, State, fold
 from forge_bot.engine.next_action import held_patch_name
+from forge_bot.engine.phases import WRITING
 from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,
@@ -25,6 +28,7 @@ from forge_bot.git import Repository
 from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
+from forge_bot.store.run_folder import CARRIED, REPORTS, STATE
 from forge_bot.values import TaskId
 
 WORKERS = (
@@ -42,6 +46,31 @@ WORKERS = (
 """The reports that a worker may make. Its supervisor records people's answers and what is
 published.
 """
+
+
+_RUN_FILES = re.compile(
+    rf"{re.escape(REPORTS)}|{re.escape(STATE)}|{re.escape(CARRIED)}|request\.md|baseline\.md"
+    r"|calls-\d+\.json|calls-\d+-\d+\.md"
+)
+"""What a worker writes besides the documents of the pipeline and held patches."""
+
+_HELD = held_patch_name(TaskId("{task}"))
+_TASK = "[A-Za-z0-9_.-]{0,40}"
+MOST_OF_DOCUMENT = 2_000_000
+"""Bytes. Only the records of reports and conversations, and held patches, may be longer."""
+
+
+def is_declared(pipeline: Pipeline, name: str) -> bool:
+    """Return whether a worker may write a file of this name into the folder of a run."""
+    named = [phase.writes for phase in pipeline.phases if isinstance(phase, WRITING)]
+    patterns = [re.escape(each).replace(r"\{task\}", _TASK) for each in (*named, _HELD)]
+    return bool(_RUN_FILES.fullmatch(name) or re.fullmatch("|".join(patterns), name))
+
+
+def is_too_long(name: str, size: int) -> bool:
+    """Return whether a document in the folder of a run is longer than documents are."""
+    grows = name.endswith((REPORTS, STATE, CARRIED, ".patch"))
+    return size > MOST_OF_DOCUMENT and not grows
 
 
 def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:

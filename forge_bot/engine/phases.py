@@ -241,6 +241,9 @@ class DecisionPhase(Phase):
     kind: Literal["decision"]
 
 
+WRITING = (SetupPhase, AnsweringPhase, StepPhase)
+"""The kinds of phases that write a document."""
+
 AnyPhase = Annotated[
     SetupPhase
     | AgentPhase
