@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
+from forge_bot.agent.lost_lines import FENCED, is_fenced, loss_problem, placeholder_problem
 from forge_bot.agent.model_answers import Edit
 from forge_bot.agent.model_feedback import printable
 from forge_bot.agent.paths import inside, normalise
@@ -16,6 +17,7 @@ from forge_bot.agent.text_files import (
     NotText,
     TextFile,
     ambiguous,
+    code_points,
     first_line_end,
     flat,
     is_applied,
@@ -89,7 +91,7 @@ class Folder:
 
     def line_end_beside(self, path: str) -> str:
         """Return the line end of a new file: CRLF if all files of its kind have it in the nearest
-        folder that holds any.
+        folder that holds any, LF if not; empty if there are none.
         """
         new = PurePosixPath(path)
         for parent in new.parents:
@@ -98,7 +100,7 @@ class Folder:
             same = [each for each in files if each.suffix == new.suffix and not each.is_symlink()]
             if ends := {first_line_end(each) for each in same[:_FILES_BESIDE]} - {""}:
                 return "\r\n" if ends == {"\r\n"} else "\n"
-        return "\n"
+        return ""
 
     def _refuse_foreign(self, path: str) -> None:
         """Refuse files in a submodule or a nested repository:
@@ -147,13 +149,13 @@ class Folder:
 
 
 def plan_edits(
-    read: Read, edits: Sequence[Edit], line_end: Callable[[str], str] = lambda _: "\n"
+    read: Read, edits: Sequence[Edit], line_end: Callable[[str], str] = lambda _: ""
 ) -> EditPlan:
     """Apply the edits in order, each to the result of the previous ones.
 
     `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes.
-    `line_end` returns the line end of a new file. An edit that is already applied changes nothing.
-    Files without a change are not in the plan.
+    `line_end` returns the line end of a new file, empty where it keeps its own. An edit that is
+    already applied changes nothing. Files without a change are not in the plan.
     """
     tree = _Tree(read, line_end)
     problems: list[str] = []
@@ -192,9 +194,7 @@ class _Tree:
                 if there is None and (fault := _name_problem(path)):
                     raise _Problem(fault)
                 self._now[path] = (
-                    self._made(path, edit.new)
-                    if there is None
-                    else _text(there).rewritten(edit.new).data
+                    self._made(path, edit.new) if there is None else _rewritten(_text(there), edit)
                 )
             case "delete":
                 if there is None:
@@ -203,15 +203,18 @@ class _Tree:
             case "replace" | "insert_before" | "insert_after":
                 if there is None:
                     raise _Problem("there is no such file; `write` makes a new one.")
-                change = _replaced if edit.operation == "replace" else _inserted
-                self._now[path] = change(_text(there), edit).data
+                self._now[path] = _changed(_text(there), edit)
         if len(self._now[path] or b"") > _MOST_BYTES:
             raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
 
     def _made(self, path: str, new: str) -> bytes:
-        """Return a new file; its own CRLF are kept."""
-        text = new if "\r\n" in new else new.replace("\n", self._line_end(path))
-        return text.encode("utf-8")
+        """Return a new file with the line ends of the files beside it, its own if there are none of
+        its kind.
+        """
+        if is_fenced(new):
+            raise _Problem(FENCED)
+        end = self._line_end(path)
+        return (flat(new).replace("\n", end) if end else new).encode("utf-8")
 
     def changed(self) -> tuple[tuple[str, bytes | None], ...]:
         return tuple(
@@ -275,7 +278,33 @@ def _text(data: bytes) -> TextFile:
     try:
         return TextFile.read(data)
     except NotText as error:
-        raise _Problem(f"{error}, which cannot be edited.") from None
+        raise _Problem(
+            f"{error}, which cannot be edited. Leave the file to a person, and say so."
+        ) from None
+
+
+def _bytes(file: TextFile) -> bytes:
+    try:
+        return file.data
+    except UnicodeEncodeError as error:
+        sign = code_points(error.object[error.start])
+        raise _Problem(
+            f"the file's encoding is {file.encoding}, which has no {sign}; write it another way."
+        ) from None
+
+
+def _rewritten(file: TextFile, edit: Edit) -> bytes:
+    new = flat(edit.new)
+    if lost := placeholder_problem(file.flat, new) or loss_problem(file.flat, new):
+        raise _Problem(lost)
+    return _bytes(file.rewritten(edit.new))
+
+
+def _changed(file: TextFile, edit: Edit) -> bytes:
+    changed = (_replaced if edit.operation == "replace" else _inserted)(file, edit)
+    if lost := placeholder_problem(file.flat, changed.flat):
+        raise _Problem(lost)
+    return _bytes(changed)
 
 
 def _replaced(file: TextFile, edit: Edit) -> TextFile:

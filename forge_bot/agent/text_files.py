@@ -1,6 +1,7 @@
 """Find a passage in a text file, or say why not; change it, and keep every other byte."""
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from difflib import SequenceMatcher
@@ -19,6 +20,7 @@ _COMPARED = 3_000
 _LEAST_ALIKE = 0.4
 _SHOWN_LINES = 40
 _MOST_LINES_NAMED = 8
+_SIGNS_NAMED = 5
 
 
 class Region(Frozen):
@@ -101,40 +103,73 @@ def _promising(lines: list[str], size: int, passage: str) -> list[int]:
 
 
 _BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _LINE_END = re.compile(r"\r?\n")
 _LONGEST_LINE = 10_000
 """The bytes within which a file's first line has to end."""
 
+_DECLARED = re.compile(
+    rb"\A(?:(?:[^\n]*\n)?[ \t\f]*(?:\#|//|/\*|;|%|--|<!--)[^\n]*?coding[:=][ \t]*"
+    rb"|\s*<\?xml[^>]*encoding=[\"']|\s*<.{0,1000}?<meta[^>]*charset=[\"']?)([-\w.]+)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A declared encoding: a comment in one of the first two lines (PEP 263), of XML or of HTML."""
+
+_CONTROL = re.compile(rb"[\x80-\x9f]")
+"""Bytes that are no characters in Latin-1."""
+
 
 class NotText(Exception):
-    """The file is no UTF-8 text."""
+    """The file is no text in an encoding that is known."""
+
+
+def _encoding(body: bytes) -> str:
+    """Return the encoding of a text: the declared one of bytes that are ASCII or no UTF-8."""
+    declared = _DECLARED.match(body)
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        if declared is not None:
+            return declared[1].decode("ascii", "replace")
+        if _CONTROL.search(body):
+            raise NotText("it is not UTF-8 text and declares no encoding") from None
+        return "latin-1"
+    return declared[1].decode("ascii", "replace") if declared and body.isascii() else "utf-8"
 
 
 class TextFile(Frozen):
-    """A text with its own line ends.
+    """A text with its own line ends and its own encoding.
 
     `flat` is the same text with every CRLF as LF, which is how models see and quote it.
     """
 
     text: str
     bom: bool = False
+    encoding: str = "utf-8"
 
     @classmethod
     def read(cls, data: bytes) -> "TextFile":
-        """Return the text in `data`. Raises NotText for binary files and other encodings."""
+        """Return the text in `data`. Raises NotText for binary files and unknown encodings."""
         bom = data.startswith(_BOM)
         body = data[len(_BOM) :] if bom else data
+        if data.startswith(_UTF_16):
+            raise NotText("it is UTF-16 text")
         if b"\0" in body:
             raise NotText("it is a binary file")
+        encoding = "utf-8" if bom else _encoding(body)
         try:
-            return cls(text=body.decode("utf-8"), bom=bom)
-        except UnicodeDecodeError:
-            raise NotText("it is not UTF-8 text") from None
+            text = body.decode(encoding)
+            exact = text.encode(encoding) == body
+        except (UnicodeError, LookupError):
+            exact, text = False, ""
+        if not exact:
+            raise NotText(f"it cannot be read as {encoding}, which it has to be")
+        return cls(text=text, bom=bom, encoding=encoding)
 
     @property
     def data(self) -> bytes:
-        """Return the bytes of the file."""
-        return (_BOM if self.bom else b"") + self.text.encode("utf-8")
+        """Return the bytes of the file. Raises UnicodeEncodeError."""
+        return (_BOM if self.bom else b"") + self.text.encode(self.encoding)
 
     @cached_property
     def flat(self) -> str:
@@ -157,13 +192,16 @@ class TextFile(Frozen):
         lines = flat(new).split("\n")
         ends = [*there, *there[-1:] * len(lines)]
         kept = "".join(line + end for line, end in zip(lines[:-1], ends, strict=False)) + lines[-1]
-        return TextFile(text=self.text[:first] + kept + self.text[last:], bom=self.bom)
+        return self._with(self.text[:first] + kept + self.text[last:])
 
     def rewritten(self, new: str) -> "TextFile":
         """Return a new text with the line ends and the byte order mark of this file."""
         ends = self._line_end(self.text)
         kept = flat(new).replace("\n", ends) if ends else new
-        return TextFile(text=kept.removeprefix("\ufeff"), bom=self.bom)
+        return self._with(kept.removeprefix("\ufeff"))
+
+    def _with(self, text: str) -> "TextFile":
+        return TextFile(text=text, bom=self.bom, encoding=self.encoding)
 
     @staticmethod
     def _line_end(text: str) -> str:
@@ -231,5 +269,30 @@ def not_found(text: str, old: str) -> str:
     place = f"Lines {nearest.first}-{nearest.last} come nearest ({nearest.alike:.0%} alike)"
     return (
         f"`old` does not occur in the file. {place}; quote them exactly as they"
-        f" stand:\n{fenced(shown_lines(nearest))}"
+        f" stand:\n{fenced(shown_lines(nearest))}{_unseen(nearest.text, old)}"
     )
+
+
+def code_points(text: str) -> str:
+    """Return the code points of some characters, each with its name."""
+    return ", ".join(f"U+{ord(sign):04X} {unicodedata.name(sign, '').lower()}" for sign in text)
+
+
+def _unseen(text: str, old: str) -> str:
+    """Return the differences beyond visible ASCII between lines and their quotation; empty if there
+    are none.
+    """
+    told: dict[str, None] = {}
+    for line, quoted in zip(text.split("\n"), old.strip("\n").split("\n"), strict=False):
+        compared = SequenceMatcher(None, line[:_COMPARED], quoted[:_COMPARED], autojunk=False)
+        for operation, first, last, start, end in compared.get_opcodes():
+            signs = line[first:last], quoted[start:end]
+            if operation != "equal" and not all(map(_is_plain, signs)):
+                there, here = (code_points(part[:_SIGNS_NAMED]) or "nothing" for part in signs)
+                told[f"The file has {there} where `old` has {here}."] = None
+    return "".join(f"\n{sentence}" for sentence in list(told)[:_SIGNS_NAMED])
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a reader can tell these characters from all others."""
+    return text.isascii() and text.isprintable()

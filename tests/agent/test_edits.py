@@ -270,7 +270,16 @@ def test_a_newline_that_the_last_line_does_not_have_may_be_quoted() -> None:
     assert problem(b"one\ntwo", replace("one\n\n", "1\n"))
 
 
-@pytest.mark.parametrize(("data", "said"), [(b"a\0b", "binary file"), (b"caf\xe9", "not UTF-8")])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"a\0b", "binary file"),
+        ("a\n".encode("utf-16"), "UTF-16 text"),
+        (b"caf\x8e", "not UTF-8 text and declares no encoding"),
+        (b"# coding: utf-8\n# caf\xe9\n", "cannot be read as utf-8"),
+        (b"# coding: nothing-known\n# caf\xe9\n", "cannot be read as nothing-known"),
+    ],
+)
 @pytest.mark.parametrize("operation", ["replace", "write"])
 def test_files_that_are_not_text_are_left_alone(
     data: bytes, said: str, operation: Operation
@@ -427,6 +436,7 @@ def test_a_folder_refuses_links_folders_and_doubles(tmp_path: Path, path: str, s
         ("mixed/new.cs", "a\n", b"a\n"),
         ("src/new.sh", "a\n", b"a\n"),
         ("src/new.md", "a\n", b"a\n"),
+        ("mixed/new.cs", "a\r\nb\r\n", b"a\nb\n"),
         ("mixed/new.bat", "a\r\nb\n", b"a\r\nb\n"),
     ],
 )
@@ -446,6 +456,106 @@ def test_a_new_file_has_the_line_ends_of_the_files_of_its_kind_that_are_nearest(
     tree = Folder(tmp_path)
     planned = plan_edits(tree.read, [edit(path, "write", new=new)], tree.line_end_beside)
     assert planned == EditPlan(files=((path, written),))
+
+
+# -- other encodings, and differences that nobody sees
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ("# -*- coding: latin-1 -*-\n# Größe\n", "latin-1"),
+        ("#!/usr/bin/env ruby\n# encoding: iso-8859-1\n", "latin-1"),
+        ("// Größe ohne Angabe\n", "latin-1"),
+        ("# vim: set fileencoding=koi8-r :\n# размер\n", "koi8-r"),
+        ('<?xml version="1.0" encoding="windows-1252"?>\n<a>€</a>\n', "windows-1252"),
+        ("// Größe\n", "utf-8"),
+    ],
+)
+def test_a_file_is_edited_in_its_own_encoding(head: str, encoding: str) -> None:
+    data = f"{head}one\n".encode(encoding)
+    assert after(data, replace("one", "two")) == data.replace(b"one", b"two")
+    more = f"{head}© one\n"
+    if encoding != "koi8-r":
+        assert after(data, edit("a.py", "write", new=more)) == more.encode(encoding)
+
+
+def test_a_character_that_the_encoding_of_a_file_lacks_is_named() -> None:
+    said = problem(b"# coding: latin-1\none\n", replace("one", "€ one"))
+    assert "latin-1, which has no U+20AC euro sign" in said
+
+
+@pytest.mark.parametrize(
+    ("there", "quoted", "said"),
+    [
+        ("x = 1\u00a0+ 2", "x = 1 + 2", "U+00A0 no-break space where `old` has U+0020 space"),
+        ("x = 'a\u200bb'", "x = 'ab'", "U+200B zero width space where `old` has nothing"),
+        ("n = '\u0441at'", "n = 'cat'", "U+0441 cyrillic small letter es where `old` has U+0063"),
+        ("n = 'e\u0301'", "n = '\u00e9'", "combining acute accent where `old` has U+00E9"),
+        ("\tif x:", "    if x:", "U+0009"),
+    ],
+)
+def test_a_difference_that_nobody_sees_is_named_by_its_code_points(
+    there: str, quoted: str, said: str
+) -> None:
+    assert said in problem(f"one\n{there}\ntwo\n".encode(), replace(f"{quoted}\n", "y\n"))
+    assert "U+" not in problem(CALC, replace("def add(a, c):", "def add():"))
+
+
+# -- text that is lost without a word
+
+
+LONG = "".join(f"def f{number}():\n    return {number}\n\n\n" for number in range(8))
+BEGUN = LONG[: LONG.index("def f3")]
+
+
+@pytest.mark.parametrize(
+    "stand_in",
+    [
+        "# ... existing code unchanged ...",
+        "// rest of the file stays as it was",
+        "/* unchanged */",
+        "<!-- everything else as before -->",
+        "    # (other functions omitted for brevity)",
+        "[… 15 lines …]",
+        "...",
+        "-- 以下省略 …",
+    ],
+)
+def test_a_line_that_stands_in_for_text_goes_back_with_what_is_missing(stand_in: str) -> None:
+    whole = edit("a.py", "write", new=f"{BEGUN}{stand_in}\n")
+    passage = replace(LONG[LONG.index("def f3") :], f"{stand_in}\n")
+    for one in (whole, passage):
+        said = problem(LONG.encode(), one)
+        assert f"`{stand_in.strip()}` stands in for text that would be lost: 10 of 10" in said
+        assert "the first one `def f3():`" in said
+
+
+def test_a_new_line_with_such_words_that_loses_nothing_is_taken() -> None:
+    more = LONG + "# the rest is as before: see the other file ...\n"
+    assert after(LONG.encode(), edit("a.py", "write", new=more)) == more.encode()
+    less = LONG.replace("    return 1\n", "    ...\n")
+    assert after(LONG.encode(), edit("a.py", "write", new=less)) == less.encode()
+
+
+def test_a_whole_file_without_most_of_its_lines_goes_back_unless_the_file_is_deleted_first() -> (
+    None
+):
+    short = edit("a.py", "write", new="def f0():\n    return 0\n")
+    said = problem(LONG.encode(), short)
+    assert "14 of 16 lines are missing, the first one `def f1():`" in said
+    assert after(LONG.encode(), edit("a.py", "delete"), short) == short.new.encode()
+    other = LONG.replace("return", "yield").replace("def", "async def")
+    assert after(LONG.encode(), edit("a.py", "write", new=other)) == other.encode()
+
+
+@pytest.mark.parametrize("path", ["a.py", "new.py", "new.md"])
+@pytest.mark.parametrize("fence", ["```", "```python", "~~~~"])
+def test_fences_around_the_text_of_a_file_go_back(path: str, fence: str) -> None:
+    new = f"{fence}\nx = 1\n{fence.rstrip('python')}\n"
+    planned = plan({"a.py": CALC}, edit(path, "write", new=new))
+    assert "has the fences of Markdown" in planned.problems[0]
+    assert plan({}, edit(path, "write", new=f"# Title\n\n{new}")).problems == ()
 
 
 # -- large files

@@ -9,6 +9,7 @@ from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult
+from forge_bot.agent.text_files import NotText, TextFile
 from forge_bot.values import Frozen
 
 _MOST_BYTES = 20_000_000
@@ -100,11 +101,15 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
     if b"\0" in data[:_SNIFFED]:
         raise Declined(ResultStatus.TOOL_ERROR, f"{path} is a binary file of {len(data):,} bytes.")
     remarks: list[str] = []
-    text = data.decode("utf-8", "replace")
-    if "\ufffd" in text and "\ufffd".encode() not in data:
+    try:
+        file = TextFile.read(data)
+    except NotText:
+        file = TextFile(text=data.decode("utf-8", "replace"))
         remarks.append("not UTF-8: some characters are replaced")
-    if text.startswith("\ufeff"):
-        text = text[1:]
+    text = file.text
+    if file.encoding.casefold() not in {"utf-8", "utf8"}:
+        remarks.append(f"its encoding is {file.encoding}")
+    if file.bom:
         remarks.append("begins with a byte order mark")
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
