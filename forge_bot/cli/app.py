@@ -57,6 +57,20 @@ def _list_capabilities(context: typer.Context, source: CapabilityChoice, repo: R
     return look(repo, source)
 
 
+@_capability_app.command("approve", help=say("help.capabilities.approve"))
+@with_groups
+def _approve_servers(
+    source: CapabilityChoice,
+    digest: Annotated[
+        str | None, typer.Option(help=say("help.capabilities.digest"), callback=words)
+    ] = None,
+    repo: Repo = HERE,
+) -> int:
+    from forge_bot.cli.server_question import approve_servers as approve
+
+    return approve(repo, source, digest)
+
+
 @_capability_app.command("try", help=say("help.capabilities.try"))
 @with_groups
 def _try_capability(

@@ -22,20 +22,17 @@ from forge_bot.agent.capabilities import (
     canonical,
 )
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
-from forge_bot.agent.tools.placeholders import variables_of
-from forge_bot.agent.tools.server_start import boxes_work
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.cli.amounts import amount_of, limits, paid
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice, SkillOptions
+from forge_bot.cli.server_question import server_facts, setup_here, with_yes
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
-from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, capability_setup
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
-from forge_bot.settings.capability_file import MCPServerConfig
 
 _BROKEN = 5
 _SHOWN = 100_000
@@ -139,10 +136,8 @@ def _performed(
 
 
 def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
-    repository = Repository.find(folder)
-    config = load_config(repository.root)
-    named = CapabilityOptions.named(source.mcp_config, source.skills_dir)
-    setup = capability_setup(repository.root, config, named)
+    root, setup = setup_here(folder, source)
+    setup = with_yes(root, setup)
     return setup, asyncio.run(discover_capabilities(setup))
 
 
@@ -152,19 +147,9 @@ def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console)
         if server.disabled:
             console.print(say("cli.capability_output.is_disabled", name=escape(name)))
             continue
-        facts = [_place(setup, name)] if isinstance(server, MCPServerConfig) else ["over HTTP"]
-        if variables := variables_of(server):
-            facts.append(f"given {', '.join(variables)}")
         mark = "[red]✗[/]" if name in broken else "[green]✓[/]"
-        console.print(f"{mark} [bold]{escape(name)}[/] [dim]{escape('; '.join(facts))}[/]")
-
-
-def _place(setup: CapabilitySetup, name: str) -> str:
-    if setup.sandbox in {"off", "landlock"} or not boxes_work():
-        return say("cli.capability_output.without_a_sandbox")
-    if name in setup.policy.network:
-        return say("cli.capability_output.sandbox_with_network")
-    return say("cli.capability_output.sandbox_without_network")
+        facts = "; ".join(server_facts(setup, name, server))
+        console.print(f"{mark} [bold]{escape(name)}[/] [dim]{escape(facts)}[/]")
 
 
 def _way(spec: CapabilitySpec, *, asked: bool) -> str:

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -16,6 +18,7 @@ from forge_bot.cli.error_output import not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
 from forge_bot.cli.resume import resume
+from forge_bot.cli.server_question import with_yes
 from forge_bot.cli.session_setup import load_setup, session
 from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
@@ -28,7 +31,9 @@ from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,
     capability_setup,
     keep_options,
+    with_base,
 )
+from forge_bot.runs.capabilities.outside_capabilities import require_before_run
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
 from forge_bot.runs.finding_runs.ended_records import newest_records
@@ -124,6 +129,7 @@ def _ready(
     models = TierModels(start.config, options.model, options.record)
     plan = start.plan()
     _check(start, plan)
+    _check_capabilities(start, plan)
     going = session(
         start.repository,
         start.config,
@@ -156,7 +162,6 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if options.pipeline is not None:
         config = config.replace(pipeline=options.pipeline)
     pipeline = load_pipeline(config.pipeline, repository.root)
-    capability_setup(repository.root, config, _named(options.capabilities))
     given = options.budget
     budget = config.amount if given is None else amount_of(given, "--budget 5")
     draft = draft_from_words(
@@ -189,6 +194,22 @@ def _check(start: _Start, plan: RunPlan) -> None:
                 kind="warning" if each.weight == "warn" else "note",
             )
         )
+
+
+def _check_capabilities(start: _Start, plan: RunPlan) -> None:
+    """Ask once about servers that nobody has said yes to, and raise the problem of a server or a
+    skill that a run here cannot do without.
+    """
+    repository = start.repository
+    setup = capability_setup(repository.root, start.config, _named(start.options.capabilities))
+    if start.place is not None and not start.place.dev:
+        return
+    with TemporaryDirectory(prefix="forge-bot-") as scratch:
+        if plan.here:
+            base = repository.head().commit
+            setup = with_base(setup, repository, base, Path(scratch) / "base")
+        setup = with_yes(repository.root, setup, asks=not start.options.yes)
+        require_before_run(setup)
 
 
 def _of_steps(plan: RunPlan) -> RunPlan:

@@ -87,6 +87,7 @@ class Repository:
     is_checked_out = _OfRoot(worktree_list.is_checked_out)
     add_worktree = _OfRoot(worktree.add)
     detached_tree = _OfRoot(worktree.detached)
+    export = _OfRoot(worktree.export)
     show_commit = _OfRoot(worktree.show)
     remove_tree = _OfRoot(worktree.remove)
     remove_unused = _OfRoot(worktree.remove_unused)

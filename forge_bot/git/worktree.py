@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
 from forge_bot.git import changes, own_files, remotes, revisions, snapshot
@@ -183,6 +184,17 @@ def detached(root: Path, path: Path, commit: str, *, filled: bool = True) -> Tre
     place = ("--", str(path), commit_id(root, commit))
     git(root, "worktree", "add", *options, *place, seconds=LONG)
     return Tree(path.resolve())
+
+
+def export(root: Path, commit: str, path: Path) -> None:
+    """Write the files of a commit into a new folder, which is no work tree."""
+    with TemporaryDirectory(prefix="export-", dir=path.parent) as scratch:
+        env = {"GIT_INDEX_FILE": f"{scratch}/index"}
+        git(root, "read-tree", commit_id(root, commit), env=env)
+        files = Path(scratch) / "files"
+        files.mkdir()
+        git(root, "checkout-index", "--all", f"--prefix={files}/", env=env, seconds=LONG)
+        files.rename(path)
 
 
 def fill(folder: Path) -> None:

@@ -174,9 +174,9 @@ def _started(
         gate, gate_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         theirs.enter_context(gate)
         ours.enter_context(gate_end)
-        rules = _file_of(filters, theirs)
+        rules = file_of(filters, theirs)
         # Everyone on the machine can read command lines; variables may hold credentials.
-        unseen = _file_of(b"\0".join(os.fsencode(word) for word in variables) + b"\0", theirs)
+        unseen = file_of(arguments(variables), theirs)
         fds = (
             "--json-status-fd",
             str(status_end.fileno()),
@@ -214,7 +214,13 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[BinaryIO, BinaryIO]:
     )
 
 
-def _file_of(content: bytes, owner: ExitStack) -> int:
+def arguments(words: Sequence[str]) -> bytes:
+    """Return words in the form that bwrap reads from a file (`--args`)."""
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def file_of(content: bytes, owner: ExitStack) -> int:
+    """Return the descriptor of a file in memory, which the owner closes."""
     file = os.memfd_create("filter")
     owner.callback(os.close, file)
     os.write(file, content)

@@ -4,9 +4,8 @@ The caller starts the words and ends them. The box ends with the process that st
 ends every process in it.
 """
 
-import os
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.backends import bubblewrap_here
 from forge_bot.sandbox.box import Box
-from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US
+from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US, arguments, file_of
 from forge_bot.sandbox.find_program import CannotStart, program
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.read_only_places import Protected
@@ -51,10 +50,10 @@ def boxed_program(
         found = program(argv[0], seen.env, folder)
         if isinstance(found, CannotStart):
             raise SandboxFailed(found.sentence.strip())
-        rules = os.memfd_create("filter")
-        try:
-            os.write(rules, seccomp.program(namespaces=True, network=network))
-            os.lseek(rules, 0, os.SEEK_SET)
+        with ExitStack() as files:
+            rules = file_of(seccomp.program(namespaces=True, network=network), files)
+            # Everyone on the machine can read command lines; variables may hold credentials.
+            unseen = file_of(arguments(environment(replace(seen, env={**seen.env, **env}))), files)
             words = (
                 bubblewrap_here(),
                 "--seccomp",
@@ -63,12 +62,11 @@ def boxed_program(
                 *ENDS_WITH_US,
                 *(() if network else ("--unshare-net",)),
                 *mounts(seen, Protected((), (), ()), box.limits.shared_memory_bytes),
-                *environment(replace(seen, env={**seen.env, **env})),
                 "--chdir",
                 str(folder),
+                "--args",
+                str(unseen),
                 "--",
                 *argv,
             )
-            yield BoxedProgram(words, (rules,))
-        finally:
-            os.close(rules)
+            yield BoxedProgram(words, (rules, unseen))

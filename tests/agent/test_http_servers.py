@@ -34,6 +34,7 @@ def setup(root: Path, url: str, seconds: float = 60) -> CapabilitySetup:
     server = {"type": "http", "url": url, "headers": headers}
     text = json.dumps({"mcpServers": {"tickets": server}})
     return CapabilitySetup(
+        agreed=None,
         root=root,
         tree=root,
         config=parse_capability_file(text),

@@ -37,6 +37,7 @@ def prepared(tmp_path: Path) -> Prepared:
     }
     text = json.dumps({"mcpServers": servers})
     given = CapabilitySetup(
+        agreed=None,
         root=root,
         tree=root,
         config=parse_capability_file(text),

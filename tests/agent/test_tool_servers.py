@@ -34,6 +34,7 @@ def setup(
     entry = unruly(mode, *more, env={"TICKETS_TOKEN": "${TICKETS_TOKEN}"})
     file = configure(root, {"tickets": entry})
     return CapabilitySetup(
+        agreed=None,
         root=root,
         tree=root,
         config=parse_capability_file(file.read_text()),
@@ -277,7 +278,7 @@ def test_a_server_that_complains_without_end_fills_no_disk(tmp_path: Path, sandb
 def test_a_dead_server_leaves_the_others_in_the_catalogue(tmp_path: Path) -> None:
     file = configure(tmp_path, {"gone": {"command": "no-such-program"}, "tickets": unruly("well")})
     given = CapabilitySetup(
-        root=tmp_path, tree=tmp_path, config=parse_capability_file(file.read_text())
+        agreed=None, root=tmp_path, tree=tmp_path, config=parse_capability_file(file.read_text())
     )
     catalogue = discover(given)
     assert len(catalogue.specs) == 4
@@ -326,6 +327,7 @@ def said_by(root: Path, command: str, policy: CapabilityPolicy | None = None) ->
     """The description of the tool `echo` of a server."""
     file = configure(root, {"tickets": {"command": command}})
     given = CapabilitySetup(
+        agreed=None,
         root=root,
         tree=root,
         config=parse_capability_file(file.read_text()),
@@ -381,7 +383,11 @@ def test_a_server_that_npm_has_installed_runs_in_its_box_and_knows_the_work_tree
     entry = {"command": command, "args": ["well"], "env": {"TICKETS_TOKEN": "${FORGE_BOT_TREE}"}}
     file = configure(root, {"tickets": entry})
     given = CapabilitySetup(
-        root=root, tree=root, config=parse_capability_file(file.read_text()), environ={}
+        agreed=None,
+        root=root,
+        tree=root,
+        config=parse_capability_file(file.read_text()),
+        environ={},
     )
     catalogue = discover(given)
     assert catalogue.problems == ()

@@ -13,6 +13,7 @@ from mcp.types import TextResourceContents
 from tests.bot.stage import Stage, heard
 from tests.fakes import team
 from tests.fakes.sample import Sample
+from tests.fakes.tool_servers import agree_here
 from tests.mcp_server.host import Json, hosting
 
 pytestmark = pytest.mark.journey
@@ -37,6 +38,7 @@ def configured(sample: Sample) -> None:
         (sample.path / name).write_bytes(content)
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "the team's")
+    agree_here(sample.path)
 
 
 def test_at_the_terminal(sample: Sample) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from forge_bot.runs.capabilities.capability_setup import CapabilityOptions
 from tests.cli.test_tools_in_a_run import asks
 from tests.fakes.model_server import ModelServer, Says
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
-from tests.fakes.tool_servers import SERVER, configure, skill, unruly
+from tests.fakes.tool_servers import SERVER, agree_here, configure, skill, unruly
 
 pytestmark = pytest.mark.xdist_group("providers")
 
@@ -59,6 +60,7 @@ def test_other_files_are_named_by_options(sample: Sample, tmp_path: Path) -> Non
     skill(tmp_path / "others", "look-around")
     folders = ("--skills-dir", str(tmp_path / "more"), "--skills-dir", str(tmp_path / "others"))
     words = ("--mcp-config", str(file), *folders)
+    agree_here(sample.path, CapabilityOptions(mcp_config=file))
     said = sample.forge("capabilities", *words)
     assert said.code == 0
     skills = ("skill_release", "skill_deploy", "skill_look-around")
@@ -200,6 +202,7 @@ def test_the_complete_example_of_the_page_works_as_it_is_pasted(
     server.chmod(0o755)
     monkeypatch.setenv("PATH", f"{server.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("ISSUES_TOKEN", "of-the-test-0123")
+    agree_here(sample.path)
     said = sample.forge("capabilities")
     assert said.code == 0, said.out
     assert "✓ issues in the sandbox, with network; given ISSUES_TOKEN\n" in said.out

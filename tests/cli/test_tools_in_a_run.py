@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from forge_bot.resources import templates
+from forge_bot.runs.capabilities.capability_setup import CapabilityOptions
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
-from tests.fakes.tool_servers import configure, skill, unruly
+from tests.fakes.tool_servers import agree_here, configure, skill, unruly
 
 pytestmark = pytest.mark.journey
 
@@ -296,6 +297,7 @@ def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample
     entry = json.loads(file.read_text())
     entry["mcpServers"]["gone"] = {"command": "no-such-program"}
     file.write_text(json.dumps(entry))
+    agree_here(sample.path)
     model = sample.model({(*ANALYST, "2.1"): asks(look, ("mcp_tickets_echo", {}))})
     sample.forge("reject", "No tickets, please", "--model", model)
     shown = " ".join(sample.forge("status").out.split())
@@ -333,6 +335,7 @@ def test_a_file_that_is_named_for_a_run_counts_for_its_later_commands_too(
     (sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
     file = configure(away, {"tickets": unruly("well", str(notes(sample)))})
     skill(away / "skills", "greet")
+    agree_here(sample.path, CapabilityOptions(mcp_config=file))
     model = sample.model({(*ANALYST, "1.1"): asks(CREATE)})
     words = ("--mcp-config", str(file), "--skills-dir", str(away / "skills"))
     task = ("run", "Say who is next", "--effort", "S", "--yes")

@@ -1,10 +1,20 @@
 """Configured servers for tests: the unruly one, in each of its ways."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from forge_bot.agent.tools.server_consent import servers_digest
+from forge_bot.runs.capabilities.agreed_servers import agree
+from forge_bot.runs.capabilities.capability_setup import (
+    NOTHING_NAMED,
+    CapabilityOptions,
+    capability_setup,
+)
+from forge_bot.settings import load_config
 
 SERVER = Path(__file__).parent / "unruly_server.py"
 
@@ -16,10 +26,12 @@ def unruly(mode: str, *more: str, env: Mapping[str, str] | None = None) -> dict[
 
 
 def configure(root: Path, servers: Mapping[str, object], **more: object) -> Path:
-    """Write forge-mcp.json and the server into a folder."""
+    """Write forge-mcp.json and the server into a folder; in a repository a person says yes to it."""
     (root / "server.py").write_bytes(SERVER.read_bytes())
     file = root / "forge-mcp.json"
     file.write_text(json.dumps({"mcpServers": dict(servers), **more}))
+    if (root / ".git").exists() and "XDG_STATE_HOME" in os.environ:
+        agree_here(root)
     return file
 
 
@@ -34,3 +46,13 @@ def skill(folder: Path, name: str, front: str = "", body: str = "Do it.", **scri
         file.write_text(text)
         file.chmod(0o755)
     return place
+
+
+def agree_here(root: Path, options: CapabilityOptions = NOTHING_NAMED) -> None:
+    """Say the person's yes to the servers that are configured in a repository."""
+    agree(root, digest_here(root, options))
+
+
+def digest_here(root: Path, options: CapabilityOptions = NOTHING_NAMED) -> str:
+    """Return the digest of the servers that are configured in a repository."""
+    return servers_digest(capability_setup(root, load_config(root), options))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.script import Answer
-from tests.fakes.tool_servers import configure, unruly
+from tests.fakes.tool_servers import configure, digest_here, unruly
 from tests.recovery.boundaries import kill
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
@@ -46,6 +46,8 @@ def waiting(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Itera
         (world.path / ".forge").mkdir()
         (world.path / ".forge" / "config.yml").write_text("sandbox: off\n")
         configure(world.path, {"tickets": unruly("well", str(notes(world)))})
+        yes = ("capabilities", "approve", "--digest", digest_here(world.path))
+        assert nursery.wait(world.start(yes)) == 0
         world.git("add", "-A")
         world.git("commit", "-qm", "configure a server")
         parts = undisturbed(world, SCRIPT)

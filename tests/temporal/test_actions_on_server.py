@@ -60,6 +60,8 @@ def equipped(folder: Path, server: Server, rounds: Mapping[str, Answer]) -> Gene
         model = script.write(
             it.folder / "script.jsonl", {**answers, ("skill", "phase-1", "*"): performed}
         )
+        # A worker is told in its environment what servers may have.
+        it.environ |= {"FORGE_BOT_SERVER_VARIABLES": "TICKETS_TOKEN"}
         it.environ |= {"FORGE_BOT_MODEL": model, "TICKETS_TOKEN": TOKEN}
         yield it
 

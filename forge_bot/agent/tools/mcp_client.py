@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.agent.tools.placeholders import Unresolved, check_variables, secrets_for
+from forge_bot.agent.tools.placeholders import secrets_for
 from forge_bot.agent.tools.server_start import innermost, sentence_of, started
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.values import Frozen
@@ -131,11 +131,6 @@ async def _with_server(
 ) -> T:
     """Return what `use` returns. Every trouble of the server is a Declined with its reason."""
     server = setup.config.mcp_servers[name]
-    try:
-        check_variables(server, setup.environ)
-    except Unresolved as error:
-        raise Declined(ResultStatus.TOOL_ERROR, str(error)) from None
-    mask = redactor_of(server_secrets(setup, name))
     clock = asyncio.timeout(setup.policy.seconds)
     try:
         async with clock, started(setup, name, server) as client:
@@ -150,5 +145,6 @@ async def _with_server(
         cause = innermost(error)
         if isinstance(cause, Declined):
             raise cause from None
+        mask = redactor_of(server_secrets(setup, name))
         said = mask(f"The server {name} failed: {sentence_of(cause)}.")
         raise Declined(ResultStatus.TOOL_ERROR, said) from None

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+from forge_bot.agent.models.provider_keys import KEYS
 from forge_bot.agent.redaction import password_in, secrets_of
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
@@ -18,8 +19,9 @@ SERVER_VARIABLES = "FORGE_BOT_SERVER_VARIABLES"
 
 _PLACEHOLDER = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _OURS = re.compile(
-    r"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|MISTRAL|GROQ)_API_KEY"
-    r"|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|AWS_BEARER_TOKEN_BEDROCK)"
+    rf"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|TEMPORAL_API_KEY|GEMINI_API_KEY|{'|'.join(KEYS.values())}"
+    rf"|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN_BEDROCK)"
+    rf"|FORGE_BOT_(?!TREE$)\w+)"
 )
 _PLAIN = frozenset({"HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER", TREE})
 

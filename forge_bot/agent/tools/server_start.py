@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
-from forge_bot.agent.tools.placeholders import TREE, resolved
+from forge_bot.agent.capabilities import ResultStatus
+from forge_bot.agent.providers.provider_result import Declined
+from forge_bot.agent.tools.placeholders import TREE, Unresolved, check_variables, resolved
+from forge_bot.agent.tools.server_consent import require_yes
+from forge_bot.agent.tools.server_files import (
+    as_placed,
+    folder_of,
+    require_base_files,
+    require_outside,
+)
 from forge_bot.agent.tools.server_process import MOST_BYTES, ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed
@@ -51,7 +60,16 @@ class ServerFailed(Exception):
 async def started(
     setup: CapabilitySetup, name: str, server: MCPServerConfig | MCPHttpServerConfig
 ) -> "AsyncGenerator[Client]":
-    """Yield a session with a server. Raises ServerFailed for what breaks in it."""
+    """Yield a session with a server. Raises ServerFailed for what breaks in it.
+
+    Nothing else starts a server, asks its address or reads the variables for it: Declined is raised
+    before any of this without a person's yes, and for a variable that it cannot have.
+    """
+    require_yes(setup)
+    try:
+        check_variables(server, setup.environ)
+    except Unresolved as error:
+        raise Declined(ResultStatus.TOOL_ERROR, str(error)) from None
     from mcp import Client
 
     environ = {**setup.environ, TREE: str(setup.tree)}
@@ -118,14 +136,22 @@ def _command(
     setup: CapabilitySetup, name: str, server: MCPServerConfig, environ: Mapping[str, str]
 ) -> Generator[ServerCommand]:
     words = tuple(resolved(word, environ) for word in (server.command, *server.args))
-    declared = {key: resolved(value, environ) for key, value in server.env.items()}
+    require_base_files(setup, words)
+    words = tuple(as_placed(setup, word) for word in words)
+    declared = {
+        key: as_placed(setup, resolved(value, environ), searched=key.endswith("PATH"))
+        for key, value in server.env.items()
+    }
+    folder = folder_of(setup)
     if setup.sandbox in {"off", "landlock"} or not boxes_work():
         usual = {key: os.environ[key] for key in _INHERITED if key in os.environ}
         env = {**usual, **declared}
-        if shutil.which(words[0], path=env.get("PATH")) is None and not Path(words[0]).exists():
+        program = shutil.which(words[0], path=env.get("PATH"))
+        if program is None and not (folder / words[0]).exists():
             raise ServerFailed(f"{words[0]}: no such command")
+        require_outside(setup, program)
         keeper = (sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid()))
-        yield ServerCommand((*keeper, *words), env, setup.root)
+        yield ServerCommand((*keeper, *words), env, folder)
         return
     with tempfile.TemporaryDirectory(prefix="forge-server-") as scratch, ExitStack() as stack:
 
@@ -133,7 +159,7 @@ def _command(
             box = boxed_program(
                 (command, *words[1:]),
                 env=declared,
-                folder=setup.root,
+                folder=folder,
                 readable=(setup.tree, *_installation(command)),
                 scratch=Path(scratch),
                 network=name in setup.policy.network,
@@ -147,8 +173,9 @@ def _command(
             whole = shutil.which(words[0])
             if whole is None:
                 raise
+            require_outside(setup, whole)
             found = boxed(whole)
-        yield ServerCommand(found.words, _ENV, setup.root, found.descriptors)
+        yield ServerCommand(found.words, _ENV, folder, found.descriptors)
 
 
 def _installation(command: str) -> tuple[Path, ...]:

@@ -8,7 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from forge_bot.settings.capability_file import CAPABILITY_FILE, MCPConfig
+from forge_bot.settings.capability_file import (
+    CAPABILITY_FILE,
+    MCPConfig,
+    MCPHttpServerConfig,
+    MCPServerConfig,
+)
 from forge_bot.settings.config import CapabilityPolicy
 
 
@@ -25,7 +30,10 @@ class CapabilitySetup:
     """Everything that starting a server or a skill needs.
 
     `root` is the folder whose configuration counts; `tree` is the work tree that the agents look
-    at. `environ` has the variables that placeholders may name.
+    at; `repository` is the top of the person's checkout; `base` is a folder with the files of the
+    base commit, where agents may have changed those that servers are started from. `environ` has
+    the variables that placeholders may name. `agreed` are the digests of servers that a person said
+    yes to; None if the job itself is that yes.
     """
 
     root: Path
@@ -36,12 +44,21 @@ class CapabilitySetup:
     skill_folders: tuple[Path, ...] = ()
     sandbox: Literal["auto", "bubblewrap", "landlock", "off"] = "auto"
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    repository: Path | None = None
+    base: Path | None = None
+    agreed: frozenset[str] | None = frozenset()
+
+    @property
+    def servers(self) -> dict[str, MCPServerConfig | MCPHttpServerConfig]:
+        """Return the servers that are not disabled, by name."""
+        return {
+            name: server for name, server in self.config.mcp_servers.items() if not server.disabled
+        }
 
     @property
     def empty(self) -> bool:
         """Return whether nothing is configured, so that nothing has to be looked for."""
-        servers = any(not server.disabled for server in self.config.mcp_servers.values())
-        return not servers and not any(folder.is_dir() for folder in self.skill_folders)
+        return not self.servers and not any(folder.is_dir() for folder in self.skill_folders)
 
     def permission(self, name: str, *, reads_only: bool) -> CapabilityPermission:
         """Return the policy's decision on a capability. A capability that only reads needs none."""

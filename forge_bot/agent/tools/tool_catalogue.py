@@ -15,6 +15,7 @@ from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import example_of, parameters_of, schema_fault
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
+from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_digest, skill_folders
 from forge_bot.errors import BadCapabilities
@@ -65,11 +66,13 @@ def get_capability_specs(
     return (*providers, *catalogue.specs)
 
 
-async def discover_capabilities(setup: CapabilitySetup) -> ToolCatalogue:
-    """Return everything that is configured. All servers are asked at once, each with the deadline
-    of a call; one that fails is a problem and nothing else.
+async def discover_capabilities(
+    setup: CapabilitySetup, servers: Sequence[str] | None = None
+) -> ToolCatalogue:
+    """Return everything that is configured, of servers only those that are named. All are
+    asked at once, each with the deadline of a call; one that fails is a problem and nothing else.
     """
-    names = [name for name, server in setup.config.mcp_servers.items() if not server.disabled]
+    names = [*setup.servers] if servers is None else servers
     answers = await asyncio.gather(
         *(list_tools(setup, name) for name in names), return_exceptions=True
     )
@@ -222,11 +225,13 @@ def _with_policy(
 
 def tool_digest(setup: CapabilitySetup, tool: MCPToolInfo) -> str:
     """Return a sha256 of the definition of a tool's call: the configuration of its server, without
-    values of variables, and the tool as it was listed.
+    values of variables, the files of its program that lie in the repository, and the tool as it was
+    listed.
     """
-    server = setup.config.mcp_servers[tool.server_name].model_dump(mode="json")
-    network = tool.server_name in setup.policy.network
-    said = json.dumps([server, network, tool.tool_name, tool.input_schema], sort_keys=True)
+    server = setup.config.mcp_servers[tool.server_name]
+    configured = [server.model_dump(mode="json"), tool.server_name in setup.policy.network]
+    what = [*configured, program_digests(setup, server), tool.tool_name, tool.input_schema]
+    said = json.dumps(what, sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 

@@ -2,19 +2,22 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
+from forge_bot.agent.tools.placeholders import SERVER_VARIABLES, TREE, texts_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
+from forge_bot.runs.capabilities.agreed_servers import agreed_digests
 from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     SKILLS,
+    MCPServerConfig,
     load_capability_file,
 )
 from forge_bot.store import write_whole
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from forge_bot.runs.run import Run
 
 _FILE = "capability-options.json"
+_BASE = "base-files"
 
 
 class CapabilityOptions(Frozen):
@@ -53,9 +57,26 @@ def keep_options(repository: Repository, run: str, options: CapabilityOptions) -
 def setup_of(run: "Run", environ: Mapping[str, str] = os.environ) -> CapabilitySetup:
     """Return the configured capabilities of a run. Raises BadCapabilities."""
     options = read_kept(run.places.home / _FILE, CapabilityOptions) or NOTHING_NAMED
-    return capability_setup(
+    setup = capability_setup(
         run.repository.root, run.config, options, tree=run.tree.path, environ=environ
     )
+    return with_base(setup, run.repository, run.state.base_commit, run.places.home / _BASE)
+
+
+def with_base(
+    setup: CapabilitySetup, repository: Repository, commit: str, folder: Path
+) -> CapabilitySetup:
+    """Return the setup with the files of the base commit in `folder`, if servers could be started
+    from files that agents change: those of the run's tree.
+    """
+    tree, servers = setup.tree.resolve(), setup.servers.values()
+    texts = (text for server in servers for text in texts_of(server))
+    in_tree = setup.root.resolve().is_relative_to(tree) or any(TREE in text for text in texts)
+    if not in_tree or not any(isinstance(server, MCPServerConfig) for server in servers):
+        return setup
+    if not folder.is_dir():
+        repository.export(commit, folder)
+    return replace(setup, base=folder.resolve())
 
 
 def server_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
@@ -98,4 +119,6 @@ def capability_setup(
         skill_folders=folders,
         sandbox=config.sandbox,
         environ=server_environ(environ),
+        repository=root,
+        agreed=None if SERVER_VARIABLES in environ else agreed_digests(root),
     )

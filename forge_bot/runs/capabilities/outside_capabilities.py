@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effect, ResultStatus
+from forge_bot.agent.tools.server_consent import servers_digest
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls
@@ -78,7 +79,7 @@ class OutsideCapabilities:
     async def discover(self) -> None:
         """Ask all servers and read all skills, once. Raises BadCapabilities, CapabilityMissing."""
         async with self._lock:
-            if not self._ready and not self.setup.empty:
+            if not self._ready and not (self.setup.empty and not self.setup.policy.required):
                 # A server may read the work tree.
                 await asyncio.to_thread(self.run.wait_for_files)
                 self.catalogue = self._kept() or await discover_capabilities(self.setup)
@@ -136,28 +137,13 @@ class OutsideCapabilities:
             for place in setup.skill_folders
             for folder in skill_folders(place)
         ]
-        said = [setup.config.model_dump_json(), setup.policy.model_dump_json(), skills]
+        said = [servers_digest(setup), setup.policy.model_dump_json(), skills]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
     def _tell_problems(self) -> None:
         for problem in self.catalogue.problems:
             self.tell(warning(f"{problem.about}: {problem.sentence}"))
-        broken = {problem.about.rpartition("/")[2]: problem for problem in self.catalogue.broken}
-        there = {spec.name for spec in self.catalogue.specs}
-        there |= {tool.server_name for tool in self.catalogue.mcp_tools.values()}
-        missing = [name for name in self.setup.policy.required if name not in there]
-        if missing:
-            raise CapabilityMissing(
-                say(
-                    "runs.outside_capabilities.required_capability_missing",
-                    missing=", ".join(missing),
-                ),
-                details=tuple(
-                    f"{name}: {broken[key].sentence}"
-                    for name in missing
-                    if (key := name.removeprefix("skill_")) in broken
-                ),
-            )
+        require(self.setup, self.catalogue)
 
     def _order(self) -> None:
         """Describe the capabilities that fit the request best. A long list has only names for the
@@ -184,6 +170,32 @@ class OutsideCapabilities:
         ranked = [described[place].name for place, _ in ranking.best(asked, _MOST_DESCRIBED)]
         every = (*ranked, *(each.name for each in described))
         return set(tuple(dict.fromkeys(every))[:_MOST_DESCRIBED])
+
+
+def require_before_run(setup: CapabilitySetup) -> None:
+    """Raise CapabilityMissing for what the configuration requires and cannot be used. Only servers
+    that are required are asked.
+    """
+    if names := setup.policy.required:
+        servers = [name for name in setup.servers if name in names]
+        require(setup, asyncio.run(discover_capabilities(setup, servers)))
+
+
+def require(setup: CapabilitySetup, catalogue: ToolCatalogue) -> None:
+    """Raise CapabilityMissing where a required server or skill is not in the catalogue."""
+    broken = {problem.about.rpartition("/")[2]: problem for problem in catalogue.broken}
+    there = {spec.name for spec in catalogue.specs}
+    there |= {tool.server_name for tool in catalogue.mcp_tools.values()}
+    if missing := [name for name in setup.policy.required if name not in there]:
+        names = ", ".join(missing)
+        raise CapabilityMissing(
+            say("runs.outside_capabilities.required_capability_missing", missing=names),
+            details=tuple(
+                f"{name}: {broken[key].sentence}"
+                for name in missing
+                if (key := name.removeprefix("skill_")) in broken
+            ),
+        )
 
 
 _NO_USE = frozenset({ResultStatus.SKIPPED_DUPLICATE, ResultStatus.STANDS})

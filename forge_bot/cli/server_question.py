@@ -1,0 +1,123 @@
+"""The one question before servers of a repository are started: what they are and what they get."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+
+from forge_bot.agent.tools.placeholders import variables_of
+from forge_bot.agent.tools.server_consent import program_digests, servers_digest
+from forge_bot.agent.tools.server_start import boxes_work
+from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.cli.coding_agents import at_terminal
+from forge_bot.cli.console import Console
+from forge_bot.cli.options import CapabilityChoice
+from forge_bot.errors import BadOption
+from forge_bot.git import Repository
+from forge_bot.runs.capabilities.agreed_servers import agree
+from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, capability_setup
+from forge_bot.sentences import say
+from forge_bot.settings import load_config
+from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
+
+_NO = 5
+_SHOWN_FILES = 5
+
+
+def setup_here(folder: Path, source: CapabilityChoice) -> tuple[Path, CapabilitySetup]:
+    """Return the top folder of a repository, and the capabilities configured there."""
+    root = Repository.find(folder).root
+    named = CapabilityOptions.named(source.mcp_config, source.skills_dir)
+    return root, capability_setup(root, load_config(root), named)
+
+
+def approve_servers(folder: Path, source: CapabilityChoice, digest: str | None) -> int:
+    """Show the servers of a repository and keep the person's yes; return 5 without one."""
+    root, setup = setup_here(folder, source)
+    if not setup.servers:
+        Console().print(say("cli.server_question.no_servers"))
+        return 0
+    actual = servers_digest(setup)
+    _show(root, setup, actual)
+    if digest is not None:
+        if digest != actual:
+            raise BadOption(say("cli.server_question.not_this_digest", digest=actual))
+    elif not at_terminal():
+        raise BadOption(
+            say("cli.server_question.nobody_to_ask"),
+            hint=say("cli.server_question.look_and_give_the_digest", digest=actual),
+        )
+    elif not _says_yes():
+        return _NO
+    agree(root, actual)
+    Console().print(say("cli.server_question.said_yes"))
+    return 0
+
+
+def with_yes(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> CapabilitySetup:
+    """Return the setup with the person's yes to its servers, asked for if somebody is here. Without
+    one, say how to give it.
+    """
+    if not setup.servers or setup.agreed is None:
+        return setup
+    digest = servers_digest(setup)
+    if digest in setup.agreed:
+        return setup
+    if asks and at_terminal():
+        _show(root, setup, digest)
+        if _says_yes():
+            agree(root, digest)
+            return replace(setup, agreed=setup.agreed | {digest})
+    else:
+        Console(stderr=True).print(say("cli.server_question.nobody_said_yes"))
+    return setup
+
+
+def server_facts(
+    setup: CapabilitySetup, name: str, server: MCPServerConfig | MCPHttpServerConfig
+) -> list[str]:
+    """Return where a server runs, and the variables that it is given."""
+    facts = [_place(setup, name) if isinstance(server, MCPServerConfig) else "over HTTP"]
+    if variables := variables_of(server):
+        facts.append(f"given {', '.join(variables)}")
+    return facts
+
+
+def _show(root: Path, setup: CapabilitySetup, digest: str) -> None:
+    console = Console(soft_wrap=True)
+    console.print(say("cli.server_question.repository_configures", root=escape(str(root))))
+    for name, server in setup.servers.items():
+        stdio = isinstance(server, MCPServerConfig)
+        what = shlex.join((server.command, *server.args)) if stdio else server.url
+        files = [*program_digests(setup, server)]
+        facts = [*server_facts(setup, name, server), *([_files(files)] if files else [])]
+        console.print(f"  [bold]{escape(name)}[/] {escape(what)}")
+        console.print(f"    [dim]{escape('; '.join(facts))}[/]")
+        for key, value in (server.env if stdio else server.headers).items():
+            console.print(f"    [dim]{escape(f'{key}={value}')}[/]")
+    console.print(say("cli.server_question.digest", digest=digest))
+
+
+def _files(files: list[str]) -> str:
+    shown = ", ".join(files[:_SHOWN_FILES])
+    if len(files) > _SHOWN_FILES:
+        more = len(files) - _SHOWN_FILES
+        shown = say("cli.server_question.many_files", first=shown, more=more)
+    return say("cli.server_question.has_files", files=shown)
+
+
+def _says_yes() -> bool:
+    if typer.confirm(say("cli.server_question.may_they_start")):
+        return True
+    Console().print(say("cli.server_question.said_no"))
+    return False
+
+
+def _place(setup: CapabilitySetup, name: str) -> str:
+    if setup.sandbox in {"off", "landlock"} or not boxes_work():
+        return say("cli.capability_output.without_a_sandbox")
+    if name in setup.policy.network:
+        return say("cli.capability_output.sandbox_with_network")
+    return say("cli.capability_output.sandbox_without_network")
