@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from forge_bot.bot import approved_patches
-from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
+from forge_bot.bot.comments import failure_replies, thread_change_replies
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
@@ -138,10 +138,6 @@ class CommentWriter:
     def cancelled(self) -> CommentReply:
         """Somebody cancelled the job."""
         return failure_replies.cancelled(self.commands)
-
-    def answered(self, text: str) -> CommentReply:
-        """A model's answer to a question."""
-        return command_replies.answered(text)
 
     def track(self, view: RunView, *, at_once: bool = True) -> bool:
         """Bring the tracking comment up to date; without `at_once` not more often than GitHub

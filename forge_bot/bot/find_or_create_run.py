@@ -158,6 +158,9 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     notes = _looked_around(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
+    shown = command_replies.taken(writer.commands, line="", words=wish.text, unread=False)
+    if asked is not None and shown is not None:
+        writer.say(shown, asked)
     if notes:
         writer.say_once(thread_change_replies.asked_too_much(writer.commands, notes=notes))
     if frozen.doubtful:

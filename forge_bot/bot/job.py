@@ -18,11 +18,10 @@ from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
-from forge_bot.bot.job_start import CloneUnderWay, JobStart, job_repository
+from forge_bot.bot.job_start import JobStart, job_repository
 from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
-from forge_bot.bot.uncertain_comment import read_uncertain
 from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
@@ -102,17 +101,13 @@ class _Visit:
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
         self._pull_request = ""
-        self._word = ""
         self._reply: CommentReply | None = None
         self._untold = False
 
     def carried_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
         try:
-            if not self._holds_command():
-                return Outcome.DONE, None
-            cloned = self._cloned or CloneUnderWay(self.around)
-            repository = cloned.repository()
+            repository = self._cloned.repository()
             config = load_config(repository.root)
             self.supervisor = Supervisor(
                 repository,
@@ -142,20 +137,6 @@ class _Visit:
             except GitFailed as lost:
                 return lost
         return error
-
-    def _holds_command(self) -> bool:
-        """Return whether there is something to do; where the gate could not tell, the comment is
-        read now, before anything else is.
-        """
-        if self._cloned is not None:
-            return True
-        read = read_uncertain(self.github, self.around, self.inputs)
-        if read.around is None:
-            self._word = read.result.value
-            outputs.notice(f"{read.result.value}: the comment was read as Markdown")
-            return False
-        self.around = read.around
-        return True
 
     def _words(self) -> CommandNames:
         """Return the command names; before a run is on GitHub, to try again is to start."""
@@ -253,7 +234,7 @@ class _Visit:
         """
         handed_over = self.wall.handed if self.wall is not None else None
         told = {
-            "outcome": self._word or (outcome.name.lower() if handed_over is None else "working"),
+            "outcome": outcome.name.lower() if handed_over is None else "working",
             "issue": str(self.around.wake.issue),
             "branch": self.info.branch if self.info is not None else "",
             "pull-request": self._pull_request,

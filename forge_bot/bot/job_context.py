@@ -32,10 +32,6 @@ class Wake(Frozen):
     by_id: int | None = None
     attempt: int = 1
     tracking_comment: int | None = None
-    certain: bool = True
-    """Whether the gate recognised commands in the comment. Otherwise the gate wrote nothing, and
-    this part decides.
-    """
     again: bool = False
     """Return whether a timer repeats the event; nobody acted now."""
 

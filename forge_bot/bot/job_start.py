@@ -19,24 +19,21 @@ from forge_bot.store.lock import waited_for
 
 
 class JobStart(NamedTuple):
-    """The initial state of a job. `cloned` is None if it is not certain that there is anything to
-    do.
-    """
+    """The initial state of a job."""
 
     around: JobContext
     inputs: Inputs
-    cloned: "CloneUnderWay | None"
+    cloned: "CloneUnderWay"
     environ: Mapping[str, str]
 
 
-def begin(environ: Mapping[str, str] = os.environ, *, certain: bool = False) -> JobStart:
-    """Read who woke the job, protect its token, and let git clone if there is something to do.
-    Raises NotInAction and BadInput.
+def begin(environ: Mapping[str, str] = os.environ) -> JobStart:
+    """Read who woke the job, protect its token, and let git clone. Raises NotInAction and
+    BadInput.
     """
     around, inputs = read_job_context(environ)
     whole = protect_token(around)
-    certain = certain or around.wake.certain
-    return JobStart(around, inputs, CloneUnderWay(around) if certain else None, whole)
+    return JobStart(around, inputs, CloneUnderWay(around), whole)
 
 
 class CloneUnderWay:

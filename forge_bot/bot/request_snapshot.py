@@ -184,7 +184,7 @@ def _comments(thread: Thread, until: int | None) -> tuple[list[str], tuple[Comme
     for comment in thread.comments():
         if thread.own(comment) or (until is not None and comment.id >= until):
             continue
-        if thread.said(comment):
+        if thread.commands(comment):
             continue
         if thread.may(comment):
             found.append(_shown(comment, thread))

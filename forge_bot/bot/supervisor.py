@@ -40,6 +40,7 @@ from forge_bot.engine import (
 from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
+from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api.pygithub import GitHub
@@ -319,7 +320,8 @@ class Supervisor:
         job.
         """
         if answer:
-            self.writer.say(self.writer.answered(answer), spoken)
+            question = spoken.command.question if isinstance(spoken.command, Ask) else ""
+            self.writer.say(command_replies.answered(answer, question), spoken)
             return None
         trouble = self.writer.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
         self.writer.say(trouble, spoken)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forge_bot.bot.command_reports import Utterance, command_key
-from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.errors import NotOnGitHub
 from forge_bot.gate.authorise import (
     ActorPart,
@@ -21,10 +20,10 @@ from forge_bot.gate.authorise import (
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Command
 from forge_bot.gate.messages import TAIL
-from forge_bot.gate.parse_comment import obeyed
+from forge_bot.gate.parse_comment import ParsedComment, obeyed, parse_comment
 from forge_bot.gate.people import GHOST, account_named
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
-from forge_bot.gate.written_command import Mistyped
+from forge_bot.gate.written_command import Misplaced, Mistyped
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment, IssueEvent, Reaction, RepositoryRole
 from forge_bot.interaction.markers import Marker, read_marker
@@ -159,6 +158,14 @@ class Thread:
 
     def said(self, comment: Comment) -> tuple[Command | Mistyped, ...]:
         """Return the commands of a comment, and the lines that look like mistyped ones."""
+        return self.parsed(comment).said
+
+    def commands(self, comment: Comment) -> bool:
+        """Return whether a comment begins with a command or what was meant as one."""
+        return any(not isinstance(part, Misplaced) for part in self.said(comment))
+
+    def parsed(self, comment: Comment) -> ParsedComment:
+        """Return a comment as it is read."""
         return parse_comment(comment.body, self.inputs.prefix, bare=self.inputs.bare)
 
     def may(self, comment: Comment) -> bool:

@@ -28,6 +28,7 @@ from forge_bot.errors import (
 from forge_bot.gate import grammar as said
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied
+from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Comment, Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
@@ -238,7 +239,26 @@ def _told(
     if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
         writer.say(command_replies.no_budget(writer.view(run)), spoken)
         return
-    writer.react(spoken.comment, "rocket")
+    if (shown := _taken(spoken, thread, writer)) is not None:
+        writer.say(shown, spoken)
+    else:
+        writer.react(spoken.comment, "rocket")
+
+
+def _taken(spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> CommentReply | None:
+    """Return what counted of a comment; None where that is plain."""
+    parsed = thread.parsed(spoken.comment)
+    unread = parsed.unread and spoken.command == parsed.said[-1]
+    words = ""
+    match spoken.command:
+        case said.Reject(notes=notes) | said.Retry(notes=notes):
+            words = notes
+        case said.Approve(choices=choices, words=condition):
+            words = " ".join((*choices, *(("with", condition) if condition else ())))
+        case _:
+            pass
+    line = split_lines(spoken.comment.body)[spoken.command.line - 1]
+    return command_replies.taken(writer.commands, line=line, words=words, unread=unread)
 
 
 def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:

@@ -58,8 +58,7 @@ def publish(folder: Path | None, *, last: bool = False) -> int:
     """Do the part of a job that holds the token."""
     from forge_bot.bot.job_start import begin
 
-    # What was handed over to a worker was found to be a command before.
-    begun = begin(certain=folder is not None)
+    begun = begin()
     from forge_bot.bot.job import publish as carry_on
 
     return carry_on(begun, folder, last=last)

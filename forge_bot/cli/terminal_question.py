@@ -346,17 +346,16 @@ def _parted(line: str) -> tuple[str, str]:
 def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     """Return the answer that was typed, or why it is none. It is read as in a comment."""
     said = read_answer(line)
-    word, _, rest = line.strip().partition(" ")
+    word = line.strip().partition(" ")[0]
     if isinstance(said, Mistyped):
-        if word in {"approve", "post"}:
-            return _other_version(rest, digest)
-        return f"{said.hint[:1].upper()}{said.hint[1:]} {_one_of(offered)}"
+        hint = f"{said.hint[:1].upper()}{said.hint[1:]}"
+        return hint if word in {"approve", "post"} else f"{hint} {_one_of(offered)}"
     if (
         isinstance(said, Approve | PostSummary)
         and said.digest is not None
         and not names_version(said.digest, digest)
     ):
-        return _other_version(rest, digest)
+        return _other_version(said.digest, digest)
     answer = person_answer(said)
     return answer if answer.answer.value in offered else _one_of(offered)
 

@@ -51,13 +51,6 @@ class Admission:
         issue = self._issue_of_pull() if self._wish.on_pull else self._wish.thread
         if issue is None:
             return GateOutcome(Result.NOTHING, say("gate.admission.other_pull_request"))
-        if not self._wish.certain:
-            return GateOutcome(
-                Result.PROCEED,
-                say("gate.admission.allowed_if_a_command", login=verdict.by.login),
-                issue,
-                verdict.by,
-            )
         self._react("eyes")
         if self._wish.mistyped:
             return self._corrected(issue, verdict.by)
@@ -148,7 +141,7 @@ class Admission:
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
         # Who ran the workflow again sees the log of it; the person who wrote the comment did
         # nothing now. On a pull request of no run the words are for other programs.
-        told = said_here and own_doing and refused.told and self._wish.certain
+        told = said_here and own_doing and refused.told
         if told and not (self._wish.on_pull and self._issue_of_pull() is None):
             self._react("confused")
             comment = self._wish.comment

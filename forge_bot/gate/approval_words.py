@@ -1,4 +1,4 @@
-"""What may stand behind `approve`: a version, choices of open decisions, and a condition."""
+"""Reads the words behind `approve`: a version, choices of open decisions, and a condition."""
 
 import re
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class ApprovalWords:
-    """What somebody wrote behind `approve`. With a `problem` nothing else counts: it is one
-    sentence, or `unknown` for words that may not stand there.
+    """Words behind `approve`. With a `problem`, one sentence, or with `unknown` words, nothing else
+    counts.
     """
 
     digest: str | None = None
@@ -42,7 +42,7 @@ def read_approval(rest: str) -> ApprovalWords:
         problem = _condition_problem(condition)
     digest: str | None = None
     choices: dict[str, str] = {}
-    for word in before.replace(",", " ").split():
+    for word in (each.removesuffix(",") for each in before.split()):
         choice = _CHOICE.fullmatch(word)
         version = read_digest(word)
         if choice is not None and choice[1] not in choices:

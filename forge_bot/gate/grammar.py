@@ -170,7 +170,7 @@ class Form:
     """One command.
 
     `takes` is shown behind its name. The command that starts a run has an empty name. `meaning` is
-    the name of the sentence on its effect.
+    the name of the sentence on its effect. `takes_notes`: the lines below are read, too.
     """
 
     name: str
@@ -178,6 +178,7 @@ class Form:
     meaning: str
     read: Callable[[WrittenCommand], Command | Mistyped]
     also: tuple[str, ...] = ()
+    takes_notes: bool = False
 
     def usage(self, prefix: str, *, bare: bool = True) -> str:
         """Return its form, for example `/approve [digest]`."""
@@ -286,11 +287,11 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 
 
 FORMS: tuple[Form, ...] = (
-    Form("", "[flags] [text]", "commands.forge", _start),
-    Form("approve", "[digest] [2a …] [with words]", "commands.approve", _approve),
-    Form("reject", "notes", "commands.reject", _reject, ("revise",)),
-    Form("ask", "question", "commands.ask", _ask),
-    Form("retry", "[phase]", "commands.retry", _retry),
+    Form("", "[flags] [text]", "commands.forge", _start, takes_notes=True),
+    Form("approve", "[digest] [2a] [with words]", "commands.approve", _approve),
+    Form("reject", "notes", "commands.reject", _reject, ("revise",), takes_notes=True),
+    Form("ask", "question", "commands.ask", _ask, takes_notes=True),
+    Form("retry", "[phase]", "commands.retry", _retry, takes_notes=True),
     Form("status", "", "commands.status", _alone(Status)),
     Form("cost", "", "commands.cost", _alone(Cost)),
     Form("continue", "+$5", "commands.continue", _continue),
@@ -309,16 +310,6 @@ NAMED: dict[str, Form] = {
 START = FORMS[0]
 TALK = (Ask, Cost, Help, Status)
 """Commands that ask for no work on the change."""
-_BEFORE_NOTES = (NAMED["reject"], NAMED["ask"])
-
-
-def form_named(word: str) -> Form | None:
-    """Return the command of this name, in lower case. A colon may follow one that takes notes:
-    `reject: too long`.
-    """
-    form = NAMED.get(word.removesuffix(":"))
-    return form if word in NAMED or form in _BEFORE_NOTES else None
-
 
 ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "approve": _approve,

@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import assert_never
 
 from forge_bot.gate.authorise import ActorPart, Attempt, RequestedOperation, attempt_of_comment
-from forge_bot.gate.candidate_lines import read_candidates
 from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.events import (
     CheckFailed,
@@ -18,7 +17,7 @@ from forge_bot.gate.events import (
     Nothing,
 )
 from forge_bot.gate.grammar import Command, Help, Start
-from forge_bot.gate.parse_comment import as_plain_text, parse_lines
+from forge_bot.gate.parse_comment import parse_comment
 from forge_bot.gate.people import Account, account_named
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.sentences import say
@@ -60,10 +59,6 @@ class Intent:
     pulls: tuple[int, ...] = ()
     words: str = ""
     """The command of a dispatch as a comment would have it; empty for every other event."""
-    certain: bool = True
-    """Whether the comment certainly has the commands. Otherwise nothing is written before the
-    comment is read as Markdown.
-    """
 
     @property
     def mistyped(self) -> tuple[Mistyped, ...]:
@@ -117,11 +112,11 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
 def _of_comment(
     event: CommentCreated, inputs: Inputs, others: dict[ActorPart, Account | None]
 ) -> Intent | NoIntent:
-    found = read_candidates(event.body, inputs.prefix, bare=inputs.bare)
-    if not found.said:
+    said = parse_comment(event.body, inputs.prefix, bare=inputs.bare).said
+    if not said:
         return NoIntent(say("gate.intents.no_command"))
     attempt = attempt_of_comment(
-        deed_of(found.said),
+        deed_of(said),
         event.author,
         event.sender,
         edited=event.edited,
@@ -132,10 +127,9 @@ def _of_comment(
         Trigger.COMMENT,
         event.thread,
         attempt,
-        found.said,
+        said,
         event.comment,
         event.on_pull,
-        certain=found.certain,
     )
 
 
@@ -147,7 +141,7 @@ def _of_dispatch(
     # There `approve 3f9c2a1b` is enough, since nothing else can be meant.
     short = not command.startswith(("/", inputs.prefix[0]))
     words = f"{inputs.prefix} {command}" if short else command
-    said = parse_lines(as_plain_text(words), inputs.prefix, bare=inputs.bare)
+    said = parse_comment(words, inputs.prefix, bare=inputs.bare).said
     if not said:
         return NoIntent(say("gate.intents.dispatch_without_command"))
     return Intent(Trigger.DISPATCH, issue, Attempt(deed_of(said), people), said, words=words)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, SIZES, Amount, Size, read_amount
-from forge_bot.gate.similar_words import nearest
 from forge_bot.sentences import say
 
 SWITCHES = {  # each with the name of the sentence that says what it does
@@ -176,14 +175,9 @@ def _problem(flag: _Flag, switches: Sequence[str]) -> str:
     known = (*switches, *VALUES)
     dashes = flag.written.startswith(_END) and not flag.written.startswith("---")
     if flag.name not in known or not dashes:
-        meant = flag.name if flag.name in known else nearest(flag.name, known)
         shown = re.sub(r"[^\w-]", "", flag.written.partition("=")[0])
         names = ", ".join(f"`--{name}`" for name in (*SWITCHES, *VALUES))
-        hint = (
-            say("gate.did_you_mean", meant=f"--{meant}")
-            if meant
-            else say("gate.task_flags.known_flags", names=names)
-        )
+        hint = say("gate.task_flags.known_flags", names=names)
         return say("gate.task_flags.unknown_flag", flag=shown, hint=hint)
     if flag.name == "effort" and value.casefold() not in SIZES:
         return say("gate.task_flags.bad_effort")

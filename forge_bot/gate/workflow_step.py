@@ -89,7 +89,6 @@ def values(outcome: GateOutcome, wish: Intent | NoIntent, around: StepContext) -
             "by_id": None if outcome.by is None else outcome.by.id,
             "attempt": around.attempt,
             "tracking_comment": outcome.tracking,
-            "certain": wish.certain,
         }
     return {
         "proceed": "true" if outcome.result is Result.PROCEED else "false",

@@ -15,9 +15,15 @@ class Mistyped:
     hint: str
 
 
+class Misplaced(Mistyped):
+    """A line that would be a command in the first line of its comment. It is none here."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenCommand:
-    """A command as somebody wrote it: its words, and the lines below it that are no commands."""
+    """A command as somebody wrote it: its words, and its author's own lines below it."""
 
     line: int
     said: str

@@ -37,7 +37,7 @@ class ThreadWake(Frozen):
         """
         if not begun:
             return self.replace(wake=self.wake.replace(again=True))
-        known: dict[str, object] = {"way": "", "deed": "resume", "certain": True, "again": True}
+        known: dict[str, object] = {"way": "", "deed": "resume", "again": True}
         wake = self.wake.replace(**known, comment=None, check=None)
         return self.replace(wake=wake, event="", comment=None)
 

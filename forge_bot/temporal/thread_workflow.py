@@ -18,8 +18,8 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.bot.worker_messages import stopped_by
     from forge_bot.engine import REPORT, Pipeline, State, advance, fold, next_action
     from forge_bot.errors import ForgeError, ReportRejected, TemporalWorkerDiffers
-    from forge_bot.gate.candidate_lines import read_candidates
     from forge_bot.gate.environment_variables import read_inputs
+    from forge_bot.gate.parse_comment import parse_comment
     from forge_bot.temporal.action_workflow import (
         LONGEST,
         SILENCE,
@@ -281,11 +281,11 @@ def _check_taken(wake: ThreadWake, pipeline: Pipeline, state: State) -> None:
     of them.
     """
     comment, number = wake.comment, wake.wake.comment
-    if comment is None or number is None or not wake.wake.certain:
+    if comment is None or number is None:
         return
     inputs = read_inputs(wake.inputs)
     refused: ForgeError | None = None
-    for command in read_candidates(comment.body, inputs.prefix, bare=inputs.bare).said:
+    for command in parse_comment(comment.body, inputs.prefix, bare=inputs.bare).said:
         if not isinstance(command, Telling):
             return
         key = command_key(number, command.line)

@@ -1,12 +1,12 @@
 """One example of every sentence in the catalogue."""
 
-from forge_bot.bot.comment_markdown import parse_comment
 from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
 from forge_bot.gate.authorise import Denied, DenyReason
+from forge_bot.gate.parse_comment import parse_comment
 from forge_bot.gate.roles import Role
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.interaction.command_names import CommandNames
@@ -39,7 +39,7 @@ def said_at_the_gate() -> list[str]:
     )
     mistyped = tuple(
         each
-        for each in parse_comment("/aprove\n/approve", "/forge", bare=True)
+        for each in parse_comment("/approve? no, wait\n/status").said
         if isinstance(each, Mistyped)
     )
     return [
@@ -71,6 +71,15 @@ def every_reply() -> list[CommentReply]:
         command_replies.already_answered(works, decision()),
         command_replies.not_offered(waits, gate(), answer="done"),
         command_replies.notes_missing(COMMANDS),
+        *(
+            each
+            for each in (
+                command_replies.taken(
+                    COMMANDS, line="/approve", words="2a with it should be `sch`", unread=True
+                ),
+            )
+            if each is not None
+        ),
         command_replies.asked_for_help(waits, COMMANDS),
         command_replies.asked_for_status(works),
         command_replies.asked_for_cost(works),
@@ -78,7 +87,7 @@ def every_reply() -> list[CommentReply]:
         command_replies.cannot(
             COMMANDS, ReportRejected("The request has not changed.", hint="Edit the issue first.")
         ),
-        command_replies.answered("Because `rota` counts days from the first."),
+        command_replies.answered("Because `rota` counts days from the first.", "why not zero?"),
         command_replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
         command_replies.updated(works, base="main", conflicts=["rota/cli.py"]),
         command_replies.up_to_date(works, base="main"),

@@ -298,7 +298,7 @@ def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
     gate: Gate, api: SmallApi
 ) -> None:
     for _ in range(2):
-        step = gate("issue_comment", commented("/approve\n/rejct it"))
+        step = gate("issue_comment", commented("/approve\n/approve? no, wait"))
         assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (
             0,
             "false",
@@ -306,14 +306,14 @@ def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
         )
     assert api.reactions == [("comment", 1001, "eyes"), ("comment", 1001, "confused")]
     assert len(api.said()) == 1
-    assert "did you mean `/reject`?" in api.said()[0]
+    assert "`/reject no wait`" in api.said()[0]
     assert "nothing in this comment was done" in api.said()[0]
 
 
 def test_what_a_slip_is_shown_with_cannot_ping_or_leave_its_line(gate: Gate, api: SmallApi) -> None:
-    gate("issue_comment", commented("/aprove `@org/team` <!-- x -->\u202e\u200b"))
+    gate("issue_comment", commented("/approve `@org/team` <!-- x -->\u202e\u200b"))
     shown = api.said()[0]
-    assert "`/aprove '@org/team' <!-- x -->" not in shown
+    assert "`/approve '@org/team' <!-- x -->" not in shown
     code = re.findall(r"Line 1, (`[^`]*`):", shown)
     assert len(code) == 1
     assert "@org/team" in code[0]
@@ -330,7 +330,7 @@ def test_help_is_answered_here_and_starts_no_work(gate: Gate, api: SmallApi) -> 
 
 def test_our_own_words_are_no_commands_to_us(gate: Gate, api: SmallApi) -> None:
     gate("issue_comment", commented("/help"))
-    gate("issue_comment", commented("/aprove", id=1002))
+    gate("issue_comment", commented("/approve now", id=1002))
     gate("issues", labelled())
     asked = len(api.asked)
     for said in api.said():
@@ -392,7 +392,7 @@ def test_a_dispatch_gives_commands_or_wakes_the_run(gate: Gate, api: SmallApi) -
     assert gate("workflow_dispatch", dispatched("approve 3f9c2a1b")).wake["deed"] == "command"
     assert gate("workflow_dispatch", dispatched("/forge --auto")).wake["deed"] == "start"
     assert gate("workflow_dispatch", dispatched("")).wake["deed"] == "resume"
-    assert gate("workflow_dispatch", dispatched("aprove")).outputs["result"] == "mistyped"
+    assert gate("workflow_dispatch", dispatched("approve now")).outputs["result"] == "mistyped"
     assert (
         gate(
             "workflow_dispatch", dispatched("approve", by=user("bob")), GITHUB_ACTOR="bob"
@@ -451,8 +451,8 @@ def test_no_output_can_be_set_by_what_strangers_write(gate: Gate) -> None:
     for payload in (
         labelled(by=user(evil)),
         commented(f"/approve\n{evil}", by=user(f"bob {evil}")),
-        commented("/aprove " + evil),
-        dispatched("/aprove " + evil),
+        commented("/approve now " + evil),
+        dispatched("/approve now " + evil),
         commented("/approve", performed_via_github_app={"slug": evil}),
     ):
         event = {"label": "issues", "comment": "issue_comment"}.get(
@@ -568,7 +568,7 @@ def test_a_wrong_input_is_said_and_lets_nobody_in(
     assert api.asked == []
 
 
-@pytest.mark.parametrize("command", ["/forge help", "/aprove"])
+@pytest.mark.parametrize("command", ["/forge help", "/approve now"])
 def test_a_reply_mark_of_another_workflow_does_not_silence_an_answer(
     gate: Gate, api: SmallApi, command: str
 ) -> None:

@@ -142,3 +142,25 @@ def test_an_approval_of_somebody_who_has_lost_the_role_does_not_count_later(wait
     assert job.code == 0, job.log
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
     assert waiting.state["decisions"] == []
+
+
+MAILED = (
+    "\r\n\r\n    On Sunday, November 29, 2026, stranger <notifications@github.com> wrote:\r\n\r\n"
+    "stranger left a comment (acme/rota#1)\r\n\r\n/approve with a new maintainer, stranger\r\n"
+)
+
+
+def test_a_strangers_text_below_a_mailed_answer_makes_no_approval_condition_or_note(
+    waiting: Stage,
+) -> None:
+    job = heard(waiting.say(f"No, please wait.{MAILED}"))
+    assert (job.result, waiting.state["decisions"]) == ("mistyped", [])
+    assert "is the first line of a comment" in waiting.issue.comments[-1].body
+    assert heard(waiting.say(f"/approve{MAILED}")).code == 0
+    [decision] = waiting.state["decisions"]
+    assert (decision["answer"], decision["notes"]) == ("approve", "")
+    assert "condition" not in decision
+    [shown] = waiting.said("reply occasion=taken")
+    assert "not read" in shown
+    assert "new maintainer" not in shown
+    assert "new maintainer" not in waiting.document("reports.jsonl")

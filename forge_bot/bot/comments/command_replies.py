@@ -29,6 +29,8 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block
 from forge_bot.values import PhaseId, RunStatus
 
+_MOST_SHOWN = 2_000
+"""Characters of somebody's words that are shown back."""
 _MOST_NAMES = 20
 """The phases of a pipeline, or other names that a command could have meant, that are listed."""
 
@@ -144,6 +146,22 @@ def notes_missing(commands: CommandNames) -> CommentReply:
     return refusal_of("replies.notes_missing", reject=commands.form("reject"))
 
 
+def taken(commands: CommandNames, *, line: str, words: str, unread: bool) -> CommentReply | None:
+    """Show back what counted of a comment: the words of a person, and whether text below them was
+    not read. Return None where there is nothing to show.
+    """
+    left_out = say(
+        "replies.taken.unread",
+        line=escape.code(line, _MOST_SHOWN),
+        condition=commands.say("approve", "with …"),
+    )
+    shown = escape.fenced(words[:_MOST_SHOWN]) if words else ""
+    detail = "\n\n".join(part for part in (shown, left_out if unread else "") if part)
+    return (
+        reply("taken", say("replies.taken.headline"), detail, reaction="rocket") if detail else None
+    )
+
+
 # -- being told, and asked
 # --------------------------------------------------------------------------------------------------
 
@@ -186,14 +204,13 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
     return reply("cannot", escape.line(error.message, 300), detail, reaction="confused")
 
 
-def answered(text: str) -> CommentReply:
-    """Return a model's answer to a question about the run."""
+def answered(text: str, question: str) -> CommentReply:
+    """Return a model's answer to a question about the run, below the question."""
+    paper = PapersPart([Paper(name="answer", text=text, url="", open=True)])
     return reply(
         "answer",
         say("replies.answered.headline"),
-        compose(
-            [PapersPart([Paper(name="answer", text=text, url="", open=True)])], 40_000
-        ).rstrip(),
+        f"{escape.fenced(question[:_MOST_SHOWN])}\n\n{compose([paper], 40_000).rstrip()}",
     )
 
 
