@@ -200,18 +200,34 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
         ),
         ("echo 'poetry.lock is out of date'; exit 1", "may not fit its manifest", "commands"),
         ("echo '```'; echo nichts geht; exit 9", "how this project is installed", "commands"),
+        ("echo \"a different Python: 3.11.7 not in '>=3.99'\"; exit 1", ">=3.99", "python3.99"),
+        (
+            "echo 'Current Python version (3.8) is not allowed by the project (^3.13)'; exit 1",
+            "and `python3` is 3.8 here",
+            "python3.13",
+        ),
+        (
+            "echo 'resolved to Python 3.11.7, which is incompatible with the requirement: `<3`';exit 1",
+            "asks for Python <3,",
+            "python3.X",
+        ),
     ],
 )
-def test_a_failed_installation_says_what_may_mend_it_and_nothing_is_judged_without(
+def test_a_failed_installation_says_what_else_may_mend_it_and_nothing_is_judged_without(
     sample: Sample, script: str, said: str, key: str
 ) -> None:
-    configured(sample, f"commands:\n  setup: {json.dumps([['sh', '-c', script]])}\n")
+    venv, install = ["python3", "-m", "venv", "{env}"], ["sh", "-c", script]
+    configured(sample, f"commands:\n  setup: {json.dumps([venv, install])}\n")
     model = sample.model()
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     document = (sample.workspace / "baseline.md").read_text()
     assert said in document
-    own = {"setup_credentials": ["NPM_TOKEN"], "commands": {"setup": [["sh", "-c", script]]}}
-    assert pasted(document) == [{key: own[key]}]
+    own = {
+        "setup_credentials": {"setup_credentials": ["NPM_TOKEN"]},
+        "commands": {"commands": {"setup": [venv, ["path/to/install"]]}},
+    }
+    other = {"commands": {"setup": [[key, *venv[1:]], install]}}
+    assert pasted(document) == [own.get(key, other)]
     sample.forge("approve", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
     text = (sample.workspace / "pull-request.md").read_text()

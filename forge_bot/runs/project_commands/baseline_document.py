@@ -33,6 +33,13 @@ _STALE_LOCK = re.compile(
     r"|needs to be updated)|--locked|--frozen|immutable|checksum mismatch|missing go\.sum entry",
     re.IGNORECASE,
 )
+_OTHER_PYTHON = re.compile(
+    r"Python(?: version)?:? \(?(?P<found>\d[\d.]*)\)?,? (?:not in|is not allowed by the project"
+    r"|which is incompatible with[^:\n]*:) [('`]*(?P<wanted>[^)'`\n]+)"
+)
+"""The refusals of pip, Poetry and uv where a project asks for another version of Python."""
+
+_LOWEST = re.compile(r"(?:>=|~=|==|\^)\s*(\d+\.\d+)")
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not have."""
 
@@ -122,14 +129,7 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
     name, argv = each.name, each.argv
     match each.cause:
         case Cause.SETUP_FAILED:
-            if (refused := _NOT_PUBLIC.search(result.tail)) is not None:
-                address = f"https://{refused[1]}/simple"
-                return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
-            if _CREDENTIALS.search(result.tail):
-                return _setup(result), iter([f"setup_credentials: [{_holder(result)}]"])
-            if (package := _INSTALL_SCRIPT.search(result.tail)) is not None:
-                return _install_script(package[1], result, commands)
-            return _setup(result), _lists(name, [every.argv for every in commands.setup])
+            return _installed(argv, result, commands)
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
             missing = missing_part(result) or program
@@ -148,10 +148,25 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
         case Cause.UNREADABLE:
             return say("runs.baseline_document.print_names"), _lists(name, [(*argv, "--verbose")])
         case Cause.USAGE_ERROR | Cause.NO_TESTS:
-            place = () if each.cause is Cause.USAGE_ERROR else ("path/to/tests",)
+            known = argv[:1] if each.cause is Cause.USAGE_ERROR else argv
             return say("runs.baseline_document.as_called_here"), _lists(
-                name, [(*argv, *place), *_others(each, commands)]
+                name, [(*known, "path/to/tests"), *_others(each, commands)]
             )
+
+
+def _installed(argv: tuple[str, ...], result: CommandResult, commands: ProjectCommands) -> Mended:
+    """Return what may mend an installation; never the command that failed, called as before."""
+    if (refused := _NOT_PUBLIC.search(result.tail)) is not None:
+        address = f"https://{refused[1]}/simple"
+        return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
+    if _CREDENTIALS.search(result.tail):
+        return _setup(result), iter([f"setup_credentials: [{_holder(result)}]"])
+    if (package := _INSTALL_SCRIPT.search(result.tail)) is not None:
+        return _install_script(package[1], result, commands)
+    if (other := _OTHER_PYTHON.search(result.tail)) is not None:
+        return _other_python(other, commands)
+    mended = [("path/to/install",) if each == argv else each for each in _argvs(commands)]
+    return _setup(result), _lists(CommandName.SETUP, mended)
 
 
 def _setup(result: CommandResult) -> str:
@@ -160,6 +175,23 @@ def _setup(result: CommandResult) -> str:
     if _CREDENTIALS.search(result.tail):
         return say("runs.baseline_document.credentials", holder=_holder(result))
     return say(_LOCK if _STALE_LOCK.search(result.tail) else _NO_SETUP)
+
+
+def _argvs(commands: ProjectCommands) -> list[tuple[str, ...]]:
+    return [each.argv for each in commands.setup]
+
+
+def _other_python(refusal: re.Match[str], commands: ProjectCommands) -> Mended:
+    """Return what makes the environment with the version of Python that the project asks for."""
+    lowest = _LOWEST.search(refusal["wanted"])
+    python = f"python{lowest[1] if lowest else '3.X'}"
+    argvs = [
+        (python, *argv[1:]) if argv[1:3] == ("-m", "venv") else argv for argv in _argvs(commands)
+    ]
+    said = say(
+        "runs.baseline_document.other_python", wanted=refusal["wanted"], found=refusal["found"]
+    )
+    return said, _lists(CommandName.SETUP, argvs)
 
 
 def _install_script(package: str, result: CommandResult, commands: ProjectCommands) -> Mended:
@@ -188,7 +220,7 @@ def _import(each: UnusableCommand, result: CommandResult, commands: ProjectComma
         )
     python = f"{ENV}/bin/python"
     more = (python, "-m", "pip", "install", module[1])
-    argvs = [*(every.argv for every in commands.setup), more]
+    argvs = [*_argvs(commands), more]
     return say("runs.baseline_document.module_is_missing", module=module[1]), _lists(
         CommandName.SETUP, argvs
     )
