@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-JsonObject = dict[str, Any]
+from forge_bot.agent.repaired_json import JsonObject, repaired_json
 
 
 class AnswerKind(StrEnum):
@@ -201,6 +201,7 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
 _FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
 _MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
 _BRACES_TRIED = 200
+_QUOTED = 60
 # Terminal control has no meaning in a document: whole escape sequences (ECMA-48 CSI and OSC), and
 # other control characters.
 _UNPRINTED = re.compile(
@@ -215,18 +216,45 @@ def _only_object(text: str) -> JsonObject:
     for candidate in (stripped, fenced.group(1) if fenced else ""):
         try:
             whole = _DECODER.decode(candidate)
+            if isinstance(whole, str):  # encoded twice
+                whole = _DECODER.decode(whole)
         except (ValueError, RecursionError):
             continue
         if isinstance(whole, dict):
             return _storable(cast("JsonObject", whole))
         raise Malformed("The answer is JSON, but not one object with named fields.")
     amid = list(_objects_amid(stripped))
+    if not amid and (repaired := repaired_json(stripped)) is not None:
+        amid = [repaired]
     if len(amid) == 1:
         return _storable(amid[0])
-    said = "no readable JSON object" if not amid else f"{len(amid)} JSON objects"
+    said = f"{len(amid)} JSON objects" if amid else "no readable JSON object"
+    reason = "" if amid else _unreadable(text)
     raise Malformed(
-        f"The answer contains {said}. Answer with exactly one JSON object and nothing around it."
+        f"The answer contains {said}{reason}. Answer with exactly one JSON object and nothing"
+        " around it."
     )
+
+
+def _unreadable(text: str) -> str:
+    """Return the place where an answer stops being JSON, and the reason; empty for an answer
+    without an object.
+    """
+    start = text.find("{")
+    if start < 0:
+        return ""
+    try:
+        _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        where = f"line {error.lineno}, column {error.colno}: {reason}"
+        before = text[max(0, error.pos - _QUOTED) : error.pos]
+        rest = text[error.pos :].rstrip("` \r\n")
+        ended = "; the answer ends there" if not rest or "Unterminated" in error.msg else ""
+        return f": {where}, after `{' '.join(before.split())}`{ended}"
+    except RecursionError:
+        return ": it is nested too deeply"
+    return ": it has none of the fields of an answer"
 
 
 # Line breaks inside strings are allowed: small models write them raw, and no other meaning is

@@ -127,9 +127,14 @@ def test_what_is_no_answer_goes_back_with_the_reason(text: str, said: str) -> No
 
 def test_an_answer_cut_off_in_its_edits_is_not_taken_for_a_smaller_one() -> None:
     whole = native("Change", {**CHANGE, "edits": CHANGE["edits"] * 3})
-    for length in range(len(whole) - 2):
+    end = whole.rindex("]")
+    for length in range(end + 1):
         with pytest.raises(Malformed):
             parse_answer(whole[:length], AnswerKind.CHANGE)
+    for length in range(end + 1, len(whole)):
+        assert parse_answer(whole[:length], AnswerKind.CHANGE) == parse_answer(
+            whole, AnswerKind.CHANGE
+        )
 
 
 @given(st.text(max_size=200))
@@ -161,3 +166,41 @@ def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode(
                 walk(value)
 
     walk(schema)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(CHANGE)[:-1] + ",}",
+        json.dumps(CHANGE).replace("]", ",]"),
+        json.dumps(CHANGE)[:-1],
+        native("Change", CHANGE)[:-3],
+        json.dumps(json.dumps(CHANGE)),
+        json.dumps(CHANGE).replace('", "edits"', '" "edits"'),
+        f"Here it is:\n```json\n{json.dumps(CHANGE, indent=1)[:-2]},\n}}\n```",
+    ],
+    ids=["comma", "comma in a list", "one }", "three }", "twice", "no comma", "comma in prose"],
+)
+def test_a_slip_that_leaves_one_meaning_is_read(text: str) -> None:
+    assert parse_answer(text, AnswerKind.CHANGE) == Change.model_validate(CHANGE)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (json.dumps(CHANGE)[:-2], "line 1, column 112: expecting ',' delimiter"),
+        (json.dumps(CHANGE)[:-8], "unterminated string"),
+        (json.dumps(CHANGE)[:-40], "the answer ends there"),
+        (json.dumps(CHANGE, indent=1).replace('"edits"', "edits"), "line 3, column 2"),
+        ('{"artifact_markdown": "a "quoted" word"}', "column 27: expecting ',' delimiter"),
+        ("{'artifact_markdown': 'x'}", "line 1, column 2: expecting property name"),
+        ('{"artifact_markdown": "a" // why\n}', "column 27"),
+        ('{"artifact_markdown": tru}', "column 23: expecting value"),
+    ],
+)
+def test_an_answer_that_is_no_json_goes_back_with_the_place_and_the_reason(
+    text: str, said: str
+) -> None:
+    with pytest.raises(Malformed, match="no readable JSON object") as caught:
+        parse_answer(text, AnswerKind.CHANGE)
+    assert said in str(caught.value)
