@@ -12,7 +12,7 @@ from forge_bot.engine.artifact_records import facts_of
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
-from forge_bot.engine.phases import AgentPhase
+from forge_bot.engine.phases import AgentPhase, TasksPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
@@ -39,7 +39,15 @@ from forge_bot.engine.reports import (
     WorkReport,
 )
 from forge_bot.engine.retry import handle_retry
-from forge_bot.engine.state import ArtifactRecord, Reason, Showing, State, TaskState, TaskStatus
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    Decision,
+    Reason,
+    Showing,
+    State,
+    TaskState,
+    TaskStatus,
+)
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import PhaseId, RunStatus, Usage
 
@@ -132,7 +140,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _changed(pipeline, state, report)
         case RetryAsked():
-            after = _moved(handle_retry(pipeline, state, report))
+            after = _with_wish(_moved(handle_retry(pipeline, state, report)), pipeline, report)
             said = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, said)
         case BudgetRaised():
@@ -175,6 +183,26 @@ def _worked(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     return after if begun or _still_out(state, after) else _moved(after)
 
 
+def _with_wish(state: State, pipeline: Pipeline, report: RetryAsked | BaseConflicted) -> State:
+    """Return the state that remembers who had work done again or more of it, and with which words.
+    A retry of another phase without any asks for nothing new.
+    """
+    phase = report.phase if isinstance(report, RetryAsked) else pipeline.implementation.id
+    notes = report.notes if isinstance(report, RetryAsked) else ""
+    if not notes and not isinstance(pipeline.phase(phase), TasksPhase):
+        return state
+    wish = Decision(
+        at=report.at,
+        gate=phase,
+        answer="retry" if isinstance(report, RetryAsked) else "update",
+        digest="",
+        by=report.by,
+        via=report.via,
+        notes=notes,
+    )
+    return state.replace(sent_back=(*state.sent_back, wish))
+
+
 def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> State:
     match report:
         case RequestRefreshed():
@@ -191,6 +219,7 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
             said = f"checks failed: {', '.join(report.checks)}"
         case BaseConflicted():
             after = external_events.apply_conflicts(pipeline, state, report)
+            after = _with_wish(after, pipeline, report)
             conflicts = ", ".join(report.paths)
             said = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
         case _:

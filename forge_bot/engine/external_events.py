@@ -104,14 +104,14 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
         shown = state.versions((report.artifact,))
         return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=shown)
     findings = tuple(
-        Finding(severity=Severity.CRITICAL, description=f"The check {name} is green.")
+        Finding(severity=Severity.CRITICAL, description=f"Mend what the check {name} reports.")
         for name in report.checks
     )
     return add_fix(
         pipeline,
         state,
         report.artifact,
-        "Make the checks of the pull request green",
+        f"Work on the failed checks: {', '.join(report.checks)}",
         findings,
         report.at,
     )

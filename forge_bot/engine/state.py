@@ -279,6 +279,9 @@ class State(Recorded):
     notes: tuple[Note, ...] = ()
     gate: OpenGate | None = None
     decisions: tuple[Decision, ...] = ()
+    sent_back: tuple[Decision, ...] = unless_empty(
+        (), "what people asked for beside the questions: retries, and merges with conflicts"
+    )
     risks: tuple[str, ...] = ()
     baseline: tuple[CommandResult, ...] = ()
     unusable: tuple[UnusableCommand, ...] = Field(

@@ -3,14 +3,21 @@
 import re
 import textwrap
 from collections.abc import Mapping
+from datetime import datetime
 
-from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name
+from forge_bot.artifacts.change_name import ChangeName, ChangeType
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.whole_task import is_whole
+from forge_bot.engine.external_events import CHECKS, CONFLICTS
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import State, TaskState
-from forge_bot.interaction.title_of_change import LONGEST_TITLE, name_of_change
+from forge_bot.engine.state import Decision, State, TaskState
+from forge_bot.interaction.title_of_change import (
+    LONGEST_TITLE,
+    name_of_change,
+    renamed,
+    unapproved_wishes,
+)
 from forge_bot.prompts import escape
 
 _WIDTH = 72
@@ -40,34 +47,77 @@ def task_message(
     documents: Mapping[str, str],
     *,
     typed: bool = True,
+    landed: datetime | None = None,
 ) -> str:
     """Return the message for the commit of one task, without its trailers. It begins with a type
-    where the repository's commits do.
+    where the repository's commits do. `landed` is the time of the run's commits before it.
+
+    What people asked for after the plan was approved is said in their words. Where the plan's
+    commit exists, this one is only about that.
     """
     whole = change_of(pipeline, state, documents)
     planned = [each for each in state.tasks if not each.origin]
     title = _OF_A_REVIEW.sub("Mend what the review found", task.spec.title)
-    part = change_name("", title=title if task.origin else task.spec.title, branch=f"{whole.type}/")
-    name = whole if planned == [task] else part
+    name = whole if planned == [task] else renamed(whole, title if task.origin else task.spec.title)
+    wishes = [] if task.origin else wishes_since(state, landed)
+    words = [each for each in wishes if each in unapproved_wishes(state)]
+    follows = landed is not None and bool(wishes)
+    if follows:
+        name = renamed(
+            whole, words[-1].notes.strip().splitlines()[0] if words else f"{name.title}, again"
+        )
     said = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
-    if planned[:1] == [task] and (reason := _reason(pipeline, documents)):
+    said += [_wrapped(_wish(each)) for each in wishes]
+    if planned[:1] == [task] and not follows and (reason := _reason(pipeline, documents)):
         said.append(_wrapped(reason))
-    if criteria := [_wrapped(each, "- ") for each in _criteria(task, pipeline.planned_in)]:
-        said.append("\n".join(criteria))
+    criteria = [] if follows else _criteria(task, pipeline.planned_in)
+    if criteria:
+        said.append("\n".join(("Asked for:", *(_wrapped(each, "- ") for each in criteria))))
     if tests := [path for path in task.spec.files if "test" in path.lower()]:
         said.append(_wrapped(f"Tests: {', '.join(tests)}"))
     return "\n\n".join(said)
 
 
-def approvals(state: State) -> tuple[str, ...]:
-    """Return who approved the documents of the change, and how, each once."""
+def wishes_since(state: State, landed: datetime | None) -> list[Decision]:
+    """Return what people sent the work back for since the run's last commits for merge."""
+    return [
+        each
+        for each in state.sent_back
+        if each.answer == "retry" and (landed is None or each.at > landed)
+    ]
+
+
+def requests(state: State, task: TaskState | None, landed: datetime | None) -> tuple[str, ...]:
+    """Return who asked for what a commit holds beside the approved plan, and how, each once."""
+    if task is not None and task.origin.startswith(CHECKS):
+        return ()
+    wishes = wishes_since(state, landed)
+    if task is None or task.origin.startswith(CONFLICTS):
+        wishes = [each for each in state.sent_back if each.answer == "update"][-1:]
+    return tuple(dict.fromkeys(f"{each.by} via {each.via}" for each in wishes))
+
+
+def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
+    """Return who approved what a commit holds, and how, each once. An approval of the plan is none
+    of what a person asked for after it, of failed checks and of a merge.
+    """
+    beside = task is not None and task.origin.startswith((CHECKS, CONFLICTS))
+    wishes = unapproved_wishes(state)
+    own = task.spec.id if task is not None else None
     return tuple(
         dict.fromkeys(
             f"{each.by} via {each.via}"
             for each in state.decisions
-            if each.answer == "approve" and each.via != AUTO
+            if each.answer == "approve"
+            and each.via != AUTO
+            and ((own is not None and each.task == own) or not (beside or wishes))
         )
     )
+
+
+def _wish(wish: Decision) -> str:
+    words = f": {_words(wish.notes, _LONGEST_REASON)}" if wish.notes.strip() else "."
+    return f"{escape.heading(wish.by, 100)} sent the work back{words}"
 
 
 def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:

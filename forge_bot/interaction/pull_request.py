@@ -298,7 +298,9 @@ def _checked(verification: Verification | None, state: State) -> list[Part]:
 
 
 def _decisions(view: RunFacts) -> LinesPart:
-    noted = any(each.notes for each in view.state.decisions)
+    state = view.state
+    answers = sorted((*state.decisions, *state.sent_back), key=lambda each: each.at)
+    noted = any(each.notes for each in answers)
 
     def line(each: Decision) -> str:
         version = f", {escape.code(short(each.digest))}" if each.digest else ""
@@ -310,7 +312,7 @@ def _decisions(view: RunFacts) -> LinesPart:
         "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
     )
     return LinesPart(
-        [line(each) for each in view.state.decisions],
+        [line(each) for each in answers],
         "pull_request.more_decisions",
         before=before,
         most=8_000,

@@ -45,6 +45,8 @@ _VERDICTS = {
 _ANSWERS = {
     "approve": "words.approved",
     "reject": "words.sent_back",
+    "retry": "words.sent_back",
+    "update": "words.updated",
     "done": "words.done",
     "skip": "words.skipped",
     "abandon": "words.abandoned",

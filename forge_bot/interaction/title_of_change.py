@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from forge_bot.artifacts.change_name import ChangeName, change_name
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import State
+from forge_bot.engine.state import Decision, State
 from forge_bot.errors import ReportsDamaged
 from forge_bot.prompts import escape
 from forge_bot.store import Request, read_request
@@ -42,7 +42,26 @@ def subject_of_change(
     It is the title of the pull request, and fits the first line of a commit message.
     """
     found = name_of_change(pipeline, state, documents)
+    if wishes := unapproved_wishes(state):
+        title = f"{wishes[-1].notes.strip().splitlines()[0]} (after: {found.title})"
+        found = renamed(found, title)
     return escape.heading(found.subject if typed else found.sentence, LONGEST_TITLE)
+
+
+def unapproved_wishes(state: State) -> tuple[Decision, ...]:
+    """Return the words with which people sent the work back since the last approval: nobody
+    approved a document that has them.
+    """
+    approved = [
+        each.at for each in state.decisions if each.answer == "approve" and each.task is None
+    ]
+    last = max(approved, default=state.started_at)
+    return tuple(each for each in state.sent_back if each.notes.strip() and each.at > last)
+
+
+def renamed(change: ChangeName, title: str) -> ChangeName:
+    """Return the name of a change of the same type with another title."""
+    return change_name("", title=title, branch=f"{change.type}/")
 
 
 def _request(text: str) -> Request | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.sample import Sample
+from tests.fakes.script import GUARD, change
 
 pytestmark = pytest.mark.journey
 
@@ -154,6 +155,32 @@ def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_th
     assert sample.git("--git-dir", str(remote), "rev-parse", offered) == sample.git(
         "rev-parse", offered
     )
+
+
+def test_what_a_person_asked_for_after_the_approval_is_not_said_to_be_approved(
+    sample: Sample,
+) -> None:
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert asked.code == 3, asked.err
+    done = sample.forge("approve", "--model", sample.model())
+    assert done.code == 0, done.err
+    first = sample.git("log", "-1", "--format=%B", sample.offered)
+    assert "Approved-by: " in first
+    assert "Requested-by" not in first
+    notes = "Rename GUARD to NOBODY\nand say so."
+    more = {**GUARD, "old": GUARD["new"], "new": GUARD["new"].replace("None\n", "None  # nobody\n")}
+    model = sample.model({("implementer", "*", "*"): change(more)})
+    again = sample.forge("retry", "phase-5", "--notes", notes, "--model", model)
+    assert again.code == 0, again.err
+    assert sample.git("rev-list", "--count", f"main..{sample.offered}") == "2"
+    subject, _, *body = sample.git("log", "-1", "--format=%B", sample.offered).splitlines()
+    assert subject.casefold().endswith("rename guard to nobody")
+    assert "sent the work back: Rename GUARD to NOBODY and say so." in "\n".join(body)
+    assert any(line.startswith("Requested-by: ") for line in body)
+    assert not any(line.startswith("Approved-by: ") for line in body)
+    text = (sample.workspace / "pull-request.md").read_text("utf-8")
+    assert "ename GUARD to NOBODY (after: " in text.partition("\n\n")[0]
+    assert "sent back by" in text
 
 
 def test_work_after_the_first_commits_leads_to_further_commits(ended_sample: Sample) -> None:

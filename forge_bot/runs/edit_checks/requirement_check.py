@@ -11,6 +11,7 @@ from forge_bot.artifacts.requirement_table import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
+from forge_bot.git.diff import changed
 from forge_bot.knowledge.likely_files import is_prose
 from forge_bot.runs.edit_checks.tests_that_ran import TestCommands, commands_that_judge, looked_for
 from forge_bot.runs.notifications import Message
@@ -56,7 +57,8 @@ def requirement_check(
     here = run.repository.list_files(head)
     texts = _texts(run, head, here)
     tests = {name: places(name, texts) for row in rows for name in row.tests}
-    found = {name: where for name, where in tests.items() if where}
+    own = {*changed(run.repository.root, commands.base, head)}
+    found = {name: _own_first(where, own) for name, where in tests.items() if where}
     outcomes = _Runs(commands).of(found)
     known = {*here, *run.repository.list_files(state.base_commit)}
     missing = [name for row in rows for name in _missing_files(row, known, run, head)]
@@ -72,6 +74,13 @@ def requirement_check(
         ),
         added_not_run=added.not_run,
         fewer=added.fewer,
+    )
+
+
+def _own_first(where: tuple[TestPlace, ...], own: Collection[str]) -> tuple[TestPlace, ...]:
+    """Return the tests of one name that are run: those in files of the change, else all of them."""
+    return (
+        tuple(place for place in where if place.path in own)[:_MOST_PLACES] or where[:_MOST_PLACES]
     )
 
 
@@ -161,11 +170,11 @@ class _Runs:
         )
         self._commands.tell(Message(text=f"The {named} alone."))
         # A file or a class runs more than itself, so its tests cannot be counted beside others.
-        nodes = {name: node_of(where[0]) for name, where in found.items()}
+        nodes = [node_of(place) for where in found.values() for place in where]
         single = {
             name: where
             for name, where in found.items()
-            if not any(node.startswith(f"{nodes[name]}::") for node in nodes.values())
+            if not any(node.startswith(f"{node_of(place)}::") for place in where for node in nodes)
         }
         ran = dict.fromkeys(single, True) if self._all_ran(single) else {}
         left = [name for name in found if name not in ran][:_MOST_NAMED]
@@ -173,25 +182,25 @@ class _Runs:
 
     def _all_ran(self, found: _Places) -> bool:
         """Return whether one run ran all of them, each once."""
-        first = [where[0] for where in found.values()]
+        named = [place for where in found.values() for place in where]
         for command in self.commands:
-            if len({*map(node_of, first)}) < len(first):
+            if len({*map(node_of, named)}) < len(named):
                 continue
             script = self._commands.script(command.argv)
-            words = select_places(command.argv, first, script)
+            words = select_places(command.argv, named, script)
             result = self._run(words) if words else None
             if result is None or result.exit_code or result.tests is None:
                 continue
             # A title that leaves values open stands for several tests.
             several = runner_of(command.argv, script) in {"jest", "vitest"}
-            if result.tests == len(first) or (several and result.tests > len(first)):
+            if result.tests == len(named) or (several and result.tests > len(named)):
                 return True
         return False
 
     def _one(self, name: str, where: tuple[TestPlace, ...]) -> bool | None:
         outcomes = [
             outcome
-            for place in where[:_MOST_PLACES]
+            for place in where
             for command in self.commands
             if (outcome := self._outcome(command, name, place)) is not None
         ]

@@ -200,7 +200,7 @@ class PromptContext:
         """Return people's answers at the checkpoints, for agents other than the ones addressed."""
         spoken = [
             decision
-            for decision in self.run.state.decisions
+            for decision in (*self.run.state.decisions, *self.run.state.sent_back)
             if decision.notes and decision.notes not in said_anyway
         ]
         labels = {phase.id: phase.label for phase in self.run.pipeline.phases}

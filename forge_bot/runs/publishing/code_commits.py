@@ -5,6 +5,7 @@ They are made from the run's commits alone, so that every machine makes the same
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 
 from forge_bot.artifacts.change_name import begin_with_types
 from forge_bot.engine import Pipeline, Report, State, advance, start
@@ -18,7 +19,12 @@ from forge_bot.git.diff import has_markers
 from forge_bot.git.files_at import raw
 from forge_bot.git.revisions import is_ancestor, tree_id
 from forge_bot.git.signed_commits import SigningKey
-from forge_bot.interaction.change_message import approvals, change_of, task_message
+from forge_bot.interaction.change_message import (
+    approvals,
+    change_of,
+    requests,
+    task_message,
+)
 from forge_bot.interaction.title_of_change import LONGEST_TITLE
 from forge_bot.prompts import escape
 from forge_bot.store import SPECS
@@ -73,6 +79,7 @@ class CodeCommits:
         self.commits = first_parents(self.root, self.base, head)
         self.typed = states_types(repository, self.base)
         self._waiting = _Waiting()
+        self._landed: datetime | None = None
 
     def newest(self, tip: str) -> CodeSoFar | None:
         """Return the newest commit of this run on a branch, if there is one that was made from this
@@ -100,6 +107,8 @@ class CodeCommits:
                     and not self._in_conflict(commit)
                 ):
                     so_far = self._land(so_far.tip, commit, state)
+            if commit.id == so_far.made_from and state is not None:
+                self._landed = state.updated_at
             behind = behind or commit.id == so_far.made_from
         last = self.commits[-1] if self._waiting.files else None
         if last is not None and state is not None and not self._in_conflict(last):
@@ -165,8 +174,10 @@ class CodeCommits:
             after = last if ends else tree_with(self.root, tree, files)
             if after != tree:
                 texts = self.documents(commit.id)
-                said = task_message(self.pipeline, state, task, texts, typed=self.typed)
-                tip = self._commit(after, (tip,), said, state, commit)
+                said = task_message(
+                    self.pipeline, state, task, texts, typed=self.typed, landed=self._landed
+                )
+                tip = self._commit(after, tip, said, state, commit, task)
             tree = after
         if rest and (last != tree or waiting.merges):
             tip = self._rest(last, tip, waiting, state, commit)
@@ -189,18 +200,18 @@ class CodeCommits:
             begin = f"{change.type}: changes" if self.typed else "Changes"
             said = "\n".join((f"{begin} beside the tasks", "", *listed))
         source = theirs[0] if len(theirs) == 1 else commit
-        trailers = self._trailers(state, commit, signs=source is commit)
+        trailers = self._trailers(state, commit, None, signs=source is commit)
         parents = (parent, *merged)
         return make_commit(self.root, tree, parents, said, trailers, source.signature, self.key)
 
     def _commit(
-        self, tree: str, parents: tuple[str, ...], said: str, state: State, commit: CommitInfo
+        self, tree: str, parent: str, said: str, state: State, commit: CommitInfo, task: TaskState
     ) -> str:
-        trailers = self._trailers(state, commit, signs=True)
-        return make_commit(self.root, tree, parents, said, trailers, commit.signature, self.key)
+        trailers = self._trailers(state, commit, task, signs=True)
+        return make_commit(self.root, tree, (parent,), said, trailers, commit.signature, self.key)
 
     def _trailers(
-        self, state: State, commit: CommitInfo, *, signs: bool
+        self, state: State, commit: CommitInfo, task: TaskState | None, *, signs: bool
     ) -> tuple[tuple[str, str], ...]:
         """Return the trailers of an offered commit. Its author signs it off. Nobody signs off a
         person's commit in that person's name.
@@ -211,7 +222,8 @@ class CodeCommits:
         return (
             (RUN, self.run),
             (LANDED, commit.id),
-            *(("Approved-by", each) for each in approvals(state)),
+            *(("Requested-by", each) for each in requests(state, task, self._landed)),
+            *(("Approved-by", each) for each in approvals(state, task)),
             *signed,
         )
 
