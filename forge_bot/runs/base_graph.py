@@ -45,7 +45,8 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
     """Return the rules that hold at the base and not at the head, a sentence each.
 
     Only where the base has a manifest: nobody agreed to rules that are written down nowhere. A
-    manifest that the change breaks is broken too.
+    manifest that cannot be read, at the base or at the head, is broken too: it switches off all
+    rules.
     """
     if not has_rules(repository, base):
         return ()
@@ -57,9 +58,6 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
 
     try:
         verify(before)
-    except BadManifest:
-        return ()
-    try:
         found = newly_broken(after, before)
     except BadManifest as error:
         return (f"{error.code}: {error.message} {' '.join(error.details)}".strip(),)

@@ -214,3 +214,15 @@ def test_the_program_that_opens_pull_requests_is_looked_for(
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{without}")
     said = sample.forge("doctor")
     assert "gh opens the pull request, with --open-pr" in said.out
+
+
+@pytest.mark.parametrize("text", ["rules: [", "rules:\n  - layer: [a]\n", "nodes: 3\n"])
+def test_a_manifest_that_cannot_be_read_is_refused(sample: Sample, text: str) -> None:
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    (sample.path / ".forge" / "manifest.yaml").write_text(text)
+    sample.git("add", "-f", ".forge")
+    sample.git("commit", "-q", "-m", "Rules")
+    run = sample.forge("run", "Guard the start", "--effort", "S", "--model", sample.model())
+    assert run.code == 5
+    for said in (sample.forge("doctor"), run):
+        assert "manifest.yaml" in said.out + said.err

@@ -43,6 +43,7 @@ CHECKS = (
     Check("services", _RUN, machine_checks.services, reads_commit=True),
     Check("ignored", _RUN, configuration_checks.ignored, reads_commit=True),
     Check("rules", _RUN, configuration_checks.rules, reads_commit=True),
+    Check("manifest", _RUN, configuration_checks.manifest, reads_commit=True),
     Check("run", _RUN, request_checks.named_runs),
     Check("history", _RUN, clone_checks.history, reads_commit=True),
     # Where git-lfs is required and missing, `git status` fails too.

@@ -6,11 +6,19 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase, translate
 
-from forge_bot.errors import BadCapabilities, BadConfig, BadSigningKey, ForgeError, NoTestCommand
+from forge_bot.errors import (
+    BadCapabilities,
+    BadConfig,
+    BadManifest,
+    BadSigningKey,
+    ForgeError,
+    NoTestCommand,
+)
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
+from forge_bot.project.graph.manifest import MANIFEST, read_manifest
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.project_commands.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
@@ -122,6 +130,15 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         except ForgeError as error:
             said = say("preflight.pipelines.unused_problem", problem=in_one_line(error))
             yield warn(f"pipeline {other}", said, advice_at_terminal(error))
+
+
+def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for a manifest that cannot be read: no rule of it would hold."""
+    data = subject.repository.read(subject.base, MANIFEST)
+    try:
+        read_manifest((data or b"").decode("utf-8", "replace"))
+    except BadManifest as error:
+        yield refuse("manifest", in_one_line(error), advice_at_terminal(error))
 
 
 def rules(subject: CheckSubject) -> Iterator[CheckResult]:
