@@ -357,3 +357,29 @@ def test_tests_of_specimens_and_of_vendored_code_are_not_this_projects() -> None
         "vendor/y/test_y.py": PYTEST_FILE,
     }
     assert profile_of(files).commands.test == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "apart"), [("app", "", True), ("app", "src/", True), ("b", "", False)]
+)
+def test_projects_with_a_package_of_one_name_have_an_environment_each(
+    name: str, inside: str, apart: bool
+) -> None:
+    profile = profile_of(
+        {
+            "services/a/pyproject.toml": NAMED,
+            "services/a/app/__init__.py": "",
+            "services/a/tests/__init__.py": "",
+            "services/a/tests/test_a.py": PYTEST_FILE,
+            "services/b/pyproject.toml": NAMED,
+            f"services/b/{inside}{name}/__init__.py": "",
+            "services/b/tests/__init__.py": "",
+            "services/b/tests/test_b.py": PYTEST_FILE,
+        }
+    )
+    places = [f"{{env}}/services/{each}" for each in "ab"] if apart else ["{env}"] * 2
+    assert [each.argv[0] for each in profile.commands.test] == [
+        f"{place}/bin/python" for place in places
+    ]
+    made = [each.argv[-1] for each in profile.commands.setup if "venv" in each.argv]
+    assert made == [*dict.fromkeys(places)]

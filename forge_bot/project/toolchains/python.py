@@ -2,10 +2,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from posixpath import basename
+from posixpath import basename, dirname
 
-from forge_bot.project.detected_commands import Command, DetectedCommands, ProjectCommands, command
-from forge_bot.project.file_list import Listing, join
+from forge_bot.project.detected_commands import (
+    ENV,
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    combined,
+    command,
+)
+from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
 from forge_bot.project.formatters import python_formatters
 from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
@@ -20,7 +27,7 @@ from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import names
-from forge_bot.values import Frozen
+from forge_bot.values import CommandName, Frozen
 
 _MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt tox.ini pytest.ini Pipfile")
 _MANAGERS = {"Pipfile.lock": "Pipenv", "noxfile.py": "nox", "tox.ini": "tox"}
@@ -62,14 +69,50 @@ def find(listing: Listing) -> DetectedCommands:
             notes += (
                 f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",
             )
-    return DetectedCommands(
-        commands=ProjectCommands(
-            setup=_setup(listing, projects),
-            test=tuple(each for project in projects for each in _tests(listing, project)),
-            lint=tuple(each for project in projects for each in project.linters),
-            format=tuple(each for project in projects for each in project.formatters),
-        ),
-        notes=notes,
+    if not _share_a_package(listing, projects):
+        return DetectedCommands(commands=_commands(listing, projects), notes=notes)
+    parts = [_alone(_commands(listing, [each]), each.folder) for each in projects]
+    return combined([DetectedCommands(notes=notes), *parts])
+
+
+def _share_a_package(listing: Listing, projects: Sequence[_Project]) -> bool:
+    """Return whether two projects that are installed have a package of one name: in one environment
+    the tests of both would import the same one.
+    """
+    packages = [
+        (holder.rpartition("/")[2], project.folder)
+        for project in projects
+        if project.needs.installable
+        for source in (project.folder, join(project.folder, "src"))
+        for path in listing.own(source)
+        if basename(path) == "__init__.py"
+        and dirname(holder := dirname(path)) == source
+        and basename(holder) not in TEST_FOLDERS
+    ]
+    names_of_packages = [name for name, _ in dict.fromkeys(packages)]
+    return len(names_of_packages) > len(set(names_of_packages))
+
+
+def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
+    """Return the commands of one project with an environment of its own."""
+    own = f"{ENV}/{folder or 'root'}"
+    changed = {
+        str(name): tuple(
+            each.replace(argv=tuple(word.replace(ENV, own) for word in each.argv))
+            for each in commands.of(name)
+        )
+        for name in CommandName
+    }
+    return DetectedCommands(commands=ProjectCommands.model_validate(changed))
+
+
+def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands:
+    """Return the commands of projects that share an environment."""
+    return ProjectCommands(
+        setup=_setup(listing, projects),
+        test=tuple(each for project in projects for each in _tests(listing, project)),
+        lint=tuple(each for project in projects for each in project.linters),
+        format=tuple(each for project in projects for each in project.formatters),
     )
 
 
