@@ -134,6 +134,15 @@ def test_the_code_of_a_skills_script_counts_and_not_the_models_words(sample: Sam
     assert (said.code, said.out) == (1, "Deployed.\nscripts/list.sh: exit code 3\n"), said.err
 
 
+def test_a_skill_whose_only_script_was_refused_did_not_succeed(sample: Sample) -> None:
+    body = "#!/bin/sh\nexit 0\n"
+    front = "name: deploy\ndescription: Deploy.\nallowed-tools: Read"
+    skill(sample.path / ".forge" / "skills", "deploy", front, list_sh=body)
+    said = sample.forge(*WORDS, "--model", scripted(sample))
+    assert (said.code, "Deployed." in said.out) == (1, True), said.err
+    assert "its script was refused" in said.out
+
+
 def asking_again(sample: Sample, server: ModelServer, *words: str) -> Said:
     """Let a model perform the skill that never ends it; each question has 61,000 tokens."""
     skilled(sample)

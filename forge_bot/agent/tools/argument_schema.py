@@ -39,7 +39,10 @@ def schema_fault(schema: str) -> str:
     # The library has several errors for schemas, and all of them mean this.
     except Exception as error:  # noqa: BLE001 - see above
         return " ".join(str(error).split())[:200] or type(error).__name__
-    return _fault_of_names(cast("JsonMap", json.loads(schema)))
+    root: object = json.loads(schema)
+    if not isinstance(root, dict) or cast("JsonMap", root).get("type") != "object":
+        return "it does not say `type: object`"
+    return _fault_of_names(cast("JsonMap", root))
 
 
 def _fault_of_names(root: JsonMap) -> str:

@@ -17,7 +17,13 @@ from forge_bot.agent.tools.argument_schema import example_of, parameters_of, sch
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
 from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
-from forge_bot.agent.tools.skills import SkillDefinition, read_skill, skill_digest, skill_folders
+from forge_bot.agent.tools.skills import (
+    SkillDefinition,
+    near_misses,
+    read_skill,
+    skill_digest,
+    skill_folders,
+)
 from forge_bot.errors import BadCapabilities
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen
@@ -25,6 +31,9 @@ from forge_bot.values import Frozen
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+_NO_SKILL = "This is no skill: one is a file <name>/SKILL.md directly in a folder of skills."
 
 
 class CapabilityProblem(Frozen):
@@ -138,11 +147,13 @@ def _usable(
     usable: list[MCPToolInfo] = []
     problems: list[CapabilityProblem] = []
     for tool in tools:
+        about, said = f"{tool.server_name}: {tool.tool_name}", ""
         if fault := schema_fault(tool.input_schema):
             said = f"The schema of its arguments cannot be used: {fault}"
-            problems.append(
-                CapabilityProblem(about=f"{tool.server_name}: {tool.tool_name}", sentence=said)
-            )
+        elif tool.output_schema and (fault := schema_fault(tool.output_schema)):
+            said = f"The schema of its results cannot be used: {fault}"
+        if said:
+            problems.append(CapabilityProblem(about=about, sentence=said))
         else:
             usable.append(tool)
     return usable, tuple(problems)
@@ -158,6 +169,10 @@ def _skills(
         if place.resolve() in seen:
             continue
         seen.add(place.resolve())
+        problems += [
+            CapabilityProblem(about=_shown(file, setup.root), sentence=_NO_SKILL)
+            for file in near_misses(place)
+        ]
         for folder in skill_folders(place):
             shown = _shown(folder, setup.root)
             try:
