@@ -121,7 +121,7 @@ def plan_for(
         flag=effort,
         labels=draft.labels,
         story_points=None,
-        text=f"{draft.title}\n{draft.text}",
+        text=draft.words,
         issue_type=draft.issue_type,
         mark=mark,
     )

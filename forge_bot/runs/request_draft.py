@@ -27,6 +27,15 @@ class RequestDraft(Frozen):
     labels: tuple[str, ...] = ()
     issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
 
+    @property
+    def words(self) -> str:
+        """Title and text, each word once: the title of words is their first line."""
+        return (
+            self.text
+            if self.text.startswith(self.title.rstrip(" …"))
+            else f"{self.title}\n{self.text}"
+        )
+
 
 def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> RequestDraft:
     """The draft for a task in words, or for an issue by its URL. Raises EmptyTask,

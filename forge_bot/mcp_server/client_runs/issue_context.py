@@ -189,7 +189,7 @@ def issue_context(
         labels=draft.labels,
         issue_type=kind,
         story_points=points,
-        text=f"{draft.title}\n{draft.text}",
+        text=draft.words,
     )
     return IssueContext(draft=draft, effort=effort)
 
