@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import os
 import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from tests.fakes.finished import Demo
     from tests.fakes.github import FakeGitHub
 
+
+# Tests commit as nobody of this machine, and its person's settings of git do not count.
+os.environ["GIT_CONFIG_GLOBAL"] = str(Path(__file__).parent / "fakes" / "gitconfig")
 
 # A busy machine is no fault of an example, so no time counts.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
