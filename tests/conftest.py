@@ -1,9 +1,7 @@
 """What many tests stand on."""
 
-import argparse
 import gc
 import os
-import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +11,12 @@ from hypothesis import HealthCheck, settings
 from pytest_recording.network import block
 
 from forge_bot.cli.app import run
-from tests.fakes.examples import FEW
 from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
 from tests.fakes.warm_python import warm_python
 from tests.scheduling import (
     GroupScheduling,
     alone_when_first,
-    group_of,
     long_first,
     write_groups,
 )
@@ -38,9 +34,9 @@ if TYPE_CHECKING:
 os.environ["GIT_CONFIG_GLOBAL"] = str(Path(__file__).parent / "fakes" / "gitconfig")
 
 # A busy machine is no fault of an example, so no time counts.
-_UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("untimed", _UNTIMED)
-settings.register_profile(FEW, _UNTIMED, max_examples=25)
+settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=25
+)
 settings.load_profile("untimed")
 
 
@@ -55,45 +51,14 @@ _RECORDING = {
 """The fixtures that pytest-recording gives to every test."""
 
 
-def _shard(text: str) -> tuple[int, int]:
-    number, _, of = text.partition("/")
-    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no shard: 1/4 is the first of four")
-    return int(number), int(of)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take `--shard 1/4`: the first of four parts of the tests."""
-    parser.addoption(
-        "--shard",
-        type=_shard,
-        default=(1, 1),
-        metavar="N/OF",
-        help="run one part of the tests: 1/4 is the first of four",
-    )
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of one shard: each test is in one by a checksum of its name, and those that
-    share a group are in the same. Coverage is not measured in tests of properties: they run the
-    same lines some hundred times, and being watched takes them twice as long.
+    """Begin with what takes long, and leave the fixtures of pytest-recording to tests that need
+    them.
     """
     for item in items:
-        if item.get_closest_marker("hypothesis"):
-            item.add_marker(pytest.mark.no_cover)
         if isinstance(item, pytest.Function) and not _recorded(item):
             item.fixturenames = [name for name in item.fixturenames if name not in _RECORDING]
-    shard: tuple[int, int] = config.option.shard
-    number, of = shard
-    kept = [
-        item
-        for item in items
-        if zlib.crc32((group_of(item) or item.nodeid).encode()) % of == number - 1
-    ]
-    chosen = set(kept)
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = kept
     long_first(config, items)
 
 

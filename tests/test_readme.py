@@ -99,15 +99,21 @@ echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not on the PATH")
 def test_every_block_and_line_is_typed_from_an_empty_home(sample: Sample, tmp_path: Path) -> None:
-    install, run, client, check = BLOCKS
+    clone, install, run, client = BLOCKS
     explainer = ("inquiry", "*", "*")
     answer = script.document("Answer")
     machine = Machine(tmp_path, sample.model({explainer: answer}))
-    done = machine.types(install, machine.home)
+    commands = [line.split()[0] for line in clone.splitlines()]
+    assert commands == ["scripts/demo", "scripts/check"]
+    for command in commands:
+        assert (ROOT / command).stat().st_mode & 0o111
+    machine.types(f"git clone -q {ROOT} clone", machine.home)
+    done = machine.types(f"scripts/demo && {install}", machine.home / "clone")
     if "error: Failed to fetch" in done.stderr or "dns error" in done.stderr:
         pytest.skip(f"no registry of packages is reached: {done.stderr[-300:]}")
     assert done.returncode == 0, done.stderr
     assert "✓ Done" in done.stdout
+    assert machine.types("git status --porcelain", machine.home / "clone").stdout == ""
 
     sample.path.rename(machine.home / "your-repository")
     done = machine.types(run, machine.home)
@@ -124,8 +130,6 @@ def test_every_block_and_line_is_typed_from_an_empty_home(sample: Sample, tmp_pa
         "forge-bot capabilities try NAME": 2
     }
     assert ends["forge-bot status"] == ends["forge-bot show design.md"] == 0
-    assert check == "scripts/check\n"
-    assert (ROOT / "scripts" / "check").stat().st_mode & 0o111
 
 
 def _ends(machine: Machine) -> Mapping[str, int]:

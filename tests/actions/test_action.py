@@ -23,7 +23,7 @@ def green(job: Job | None) -> Job:
     return job
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     runner: Runner, tmp_path: Path
 ) -> None:

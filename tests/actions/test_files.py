@@ -2,7 +2,6 @@
 two linters say.
 """
 
-import ast
 import json
 import os
 import re
@@ -204,53 +203,9 @@ def test_only_these_events_are_listened_to(name: str) -> None:
 
 
 def test_each_leg_of_the_check_is_a_job() -> None:
-    """The first line of `scripts/check` runs in four shards and inside the leg of coverage."""
     ((_, job),) = jobs(WORKFLOWS["ci.yml"])
-    commands = [each["command"] for each in job["strategy"]["matrix"]["include"]]
-    shards = [f"scripts/check --shard {number}/4" for number in range(1, 5)]
-    assert sorted(commands) == sorted(
-        [
-            *shards,
-            *(f"scripts/check --{leg}" for leg in ("journeys", "temporal", "clients", "coverage")),
-        ]
-    )
-    script = (ROOT / "scripts" / "check").read_text(encoding="utf-8")
-    legs = set(re.findall(r"^  (--[a-z]+)\)", script, re.MULTILINE))
-    assert legs - {"--all"} == {command.split()[1] for command in commands}
-
-
-def chosen(expression: str, marks: frozenset[str]) -> bool:
-    """Whether an expression of pytest's option -m chooses a test with these marks."""
-
-    def holds(node: ast.expr) -> bool:
-        match node:
-            case ast.Name(name):
-                return name in marks
-            case ast.UnaryOp(ast.Not(), inner):
-                return not holds(inner)
-            case ast.BoolOp(operator, parts):
-                return (all if isinstance(operator, ast.And) else any)(map(holds, parts))
-            case _:
-                raise AssertionError(ast.unparse(node))
-
-    return holds(ast.parse(expression, mode="eval").body)
-
-
-@pytest.mark.parametrize("elsewhere", ["", "slow", "temporal_server", "npm_clients"])
-@pytest.mark.parametrize("way", ["", "journey", "thorough", "journey thorough"])
-@pytest.mark.parametrize("shown", ["", "first_line"])
-def test_a_test_is_in_the_first_line_or_in_the_leg_of_journeys(
-    elsewhere: str, way: str, shown: str
-) -> None:
-    script = (ROOT / "scripts" / "check").read_text(encoding="utf-8")
-    (others,) = re.findall(r'^elsewhere="(.*)"$', script, re.MULTILINE)
-    (first,) = re.findall(r'^first_line="(.*)"$', script, re.MULTILINE)
-    (journeys,) = re.findall(
-        r'--journeys\)\n +in_memory "\$@"\n +tests -m "(.*)"$', script, re.MULTILINE
-    )
-    marks = frozenset(f"{elsewhere} {way} {shown}".split())
-    led = [chosen(each.replace("$elsewhere", others), marks) for each in (first, journeys)]
-    assert led.count(True) == (0 if elsewhere else 1)
+    commands = {each["command"] for each in job["strategy"]["matrix"]["include"]}
+    assert commands == {"scripts/check", "scripts/check --slow", "scripts/check --clients"}
 
 
 def test_own_checks_are_listened_to_by_the_names_that_they_have() -> None:

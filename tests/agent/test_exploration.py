@@ -26,7 +26,6 @@ from forge_bot.agent.model_answers import AnswerKind, Document
 from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply
 from forge_bot.values import Usage
 from tests.agent.scene import assignment, cut, document, explore, seen
-from tests.fakes.examples import at_most
 
 READ_A = ("read_file", {"path": "a.py"})
 READ_B = ("read_file", {"path": "b.py"})
@@ -365,7 +364,7 @@ HAPPENINGS = st.lists(
 )
 
 
-@settings(max_examples=at_most(500), deadline=None)
+@settings(max_examples=125, deadline=None)
 @given(
     st.builds(
         WorkLimits,

@@ -241,7 +241,7 @@ def test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line(
     ]
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_server_that_asks_without_end_is_heard_to_a_limit(tmp_path: Path) -> None:
     found = call(setup(tmp_path, "asks"), "mcp_tickets_echo", text="hi")
     assert found.status is ResultStatus.TOOL_ERROR

@@ -25,7 +25,7 @@ from tests.bot.stage import TITLE, Stage, heard
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 WAYS = {
     "squash": (["merge", "--squash", "OFFERED"], ["commit", "-q", "-m", "Squashed (#2)"]),

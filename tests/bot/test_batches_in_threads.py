@@ -9,7 +9,7 @@ from forge_bot.agent.batched_questions import MOST_ATTEMPTS
 from tests.bot.stage import Job, Stage, heard
 from tests.fakes.batches import BatchServer
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

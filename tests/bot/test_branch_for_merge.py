@@ -13,7 +13,7 @@ from tests.bot.stage import Stage, heard
 from tests.fakes import script
 from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 RECORDS = RECORD_BRANCHES[0]
 ANN = "ann <ann@x.example>"

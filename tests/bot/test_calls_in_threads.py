@@ -11,7 +11,7 @@ from tests.bot.stage import SECRET, Stage, heard
 from tests.cli.test_tools_in_a_run import ANALYST, CREATE, asks
 from tests.fakes.tool_servers import SERVER, unruly
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TOKEN = "tickets-token-0123456789"
 

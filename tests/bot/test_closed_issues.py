@@ -118,7 +118,7 @@ def test_an_issue_that_is_closed_when_its_pull_request_is_merged_wakes_nobody(
 
 
 @pytest.mark.xdist_group("over")
-@pytest.mark.journey
+@pytest.mark.slow
 def test_checks_that_fail_after_the_issue_was_closed_are_mended_on_demand_only(
     over: Kept, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.bot.stage import Stage, heard
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_whole_run_asks_the_server_only_and_leads_people_to_no_other_host(stage: Stage) -> None:
     stage.environ["GITHUB_API_URL"] = f"{stage.hub.url}/api/v3"
     stage.hub.edit_issue(stage.issue, by="stranger", body="Another text.")

@@ -18,7 +18,6 @@ from forge_bot.interaction.fit_comment import (
 from forge_bot.interaction.folded_sections import fold, title
 from forge_bot.interaction.number_format import head, row
 from tests.bot.reading import acts, elements, folded, shown
-from tests.fakes.examples import at_most
 from tests.prompts.test_escape import HOSTILE
 
 URL = "https://github.com/octo/rota/blob/1a2b3c4/design.md"
@@ -116,7 +115,7 @@ def test_a_label_of_a_fold_is_words() -> None:
 
 
 @given(HOSTILE, st.integers(100, 3_000), st.booleans())
-@settings(max_examples=at_most(50), deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(
     text: str, room: int, patch: bool
 ) -> None:

@@ -26,7 +26,7 @@ def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_a
     ]
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_pull_request_that_may_not_be_opened_is_offered_against_the_branch_that_is_there(
     waiting: Stage,
 ) -> None:

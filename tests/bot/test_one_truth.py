@@ -16,7 +16,7 @@ from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.model_server import ModelServer, Question, Says, busy
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}
 

@@ -15,8 +15,6 @@ from tests.bot.stage import Stage, heard
 from tests.cli.test_terminal import at_terminal
 from tests.fakes.sample import by_script
 
-pytestmark = pytest.mark.journey
-
 
 def settled(stage: Stage) -> None:
     """The run is over: one decision, one question, one tracking comment, one pull request."""
@@ -54,6 +52,7 @@ def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
     assert len(waiting.said("reply occasion=status")) == 1
 
 
+@pytest.mark.slow
 def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
     comments = [waiting.comment("/approve"), waiting.comment("/forge status")]
     jobs = [waiting.begun(comment) for comment in comments]
@@ -148,7 +147,6 @@ class Laptop:
         shutil.rmtree(self.path)
 
 
-@pytest.mark.first_line
 def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -203,6 +201,7 @@ def test_a_question_that_a_terminal_left_open_whether_to_post_is_closed_in_the_t
     assert not any("forge-bot:summary" in comment.body for comment in waiting.issue.comments)
 
 
+@pytest.mark.slow
 def test_a_command_of_somebody_whom_github_could_not_name_counts_with_the_next_one(
     waiting: Stage,
 ) -> None:

@@ -16,7 +16,7 @@ TITLES = {
 
 @pytest.mark.parametrize(
     "language",
-    [each if each == "Hindi" else pytest.param(each, marks=pytest.mark.journey) for each in TITLES],
+    [each if each == "Hindi" else pytest.param(each, marks=pytest.mark.slow) for each in TITLES],
 )
 def test_a_title_in_another_script_leads_to_one_question_and_one_notice(
     stage: Stage, language: str

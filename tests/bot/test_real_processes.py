@@ -21,8 +21,6 @@ from tests.bot.test_troubles import finishes
 from tests.fakes.github import FakeGitHub
 from tests.fakes.warm_python import warm_python
 
-pytestmark = pytest.mark.journey
-
 # -- whole ways
 # --------------------------------------------------------------------------------------------------
 
@@ -30,8 +28,8 @@ pytestmark = pytest.mark.journey
 @pytest.mark.parametrize(
     "python",
     [
-        pytest.param(sys.executable, id="the real Python"),
-        pytest.param("", id="a warm one", marks=pytest.mark.first_line),
+        pytest.param(sys.executable, id="the real Python", marks=pytest.mark.slow),
+        pytest.param("", id="a warm one"),
     ],
 )
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
@@ -51,7 +49,6 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
     ]
 
 
-@pytest.mark.first_line
 def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage) -> None:
     stage.python = sys.executable
     stop = "raise SystemExit('imported')\n"
@@ -97,6 +94,7 @@ def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, patte
     finishes(stage)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "again"),
     [
@@ -131,7 +129,6 @@ def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
     stage.hub.faults.meanwhile(pattern, kill, skip=skip)
 
 
-@pytest.mark.first_line
 def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -148,6 +145,7 @@ def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
     finishes(waiting)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
     waiting: Stage, tmp_path: Path
 ) -> None:
@@ -160,7 +158,6 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
     finishes(waiting)
 
 
-@pytest.mark.first_line
 def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(
     waiting: Stage, tmp_path: Path
 ) -> None:

@@ -30,7 +30,7 @@ def view(run: Run) -> RunView:
     return RunView(pipeline=run.pipeline, state=run.state, links=links, question=open_question(run))
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_what_a_terminal_asks_a_thread_can_ask_and_the_pull_request_tells(sample: Sample) -> None:
     model = sample.model()
     asked = sample.forge("run", TASK, "--effort", "S", "--model", model)

@@ -10,8 +10,6 @@ import pytest
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
 
-pytestmark = pytest.mark.journey
-
 PAGE = (Path(__file__).parents[2] / "docs" / "github-action.md").read_text(encoding="utf-8")
 SAID = {
     what: int(number)
@@ -24,7 +22,6 @@ def stage(github: FakeGitHub, tmp_path: Path) -> Stage:
     return Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
 
 
-@pytest.mark.first_line
 def test_an_event_costs_no_more_requests_than_the_page_says(stage: Stage) -> None:
     counted: dict[str, int] = {}
     for what, happens in {

@@ -54,7 +54,7 @@ def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_p
     assert not [secret for secret in (*tokens, SECRET) if secret in everything]
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
     waiting: Stage,
 ) -> None:
@@ -100,7 +100,7 @@ def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage, waiting: S
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_where_workflows_may_not_open_pull_requests_the_thread_says_how_to(waiting: Stage) -> None:
     waiting.repo.actions_may_open_pulls = False
     assert heard(waiting.say("/approve")).code == 0
@@ -109,7 +109,7 @@ def test_where_workflows_may_not_open_pull_requests_the_thread_says_how_to(waiti
     assert f"{waiting.repo.full_name}/settings/actions)" in said
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_job_that_may_not_open_pull_requests_names_the_line_that_its_workflow_lacks(
     waiting: Stage,
 ) -> None:
@@ -119,7 +119,7 @@ def test_a_job_that_may_not_open_pull_requests_names_the_line_that_its_workflow_
     assert "needs `pull-requests: write` under `permissions:`" in said
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_run_can_be_abandoned_and_begun_anew(waiting: Stage) -> None:
     assert heard(waiting.say("/abandon")).code == 0
     assert waiting.state["currentPhaseStatus"] == "abandoned"
@@ -138,7 +138,7 @@ def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_
     assert "key" in job.summary
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(
     waiting: Stage,
 ) -> None:
@@ -170,7 +170,7 @@ def test_whoever_approves_reads_that_sub_issues_are_not_part_of_the_run(stage: S
         pytest.param(
             "The log: [a.txt](https://github.com/user-attachments/files/7/a.txt)",
             True,
-            marks=pytest.mark.thorough,
+            marks=pytest.mark.slow,
         ),
         ("Write `!` and [a link](https://example.org/picture.png)", False),
     ],

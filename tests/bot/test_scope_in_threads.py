@@ -5,7 +5,7 @@ import pytest
 from tests.bot.stage import Stage, heard
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_command_names_the_folder_and_an_edit_outside_of_it_waits(stage: Stage) -> None:
     job = heard(stage.say("/forge --in=rota/ Say nobody before the start"))
     assert job.code == 0, job.log

@@ -13,8 +13,6 @@ from tests.actions.runner import ROOT
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
 
-pytestmark = pytest.mark.journey
-
 
 def smoke(hub: FakeGitHub, *words: str, token: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
@@ -37,6 +35,7 @@ def until(process: "subprocess.Popen[str]", words: str) -> str:
     raise AssertionError(seen)
 
 
+@pytest.mark.slow
 def test_an_owner_sees_each_step_hold_and_nothing_is_left(github: FakeGitHub, stage: Stage) -> None:
     files = {".github/workflows/forge-bot.yml": "on: issues\n"}
     stage.repo.bare.commit("main", files, "The workflow", "boss <boss@x.example>", 1_700_000_000)
@@ -59,7 +58,6 @@ def test_an_owner_sees_each_step_hold_and_nothing_is_left(github: FakeGitHub, st
     assert not [name for name in stage.branches() if f"/{stage.issue.number}-" in name]
 
 
-@pytest.mark.first_line
 def test_what_is_missing_is_named_before_an_issue_is_opened(
     github: FakeGitHub, stage: Stage
 ) -> None:

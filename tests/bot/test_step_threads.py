@@ -9,8 +9,6 @@ from tests.bot.stage import Stage, heard
 from tests.fakes.github import Issue
 from tests.fakes.warm_python import warm_python
 
-pytestmark = pytest.mark.journey
-
 AUDIT = "forge:audit"
 
 
@@ -36,6 +34,7 @@ def opened(stage: Stage) -> list[Issue]:
     ]
 
 
+@pytest.mark.slow
 def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)
@@ -48,6 +47,7 @@ def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: S
     assert (kept["code"], kept["node"]) == ("SCAN-001", "rota/broken.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "offered"), [("anthropic:claude-sonnet-4-5", False), ("", True)])
 def test_a_question_to_the_model_is_offered_only_where_a_model_can_be_asked(
     stage: Stage, model: str, *, offered: bool
@@ -59,6 +59,7 @@ def test_a_question_to_the_model_is_offered_only_where_a_model_can_be_asked(
     assert "/approve" in question
 
 
+@pytest.mark.slow
 def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> None:
     stage.say("/forge --pipeline=scaffold\nname: price list")
     (question,) = stage.said("checkpoint")
@@ -67,7 +68,6 @@ def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> N
     assert "rota/price_list.py" in stage.files()
 
 
-@pytest.mark.first_line
 def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)
@@ -135,6 +135,7 @@ def test_no_issue_is_opened_twice(stage: Stage, *, killed: bool) -> None:
     assert sorted(issue.title[:8] for issue in opened(stage)) == ["SCAN-001", "SCAN-002"]
 
 
+@pytest.mark.slow
 def test_where_issues_cannot_be_opened_the_thread_says_where_they_are(stage: Stage) -> None:
     broken(stage)
     asked(stage)

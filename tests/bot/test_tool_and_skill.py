@@ -16,7 +16,7 @@ from tests.fakes.sample import Sample
 from tests.fakes.tool_servers import agree_here
 from tests.mcp_server.host import Json, hosting
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 MODEL = f"replay:{team.RECORD}"
 TOOL = r"mcp_tickets_read_ticket`?(?: \||:) 1 call, \d+\.\d s"

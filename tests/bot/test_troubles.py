@@ -37,7 +37,7 @@ def finishes(stage: Stage) -> None:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_goes_on(
     waiting: Stage,
 ) -> None:
@@ -65,7 +65,7 @@ def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stag
     assert len(stage.said("checkpoint")) == 1
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_not_there(
     waiting: Stage,
 ) -> None:
@@ -202,7 +202,7 @@ def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubl
     finishes(waiting)
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_question_whose_answer_is_lost_is_asked_once(stage: Stage) -> None:
     stage.hub.faults.lost(COMMENT, after=True)
     stage.hub.faults.waiting[0].skip = 1

@@ -9,7 +9,7 @@ from tests.cli.test_nothing_to_do import ANALYST, analysis
 from tests.fakes.github import FakeGitHub
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_the_issue_is_told_with_the_evidence_and_no_pull_request_is_opened(
     github: FakeGitHub, tmp_path: Path
 ) -> None:

@@ -9,8 +9,6 @@ import pytest
 from tests.cli.test_real_toolchains import led, needs, offered, replaced, verification, wrote
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
-
 NONE_RAN = "No command ran these tests that the change adds: {}."
 HALF = "def half(x):\n    return x // 3\n"
 MENDED = replaced("half.py", "x // 3", "x // 2")
@@ -38,7 +36,6 @@ def of_pytest(*more: str, **files: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.first_line
 def test_a_test_in_a_folder_that_is_no_package_is_not_found_by_unittest_and_is_named(
     sample: Sample,
 ) -> None:
@@ -76,6 +73,7 @@ AS_MANY = (
 MARKERS = "[pytest]\nmarkers = slow\naddopts = -m 'not slow'\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "test", "names"),
     [
@@ -117,6 +115,7 @@ def test_a_test_that_pytest_leaves_out_is_named_and_is_no_proof(
     assert ("No command ran these tests" in told) is bool(names)
 
 
+@pytest.mark.slow
 def test_a_test_that_a_later_one_of_its_name_replaces_is_named(sample: Sample) -> None:
     twice = replaced("tests/test_half.py", "def test_nothing", HALVES[23:] + "\n\ndef test_nothing")
     again = twice["new"] + "():\n    assert half(2) == 1\n\n\ndef test_nothing"
@@ -131,6 +130,7 @@ NODE = (
 )
 
 
+@pytest.mark.slow
 @needs("npm")
 def test_a_test_that_the_script_of_a_package_does_not_name_is_named(sample: Sample) -> None:
     files = {
@@ -153,6 +153,7 @@ def test_a_test_that_the_script_of_a_package_does_not_name_is_named(sample: Samp
     assert not_run(sample) == ["test/b.test.js::halves"]
 
 
+@pytest.mark.slow
 @needs("npm")
 def test_a_test_that_keeps_the_others_from_running_is_told(sample: Sample) -> None:
     files = {
@@ -181,6 +182,7 @@ COVERS = (
 )
 
 
+@pytest.mark.slow
 def test_coverage_that_is_required_of_all_tests_is_not_required_of_a_part(sample: Sample) -> None:
     """The new test file alone covers too little, and a part of the tests is not sent back for it."""
     files = {

@@ -15,7 +15,7 @@ from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled_rows
 from tests.fakes.script import GUARD, TEST, change, document, look, review
 
-pytestmark = [pytest.mark.journey, pytest.mark.xdist_group("providers")]
+pytestmark = pytest.mark.xdist_group("providers")
 
 TASK = "`rota who` names somebody for days before the rota starts"
 ANALYST = ("situation-analyst-investigator", "*", "*")
@@ -135,6 +135,7 @@ NONSENSE: dict[str, tuple[Mapping[tuple[str, str, str], script.Answer | str], st
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("different", "reason", "said", "calls"), NONSENSE.values(), ids=NONSENSE.keys()
 )
@@ -166,7 +167,6 @@ def test_nonsense_for_ever_ends_at_a_question_after_so_many_calls(
     ), "with a better model it ends"
 
 
-@pytest.mark.first_line
 def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: AgentServer) -> None:
     server.answers = {**script.usual(), ANALYST: {"foo": 1}}
     done = sample.forge(
@@ -180,6 +180,7 @@ def test_a_budget_ends_nonsense_before_it_is_spent(sample: Sample, server: Agent
     assert "allow as much again" in done.out
 
 
+@pytest.mark.slow
 def test_tokens_limit_a_model_without_a_price_and_more_of_them_let_it_go_on(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -203,7 +204,6 @@ def test_tokens_limit_a_model_without_a_price_and_more_of_them_let_it_go_on(
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
     ("act", "said"),
     sampled_rows(
@@ -243,6 +243,7 @@ def test_a_provider_that_is_down_leaves_the_run_where_it_stood(
     assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
+@pytest.mark.slow
 def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_asked_again(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -256,6 +257,7 @@ def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_as
     assert server.asked["situation-analyst-investigator"] == 1
 
 
+@pytest.mark.slow
 def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +277,7 @@ def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_hel
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_answer_drives_the_terminal(sample: Sample) -> None:
     evil = "\x1b[2J\x1b[31mred\x1b]0;owned\x07 \x9b1m \u202etxet\u2066 nul\0 \x08\x08\x7f"
     model = sample.model(
@@ -303,6 +306,7 @@ def test_no_answer_drives_the_terminal(sample: Sample) -> None:
     assert not set(design) & set("\x1b\x07\x9b\0\x08\x7f"), "a document is kept without them, too"
 
 
+@pytest.mark.slow
 def test_an_absurd_count_does_not_break_the_run_or_its_budget(
     sample: Sample, server: AgentServer
 ) -> None:

@@ -18,8 +18,6 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import GUARD, TEST, change
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 ME = ("-c", "user.name=a", "-c", "user.email=a@b.c")
 
@@ -75,6 +73,7 @@ def write(path: str, new: str) -> dict[str, str]:
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "hooks"
     folder.mkdir()
@@ -101,6 +100,7 @@ def test_no_hook_of_any_kind_runs_and_nothing_is_signed(sample: Sample, tmp_path
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> None:
     (sample.path / "windows.txt").write_bytes(b"one\r\ntwo\r\n")
     (sample.path / "marked.txt").write_bytes(b"\xef\xbb\xbfone\r\n")
@@ -126,6 +126,7 @@ def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> Non
     assert bytes_of("fresh.txt") == b"a\r\nb\r\n"
 
 
+@pytest.mark.slow
 def test_variables_of_another_git_call_mislead_nobody(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +154,7 @@ def test_variables_of_another_git_call_mislead_nobody(
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_names_and_messages_that_are_no_utf_8_are_sent_to_a_provider_and_do_no_harm(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +196,7 @@ def test_names_and_messages_that_are_no_utf_8_are_sent_to_a_provider_and_do_no_h
         assert "\x07" not in shown.out
 
 
+@pytest.mark.slow
 def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(
     sample: Sample,
 ) -> None:
@@ -218,6 +221,7 @@ def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(
     assert max(len(text) for text in asked) < 250_000
 
 
+@pytest.mark.slow
 def test_a_file_of_two_megabytes_is_changed_at_the_place_that_is_named(sample: Sample) -> None:
     place = "def deep_inside(day):\n    return day\n"
     table = "".join(f"ROW_{number} = {number}  # one of many\n" for number in range(33_000))
@@ -257,6 +261,7 @@ def test_a_file_of_two_megabytes_is_changed_at_the_place_that_is_named(sample: S
     assert "MORE_32999 = 32999" in now
 
 
+@pytest.mark.slow
 def test_a_design_that_names_no_file_still_shows_the_implementer_what_is_most_likely(
     sample: Sample,
 ) -> None:
@@ -278,6 +283,7 @@ def test_five_thousand_files_are_changed_and_told_in_a_line(sample: Sample) -> N
     assert len(done.out) < 10_000
 
 
+@pytest.mark.slow
 def test_two_tasks_that_differ_in_case_are_sent_back(sample: Sample) -> None:
     twice = script.TASKS.replace("Task 1:", "Task A:") + script.TASKS.removeprefix(
         "# Tasks\n"
@@ -293,6 +299,7 @@ def test_two_tasks_that_differ_in_case_are_sent_back(sample: Sample) -> None:
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_submodule_comes_along_untouched_and_is_not_edited(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -313,6 +320,7 @@ def test_a_submodule_comes_along_untouched_and_is_not_edited(
     )
 
 
+@pytest.mark.slow
 def test_a_repository_reached_through_a_link_is_the_one_behind_it(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -334,6 +342,7 @@ def test_a_repository_reached_through_a_link_is_the_one_behind_it(
     assert sample.forge("approve", "--model", model).code == 0
 
 
+@pytest.mark.slow
 def test_a_partial_clone_without_its_remote_is_told_as_one(sample: Sample, tmp_path: Path) -> None:
     clone = tmp_path / "partial"
     sample.git("config", "uploadpack.allowFilter", "true")
@@ -349,12 +358,14 @@ def test_a_partial_clone_without_its_remote_is_told_as_one(sample: Sample, tmp_p
     assert "by hand" not in said.err
 
 
+@pytest.mark.slow
 def test_gits_own_folder_is_no_place_to_begin(sample: Sample) -> None:
     said = sample.forge("list", "--repo", str(sample.path / ".git"))
     assert said.code == 5
     assert "Go into the folder with the files" in said.err
 
 
+@pytest.mark.slow
 def test_a_bare_repository_is_refused_as_what_it_is(sample: Sample, tmp_path: Path) -> None:
     sample.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
     assert "bare repository" in told(
@@ -363,6 +374,7 @@ def test_a_bare_repository_is_refused_as_what_it_is(sample: Sample, tmp_path: Pa
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["run", TASK], ["run", TASK, "--in", "rota"], ["init"]])
 def test_a_repository_without_a_commit_says_what_to_do_first(
     sample: Sample, tmp_path: Path, command: list[str]
@@ -371,7 +383,6 @@ def test_a_repository_without_a_commit_says_what_to_do_first(
     assert "git commit" in told(sample.forge(*command, "--repo", str(tmp_path / "new")), "GIT-003")
 
 
-@pytest.mark.first_line
 def test_the_default_branch_may_have_any_name_and_is_not_written_to(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -387,6 +398,7 @@ def test_the_default_branch_may_have_any_name_and_is_not_written_to(
     assert waiting.code == 3, waiting
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder somebody else's")
 def test_a_repository_of_somebody_else_is_refused_with_the_command_that_trusts_it(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -417,6 +429,7 @@ def read_only(sample: Sample, *words: str) -> "subprocess.CompletedProcess[str]"
     )
 
 
+@pytest.mark.slow
 @_can_be_read_only
 def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: Sample) -> None:
     done = read_only(sample, "run", TASK, "--effort", "S", "--model", sample.model())
@@ -428,6 +441,7 @@ def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: 
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
+@pytest.mark.slow
 @_can_be_read_only
 def test_runs_in_a_repository_that_cannot_be_written_are_looked_at(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--yes", "--model", sample.model())

@@ -160,7 +160,7 @@ def test_without_our_signs_marks_stay_different_and_a_sentence_can_be_read(
     assert "\n  -> It has: " in refused.err
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
     task = "ログインのタイムアウトを直す"
     said = program(

@@ -11,8 +11,6 @@ from forge_bot.settings.config import parse_config
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 
 
@@ -34,6 +32,7 @@ def pasted(document: str) -> list[dict[str, Any]]:
     return [yaml.safe_load(block) for block in blocks]
 
 
+@pytest.mark.slow
 def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_request(
     sample: Sample,
 ) -> None:
@@ -72,6 +71,7 @@ class Waits(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_tests_that_were_red_before_are_told_at_the_terminal_before_and_at_the_end(
     sample: Sample,
 ) -> None:
@@ -84,6 +84,7 @@ def test_tests_that_were_red_before_are_told_at_the_terminal_before_and_at_the_e
     assert "test_a_stranger_is_told" in result
 
 
+@pytest.mark.slow
 def test_a_command_that_does_not_end_is_told_so_and_not_by_a_number(sample: Sample) -> None:
     configured(sample, "command_seconds: 3\ncommands: {test: python3 -m unittest hangs}\n")
     (sample.path / "hangs.py").write_text(HANGS)
@@ -95,6 +96,7 @@ def test_a_command_that_does_not_end_is_told_so_and_not_by_a_number(sample: Samp
     assert "It did not end in time. The end of its output:" in asked.out
 
 
+@pytest.mark.slow
 def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, discover, -s, rota]]\n")
     model = sample.model()
@@ -110,6 +112,7 @@ def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> No
     assert status(sample)["unusable"] == []
 
 
+@pytest.mark.slow
 def test_setup_that_is_not_run_again_is_in_the_record_of_the_next_baseline_too(
     sample: Sample,
 ) -> None:
@@ -133,6 +136,7 @@ NPM = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "offered"),
     [
@@ -170,6 +174,7 @@ def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: S
     assert [each["exitCode"] for each in lint] == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_pipe_that_setup_leaves_is_not_kept_and_stops_nothing(sample: Sample) -> None:
     setup = "[sh, -c, 'mkdir left left/empty; mkfifo left/pipe; echo kept > left/file']"
     test = "[sh, -c, 'ls left; cat left/file']"
@@ -180,7 +185,6 @@ def test_a_pipe_that_setup_leaves_is_not_kept_and_stops_nothing(sample: Sample) 
     assert [each["tail"] for each in prepared["results"]] == ["", "empty\nfile\nkept"]
 
 
-@pytest.mark.first_line
 def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
     model = sample.model()
@@ -190,6 +194,7 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
     assert status(sample)["usage"]["calls"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "said", "key"),
     [
@@ -235,6 +240,7 @@ def test_a_failed_installation_says_what_else_may_mend_it_and_nothing_is_judged_
     assert "failed before the change" in text
 
 
+@pytest.mark.slow
 def test_a_registry_that_setup_may_not_reach_is_named_with_the_variable_that_allows_it(
     sample: Sample,
 ) -> None:
@@ -246,6 +252,7 @@ def test_a_registry_that_setup_may_not_reach_is_named_with_the_variable_that_all
     assert pasted(document) == [{"environment": {"PIP_INDEX_URL": "https://pypi.corp/simple"}}]
 
 
+@pytest.mark.slow
 def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -> None:
     suite = tmp_path / "suite.py"
     suite.write_text(
@@ -264,6 +271,7 @@ def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -
     assert pasted(document)[0]["environment"]
 
 
+@pytest.mark.slow
 async def test_an_mcp_client_gets_the_same_question(sample: Sample) -> None:
     configured(sample, "commands:\n  lint: [[env, no-such-linter]]\n")
     sample.git("add", ".forge")
@@ -279,6 +287,7 @@ async def test_an_mcp_client_gets_the_same_question(sample: Sample) -> None:
         assert after["type"] == "spawn_agent"
 
 
+@pytest.mark.slow
 async def test_agents_are_told_that_no_command_runs_where_a_person_goes_on_without_setup(
     sample: Sample,
 ) -> None:
@@ -295,6 +304,7 @@ async def test_agents_are_told_that_no_command_runs_where_a_person_goes_on_witho
         )
 
 
+@pytest.mark.slow
 def test_a_linter_that_refuses_our_option_is_called_without_it(sample: Sample) -> None:
     configured(sample, "commands:\n  setup: [[python3, -m, venv, '{env}']]\n")
     (sample.path / "ruff.toml").write_text("")

@@ -21,7 +21,7 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import skill
 
-pytestmark = [pytest.mark.journey, pytest.mark.xdist_group("providers")]
+pytestmark = pytest.mark.xdist_group("providers")
 
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
 ONE_MODEL = pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def killed_while_it_hands_in(sample: Sample, provider: BatchServer, *words: str)
 
 
 @pytest.mark.parametrize(
-    "model", [pytest.param(ANTHROPIC, marks=pytest.mark.first_line), "openai:gpt-6-luna"]
+    "model", [ANTHROPIC, pytest.param("openai:gpt-6-luna", marks=pytest.mark.slow)]
 )
 def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(
     sample: Sample, provider: BatchServer, model: str
@@ -120,6 +120,7 @@ class SkilledServer(BatchServer):
         return asks(("skill_look-up", {"request": "who is next"})) if wants else answer
 
 
+@pytest.mark.slow
 def test_the_questions_of_a_skill_lie_in_batches_too(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +137,7 @@ def test_the_questions_of_a_skill_lie_in_batches_too(
         assert [each for each in server.questions if each.path.endswith("/messages")] == []
 
 
+@pytest.mark.slow
 def test_status_and_list_say_what_a_run_waits_for_and_how_long(
     sample: Sample, provider: BatchServer
 ) -> None:
@@ -152,6 +154,7 @@ def test_status_and_list_say_what_a_run_waits_for_and_how_long(
     assert not waits.search(sample.forge("list").out)
 
 
+@pytest.mark.slow
 @ONE_MODEL
 def test_a_process_killed_while_it_hands_in_a_batch_does_not_make_it_happen_twice(
     sample: Sample, provider: BatchServer, model: str
@@ -164,6 +167,7 @@ def test_a_process_killed_while_it_hands_in_a_batch_does_not_make_it_happen_twic
     assert set(Counter(provider.handed_in).values()) == {1}
 
 
+@pytest.mark.slow
 @ONE_MODEL
 def test_another_machine_with_another_key_of_the_account_collects_the_batch(
     sample: Sample,
@@ -190,6 +194,7 @@ def test_another_machine_with_another_key_of_the_account_collects_the_batch(
     assert "sk-team" not in carried
 
 
+@pytest.mark.slow
 def test_a_key_of_another_account_is_told_so_and_hands_nothing_in(
     sample: Sample, provider: BatchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +211,7 @@ def test_a_key_of_another_account_is_told_so_and_hands_nothing_in(
     assert set(Counter(provider.handed_in).values()) == {1}
 
 
+@pytest.mark.slow
 @ONE_MODEL
 def test_a_batch_that_expires_is_handed_in_again_three_times_at_most(
     sample: Sample, provider: BatchServer, model: str
@@ -225,6 +231,7 @@ def test_a_batch_that_expires_is_handed_in_again_three_times_at_most(
     assert asked.code == 3, asked.err
 
 
+@pytest.mark.slow
 @ONE_MODEL
 def test_an_answer_that_a_batch_lacks_is_asked_for_again_and_a_refused_question_is_not(
     sample: Sample, provider: BatchServer, model: str
@@ -239,6 +246,7 @@ def test_an_answer_that_a_batch_lacks_is_asked_for_again_and_a_refused_question_
     assert len(provider.batches) == 2
 
 
+@pytest.mark.slow
 def test_an_abandoned_run_cancels_its_batch(sample: Sample, provider: BatchServer) -> None:
     sample.forge(*RUN, "--batch", "--model", ANTHROPIC)
     said = sample.forge("abandon", "--by-script")
@@ -246,6 +254,7 @@ def test_an_abandoned_run_cancels_its_batch(sample: Sample, provider: BatchServe
     assert [each.cancelled for each in provider.batches] == [True]
 
 
+@pytest.mark.slow
 def test_an_abandoned_run_without_its_key_says_which_batch_goes_on(
     sample: Sample, provider: BatchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +266,7 @@ def test_an_abandoned_run_without_its_key_says_which_batch_goes_on(
     assert [each.cancelled for each in provider.batches] == [False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [404, 405])
 def test_a_server_without_batches_is_asked_at_once_and_that_is_said(
     sample: Sample, provider: BatchServer, status: int
@@ -269,6 +279,7 @@ def test_a_server_without_batches_is_asked_at_once_and_that_is_said(
     assert provider.questions
 
 
+@pytest.mark.slow
 @ONE_MODEL
 def test_a_server_that_broke_off_and_knows_no_batches_is_asked_at_once(
     sample: Sample, provider: BatchServer, model: str
@@ -284,6 +295,7 @@ def test_a_server_that_broke_off_and_knows_no_batches_is_asked_at_once(
     assert not provider.batches
 
 
+@pytest.mark.slow
 def test_a_provider_that_has_no_batches_is_asked_at_once_and_that_is_said_once(
     sample: Sample, provider: BatchServer
 ) -> None:
@@ -293,6 +305,7 @@ def test_a_provider_that_has_no_batches_is_asked_at_once_and_that_is_said_once(
     assert not provider.batches
 
 
+@pytest.mark.slow
 def test_a_budget_holds_half_of_the_worst_case_of_a_batch(
     sample: Sample, provider: BatchServer
 ) -> None:
@@ -305,6 +318,7 @@ def test_a_budget_holds_half_of_the_worst_case_of_a_batch(
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_phase_of_the_pipeline_can_be_asked_in_batches_by_itself(
     sample: Sample, provider: BatchServer
 ) -> None:

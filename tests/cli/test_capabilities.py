@@ -176,7 +176,7 @@ def test_a_skill_that_nobody_limits_has_a_limit_too(sample: Sample, provider: Mo
     assert "488,000 tokens, price unknown, of at most $1.00 and 500,000 tokens" in said.err
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_limit_in_dollars_alone_says_what_it_does_not_limit(
     sample: Sample, provider: ModelServer
 ) -> None:

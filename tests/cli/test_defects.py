@@ -9,8 +9,6 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 PROVEN = "test_nobody_is_on_call (tests.test_before.BeforeTheStart.test_nobody_is_on_call)"
 FIX = script.document(*script.HEADINGS["architect"], title="fix: name nobody before the start")
@@ -35,7 +33,6 @@ def document(sample: Sample, name: str) -> str:
     return (sample.workspace / name).read_text()
 
 
-@pytest.mark.first_line
 def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) -> None:
     base = sample.git("rev-parse", "main")
     proof = verification(sample, script.GUARD, script.TEST)["redBeforeGreen"]
@@ -53,6 +50,7 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
     assert sample.git("worktree", "list").count("\n") == 1, "the trees of the proof are gone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edits", "sentence"),
     [
@@ -91,6 +89,7 @@ def test_where_there_is_no_proof_record_and_pull_request_say_so(
         )
 
 
+@pytest.mark.slow
 def test_a_request_that_is_no_defect_needs_no_proof(sample: Sample) -> None:
     design = script.document(*script.HEADINGS["architect"], title="feat: show the first day")
     found = verification(sample, script.GUARD, script.TEST, design=design)
@@ -98,6 +97,7 @@ def test_a_request_that_is_no_defect_needs_no_proof(sample: Sample) -> None:
     assert "ed before green" not in document(sample, "pull-request.md")
 
 
+@pytest.mark.slow
 def test_a_request_that_says_it_is_a_defect_needs_one_whatever_the_design_says(
     sample: Sample,
 ) -> None:
@@ -109,6 +109,7 @@ def test_a_request_that_says_it_is_a_defect_needs_one_whatever_the_design_says(
 RAN = "The tests of this change run without its code, to see them fail."
 
 
+@pytest.mark.slow
 def test_what_was_seen_before_the_review_is_not_run_again_at_the_end(sample: Sample) -> None:
     answers = {
         ("architect", "*", "*"): FIX,
@@ -125,6 +126,7 @@ def test_what_was_seen_before_the_review_is_not_run_again_at_the_end(sample: Sam
     ]
 
 
+@pytest.mark.slow
 def test_a_task_that_works_off_a_review_is_looked_at_without_the_whole_change(
     sample: Sample,
 ) -> None:

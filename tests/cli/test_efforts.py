@@ -33,7 +33,7 @@ def finished(sample: Sample, effort: str, **config: str) -> dict[str, Any]:
 NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Nobody is.\n"}
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None:
     model = sample.model(
         {
@@ -58,7 +58,7 @@ def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None
 
 @pytest.mark.parametrize(
     ("effort", "calls"),
-    [("S", 4), pytest.param("M", 6, marks=pytest.mark.journey)],
+    [("S", 4), pytest.param("M", 6, marks=pytest.mark.slow)],
 )
 def test_a_run_of_one_task_pays_a_model_only_for_what_nobody_knows(
     sample: Sample, effort: str, calls: int
@@ -73,13 +73,13 @@ def test_a_run_of_one_task_pays_a_model_only_for_what_nobody_knows(
     assert {"final-verification", "final-summary"} <= set(state["completedPhases"])
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_repository_can_have_every_document_by_a_model(sample: Sample) -> None:
     assert finished(sample, "S", documents_by_model="true")["usage"]["calls"] == 6
     assert "Something true." in (sample.workspace / "summary.md").read_text()
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_summary_that_is_asked_for_again_with_notes_is_a_model_s(sample: Sample) -> None:
     finished(sample, "S")
     assert (sample.workspace / "summary.md").read_text().startswith("# say nobody before")

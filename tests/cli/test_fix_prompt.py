@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.sample import Sample
 from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, Answer, change, review
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "`rota who` names somebody for days before the rota starts"
 BROKEN = change(GUARD, TEST, BREAKS)

@@ -8,8 +8,6 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 FLAKY = "test_now_and_then (tests.test_flaky.Flaky.test_now_and_then)"
 
@@ -38,7 +36,6 @@ def verified(sample: Sample, model: str) -> int:
     return sample.forge("approve", "--model", model).code
 
 
-@pytest.mark.first_line
 def test_a_flaky_test_is_named_in_every_document_and_remembered(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -66,6 +63,7 @@ def test_a_flaky_test_is_named_in_every_document_and_remembered(
     assert sample.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_what_is_known_to_be_flaky_is_run_again_once_and_a_broken_memory_is_no_error(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -83,6 +81,7 @@ def test_what_is_known_to_be_flaky_is_run_again_once_and_a_broken_memory_is_no_e
     assert verified(sample, model) == 0
 
 
+@pytest.mark.slow
 def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -102,6 +101,7 @@ def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
     assert any(task["origin"] for task in state["tasks"]), "the regression went back"
 
 
+@pytest.mark.slow
 def test_a_test_that_is_flaky_after_edits_is_not_sent_back_to_the_implementer(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -116,6 +116,7 @@ def test_a_test_that_is_flaky_after_edits_is_not_sent_back_to_the_implementer(
     assert json.loads(kept.read_text()) == [FLAKY]
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_each_time_after_edits_goes_back_beside_a_flaky_one(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -135,6 +136,7 @@ CHECK = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", ["setup: []", "setup: [[python3, -c, '']]"])
 def test_a_regression_that_a_test_sees_in_what_was_built_is_not_taken_for_flaky(
     sample: Sample, setup: str

@@ -14,8 +14,6 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.fakes.script import GUARD, HEADINGS, TEST, Answer, change, document, review
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 RULES = """version: 1
 default_rules: false
@@ -54,7 +52,6 @@ def state(sample: Sample) -> dict[str, Any]:
     return json.loads((sample.workspace / "state.json").read_text())
 
 
-@pytest.mark.first_line
 def test_the_question_says_what_the_design_reaches_and_what_no_test_imports(sample: Sample) -> None:
     model = sample.model({("architect", "*", "*"): design("- `rota/schedule.py`: the guard")})
     said = sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -64,6 +61,7 @@ def test_the_question_says_what_the_design_reaches_and_what_no_test_imports(samp
     assert state(sample)["risks"] == [], "it is no risk: --auto goes on"
 
 
+@pytest.mark.slow
 def test_an_agent_asks_for_the_graph_of_its_own_tree_and_is_told(sample: Sample) -> None:
     wanted = [
         {"show": "import_graph", "about": "rota/schedule.py"},
@@ -91,6 +89,7 @@ def test_an_agent_asks_for_the_graph_of_its_own_tree_and_is_told(sample: Sample)
     assert "\nrota/schedule.py\n  " in told
 
 
+@pytest.mark.slow
 def test_where_no_import_is_resolved_nothing_is_read_for_the_graph(
     tmp_path: Path, sample: Sample
 ) -> None:
@@ -119,6 +118,7 @@ def test_where_no_import_is_resolved_nothing_is_read_for_the_graph(
     assert "forge_bot.project.graph.read_graph" not in read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("item", "name"),
     [
@@ -146,6 +146,7 @@ def test_a_design_about_what_is_not_there_goes_back_before_a_person_reads_it(
     assert "changes what is not in the repository" in state(sample)["risks"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "item",
     [
@@ -163,6 +164,7 @@ def test_a_design_that_says_what_is_new_is_taken_at_once(sample: Sample, item: s
     assert state(sample)["risks"] == []
 
 
+@pytest.mark.slow
 def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     sample: Sample,
 ) -> None:
@@ -186,6 +188,7 @@ def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     assert state(sample)["verification"]["red"] is False
 
 
+@pytest.mark.slow
 def test_a_rule_that_was_broken_before_the_run_does_not_hold_it_up(sample: Sample) -> None:
     (sample.path / "rota" / "schedule.py").write_text(
         "import rota.cli\n" + (sample.path / "rota" / "schedule.py").read_text()

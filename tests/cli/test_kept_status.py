@@ -13,13 +13,9 @@ from forge_bot.resources import templates
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.run_paths import run_paths
 from tests.cli.test_modules import modules
-from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
-from tests.runs.test_killed import started
 
 FOLDS = {"forge_bot.engine", "yaml"}
-LOOKS = (("status",), ("status", "--json"))
-MOST_READ = 350
 
 
 @pytest.fixture
@@ -38,22 +34,6 @@ def test_a_kept_status_is_shown_without_folding_reports(asked_sample: Sample, ke
     assert FOLDS & {*modules("status"), *modules("status", "--json")} == set()
     kept.unlink()
     assert {*modules("status")} >= FOLDS
-
-
-def test_the_status_of_a_run_at_work_and_of_one_that_was_killed_reads_few_modules(
-    sample: Sample,
-) -> None:
-    with AgentServer() as server:
-        server.will_hang = 2
-        process = started(sample, server, "run", "Say who is next", "--effort", "S", "--yes")
-        assert server.wait_for(2, seconds=90)
-        at_work = {words: modules(*words) for words in LOOKS}
-        process.kill()
-        process.communicate()
-    killed = {words: modules(*words) for words in LOOKS}
-    assert at_work == killed
-    assert {words: len(read) for words, read in killed.items() if len(read) > MOST_READ} == {}
-    assert FOLDS & {name for read in killed.values() for name in read} == set()
 
 
 @pytest.mark.parametrize("harm", ["gone", "torn", "empty", "other version", "folder"])

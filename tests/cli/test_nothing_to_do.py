@@ -78,8 +78,6 @@ def test_a_solved_or_unclear_request_ends_without_a_change(
     assert evidence in summary
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
     again = script.document(*script.HEADINGS[ANALYST])
     model = sample.model(
@@ -93,8 +91,6 @@ def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
     assert state["nothingToDo"] is None
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
     again = script.document(*script.HEADINGS[ANALYST])
     model = sample.model(

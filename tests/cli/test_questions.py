@@ -14,8 +14,6 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.fakes.script import document, look
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 QUESTION = "Why do swaps stay as zebras?"
 ANSWER = {"artifact_markdown": "Because a swap names a **giraffe**, see `rota/schedule.py:12`."}
@@ -40,7 +38,6 @@ def message(server: AgentServer, number: int = -1) -> str:
     return str(server.questions[number].body["messages"][1]["content"])
 
 
-@pytest.mark.first_line
 def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
     asked_sample: Sample,
 ) -> None:
@@ -62,6 +59,7 @@ def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
     )
 
 
+@pytest.mark.slow
 def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -77,6 +75,7 @@ def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command
     assert "run_tests" not in system
 
 
+@pytest.mark.slow
 def test_no_later_prompt_holds_the_question_or_its_answer(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -90,6 +89,7 @@ def test_no_later_prompt_holds_the_question_or_its_answer(
     assert not [text for text in later if "zebra" in text or "giraffe" in text]
 
 
+@pytest.mark.slow
 def test_a_second_question_comes_with_the_first_and_its_answer(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -105,6 +105,7 @@ def test_a_second_question_comes_with_the_first_and_its_answer(
     assert "And is that tested?" not in message(server), "another place, another conversation"
 
 
+@pytest.mark.slow
 def test_without_an_open_question_it_is_about_the_run_so_far(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -115,6 +116,7 @@ def test_without_an_open_question_it_is_about_the_run_so_far(
     assert "Phase: Design Review (phase-3b), in progress" in message(server)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_over_can_be_asked_about(ended_sample: Sample) -> None:
     model = ended_sample.model({EXPLAINER: ANSWER})
     assert ended_sample.forge("ask", QUESTION, "--model", model).code == 0
@@ -122,6 +124,7 @@ def test_a_run_that_is_over_can_be_asked_about(ended_sample: Sample) -> None:
     assert ended_sample.forge("ask", QUESTION, "--model", model).code == 0
 
 
+@pytest.mark.slow
 def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(
     asked_sample: Sample,
 ) -> None:
@@ -136,6 +139,7 @@ def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(
     assert "2,200 tokens" in asked_sample.forge("status").out
 
 
+@pytest.mark.slow
 def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -152,6 +156,7 @@ def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing
     assert Decimal(state(sample)["budget"]["spent"]) > 0
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_ends_it_and_what_was_paid_is_counted(sample: Sample) -> None:
     model = sample.model({("inquiry", "*", "1.1"): look("rota/schedule.py")})
     lines = [
@@ -171,6 +176,7 @@ def test_a_model_that_is_not_there_ends_it_and_what_was_paid_is_counted(sample: 
     assert sample.forge("approve", "--model", model).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", ["", "  ", "?!", "word " * 5_000])
 def test_a_question_has_words_and_not_too_many(sample: Sample, question: str) -> None:
     model = sample.model()
@@ -179,6 +185,7 @@ def test_a_question_has_words_and_not_too_many(sample: Sample, question: str) ->
     assert (said.code, "REQUEST-007" in said.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_an_answer_without_words_is_asked_for_again_and_then_told(sample: Sample) -> None:
     model = sample.model({EXPLAINER: {"artifact_markdown": " "}})
     sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
@@ -187,6 +194,7 @@ def test_an_answer_without_words_is_asked_for_again_and_then_told(sample: Sample
     assert "no answer: After 4 tries" in said.out
 
 
+@pytest.mark.slow
 def test_the_help_says_that_later_phases_do_not_hear_it(sample: Sample) -> None:
     told = " ".join(sample.forge("ask", "--help").out.split())
     assert "reaches no later phase: repeat in the notes of reject what it should know" in told

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "fix: halves are rounded down"
 

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes import script
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 SKIPPED = {
     "path": "tests/test_later.py",

@@ -111,7 +111,7 @@ def test_neither_uncommitted_work_nor_the_remote_is_touched(sample: Sample, tmp_
     assert sample.git("--git-dir", str(remote), "for-each-ref") == ""
 
 
-@pytest.mark.journey
+@pytest.mark.slow
 def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
     model = sample.model(
         {
@@ -144,8 +144,6 @@ def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sampl
     assert [task["spec"]["id"] for task in state["tasks"]] == ["1", "fix-1"]
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     lie = {
         "artifact_markdown": (
@@ -266,8 +264,6 @@ def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_
     )
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text_is_prepared(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,8 +285,6 @@ def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text
     assert not (sample.workspace / "pull-request.md").exists()
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_here_works_in_the_users_own_folder_and_branch(sample: Sample) -> None:
     sample.git("switch", "-q", "-c", "mine")
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
@@ -311,8 +305,6 @@ for name in ("rota", "left", "mine/left"):
 """
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_here_a_persons_own_repositories_stay_and_those_that_commands_leave_go(
     sample: Sample,
 ) -> None:
@@ -353,8 +345,6 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,8 +10,6 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import skill
 
-pytestmark = pytest.mark.journey
-
 ANALYST = ("situation-analyst-investigator", "phase-1")
 NOTES = "skill_release-notes"
 WANTED = (NOTES, {"request": "the notes since the first commit"})
@@ -56,7 +54,6 @@ def told(sample: Sample, words: str) -> str:
     return next(text for text in reversed(texts) if words in text)
 
 
-@pytest.mark.first_line
 def test_a_skill_is_performed_and_its_result_and_what_ran_are_told(sample: Sample) -> None:
     said = start(sample, {"1.1": runs("x"), "1.2": DONE})
     assert said.code == 3, said.err
@@ -65,6 +62,7 @@ def test_a_skill_is_performed_and_its_result_and_what_ran_are_told(sample: Sampl
     assert "rota\n" in told(sample, "→ ok (exit code 0)")
 
 
+@pytest.mark.slow
 def test_instructions_are_read_when_the_skill_is_chosen_and_references_when_asked_for(
     sample: Sample,
 ) -> None:
@@ -84,17 +82,20 @@ def test_instructions_are_read_when_the_skill_is_chosen_and_references_when_aske
     assert "# The form of a note" in told(sample, "# The form of a note")
 
 
+@pytest.mark.slow
 def test_success_follows_the_scripts_and_not_the_words(sample: Sample) -> None:
     start(sample, {"1.1": runs("x", "3"), "1.2": DONE})
     shown = told(sample, "Nothing was released yet.")
     assert "→ tool_error (scripts/list.sh: exit code 3)" in shown
 
 
+@pytest.mark.slow
 def test_a_script_that_succeeds_at_last_has_succeeded(sample: Sample) -> None:
     start(sample, {"1.1": runs("x", "3"), "1.2": runs("x", "0"), "1.3": DONE})
     assert "→ ok (scripts/list.sh: exit code 0)" in told(sample, "Nothing was released yet.")
 
 
+@pytest.mark.slow
 def test_an_executable_file_without_a_first_line_for_it_is_run_by_its_endings_program(
     sample: Sample,
 ) -> None:
@@ -113,6 +114,7 @@ def scripted(sample: Sample, text: str) -> None:
     (place / "other.sh").write_text(text)
 
 
+@pytest.mark.slow
 def test_a_script_sees_none_of_our_variables(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_script_sees_none_of_our_variables(
     assert "DEPLOY_PLACE" not in seen
 
 
+@pytest.mark.slow
 def test_a_script_that_does_not_end_is_ended_in_time(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("capabilities: {seconds: 2}\n")
@@ -131,6 +134,7 @@ def test_a_script_that_does_not_end_is_ended_in_time(sample: Sample) -> None:
     assert "→ tool_error (scripts/other.sh: timed out)" in told(sample, "Nothing was released yet.")
 
 
+@pytest.mark.slow
 def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) -> None:
     (sample.path / "secret.sh").write_text("#!/bin/sh\necho leaked\n")
     wrong = asks(
@@ -147,6 +151,7 @@ def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) 
     assert list(folders) == []
 
 
+@pytest.mark.slow
 def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -> None:
     both = asks(
         ("run_script", {"path": "scripts/list.sh"}), ("read_file", {"path": "rota/schedule.py"})
@@ -158,6 +163,7 @@ def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -
     assert "→ ok (no script ran)" in told(sample, "Nothing was released yet.")
 
 
+@pytest.mark.slow
 def test_the_models_answers_of_a_skill_count(sample: Sample) -> None:
     start(sample, {"1.1": runs("x"), "1.2": DONE})
     asked = [entry["usage"]["calls"] for entry in state(sample)["log"] if entry.get("usage")]
@@ -170,6 +176,7 @@ def network(sample: Sample) -> None:
     (sample.path / ".forge" / "config.yml").write_text(f"capabilities: {{network: [{NOTES}]}}\n")
 
 
+@pytest.mark.slow
 def test_a_skill_with_network_stands_before_a_person_with_its_digest(sample: Sample) -> None:
     network(sample)
     said = start(sample, {})
@@ -188,6 +195,7 @@ def test_a_skill_with_network_stands_before_a_person_with_its_digest(sample: Sam
     assert "Nothing was released yet." in sample.forge("show", "calls-1-1.md").out
 
 
+@pytest.mark.slow
 def test_an_approval_does_not_hold_for_a_skill_that_was_changed(sample: Sample) -> None:
     network(sample)
     start(sample, {})

@@ -14,8 +14,6 @@ import pytest
 from tests.fakes.sample import Said, Sample
 from tests.recovery.boundaries import GitCalls
 
-pytestmark = pytest.mark.journey
-
 WISH = "Add a price list\n\nname: price list\npurpose: Lists prices by country"
 
 
@@ -51,6 +49,7 @@ def reason(said: Said) -> str:
     return " ".join(f"{said.out} {said.err}".split())
 
 
+@pytest.mark.slow
 def test_a_question_to_the_model_is_not_offered_without_a_key(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,7 +60,6 @@ def test_a_question_to_the_model_is_not_offered_without_a_key(
     assert "forge-bot ask" in sample.forge("resume").out
 
 
-@pytest.mark.first_line
 def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) -> None:
     asked = sample.forge("run", "--pipeline", "scaffold", WISH)
     assert asked.code == 3
@@ -78,6 +76,7 @@ def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) ->
     assert found.out == "1 node\nrota/price_list.py (module worker)\n"
 
 
+@pytest.mark.slow
 def test_a_new_file_lies_where_its_likes_lie_in_their_language(sample: Sample) -> None:
     write(
         sample,
@@ -92,6 +91,7 @@ def test_a_new_file_lies_where_its_likes_lie_in_their_language(sample: Sample) -
     assert "export interface SmsGateway {}" in asked.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("beside", "text", "path", "written"),
     [
@@ -117,6 +117,7 @@ def test_a_new_file_is_written_as_the_one_beside_it(
     assert written in asked.out
 
 
+@pytest.mark.slow
 def test_an_empty_repository_gets_its_first_file_when_the_stack_is_named(sample: Sample) -> None:
     sample.git("rm", "-rq", ".")
     write(sample, {"README.md": "# Nothing yet\n"})
@@ -136,6 +137,7 @@ _CHECKED = {
 """What says whether a file is one of its language, by ending."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stack", "kind", "path"),
     [
@@ -174,6 +176,7 @@ def test_the_first_file_of_an_empty_repository_is_one_of_its_language_and_verifi
         assert (said.returncode, said.stdout) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_second_file_lies_beside_the_first_and_a_rule_that_it_breaks_is_told(
     sample: Sample,
 ) -> None:
@@ -196,6 +199,7 @@ def test_a_second_file_lies_beside_the_first_and_a_rule_that_it_breaks_is_told(
     assert sample.forge("graph", "verify").code == 0
 
 
+@pytest.mark.slow
 def test_findings_are_kept_as_files_that_know_when_they_are_stale(sample: Sample) -> None:
     write(sample, {"rota/broken.py": "def (:\n"})
     asked = sample.forge("run", "--pipeline", "audit", "Look at the whole project")
@@ -212,6 +216,7 @@ def test_findings_are_kept_as_files_that_know_when_they_are_stale(sample: Sample
     assert json.loads(text)["text"] == sample.git("rev-parse", "main:rota/broken.py")
 
 
+@pytest.mark.slow
 def test_missing_inputs_are_told_before_anything_begins(sample: Sample) -> None:
     said = sample.forge("run", "--pipeline", "scaffold", "Something new\nkind: palace")
     assert said.code == 5
@@ -232,6 +237,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "said"),
     [
@@ -251,6 +257,7 @@ def test_what_must_not_be_written_is_refused_before_a_person_is_asked(
     assert "could not be done" in reason(asked)
 
 
+@pytest.mark.slow
 def test_only_what_was_shown_is_written(sample: Sample) -> None:
     own(sample, WRITES)
     sample.forge("run", "--pipeline", "own", "Write\nfile: notes.txt")
@@ -270,6 +277,7 @@ MUCH = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUCH)
 def test_tens_of_megabytes_are_refused_with_the_step_and_their_size(
     sample: Sample, name: str
@@ -289,6 +297,7 @@ def test_tens_of_megabytes_are_refused_with_the_step_and_their_size(
     assert said is not None, reason(asked)
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_asks_and_one_that_need_not_succeed_is_passed(sample: Sample) -> None:
     own(
         sample,
@@ -306,6 +315,7 @@ def test_a_step_that_fails_asks_and_one_that_need_not_succeed_is_passed(sample: 
     assert sample.forge("approve").code == 0
 
 
+@pytest.mark.slow
 def test_a_model_writes_a_step_and_a_person_does_one(sample: Sample) -> None:
     own(
         sample,

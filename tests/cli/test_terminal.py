@@ -23,8 +23,6 @@ from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the rota starts"
 
 
@@ -115,7 +113,6 @@ def terminal(sample: Sample, *words: str, python: str = "", **more: str) -> Gene
         yield person
 
 
-@pytest.mark.first_line
 def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample) -> None:
     words = ("run", TASK, "--model", sample.model())
     with terminal(sample, *words, python=sys.executable) as person:
@@ -138,7 +135,6 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
     assert '"effort": "S"' in decisions
 
 
-@pytest.mark.first_line
 def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_document_is_shown_once(
     sample: Sample,
 ) -> None:
@@ -173,6 +169,7 @@ def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_the_doc
         assert person.ended() == 0
 
 
+@pytest.mark.slow
 def test_what_is_no_answer_is_told_so_and_later_leaves_the_run_waiting(sample: Sample) -> None:
     with terminal(
         sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()
@@ -189,6 +186,7 @@ def test_what_is_no_answer_is_told_so_and_later_leaves_the_run_waiting(sample: S
     assert "waits for you" in sample.forge("list").out
 
 
+@pytest.mark.slow
 def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(
     sample: Sample,
 ) -> None:
@@ -202,6 +200,7 @@ def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(
     assert "No run yet" in sample.forge("list").out
 
 
+@pytest.mark.slow
 def test_who_types_the_command_of_mcp_clients_is_told_what_it_waits_for(sample: Sample) -> None:
     with terminal(sample, "mcp") as person:
         person.until("the client starts")
@@ -211,6 +210,7 @@ def test_who_types_the_command_of_mcp_clients_is_told_what_it_waits_for(sample: 
     assert "forge-bot resume" not in person.seen, "no run was worked on"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_the_question_ends_the_command_at_once(
     sample: Sample, number: signal.Signals
@@ -227,6 +227,7 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
     assert "waits for you" in sample.forge("list").out
 
 
+@pytest.mark.slow
 def test_a_demo_that_is_stopped_at_its_question_goes_on_without_a_key(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -253,6 +254,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_a_signal_that_does_not_interrupt_the_reading_ends_it_too(tmp_path: Path) -> None:
     with at_terminal(tmp_path, os.environ, OTHER_THREAD, module="") as person:
         person.until("Your answer")
@@ -260,6 +262,7 @@ def test_a_signal_that_does_not_interrupt_the_reading_ends_it_too(tmp_path: Path
         person.until("stopped", 20.0)
 
 
+@pytest.mark.slow
 def test_other_words_name_the_branch_and_the_reason_of_the_effort_stays(sample: Sample) -> None:
     with terminal(sample, "run", TASK, "--model", sample.model()) as person:
         person.until("Enter to begin")
@@ -271,6 +274,7 @@ def test_other_words_name_the_branch_and_the_reason_of_the_effort_stays(sample: 
     assert sample.branch.endswith("/early-days")
 
 
+@pytest.mark.slow
 def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
     with terminal(
         sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()
@@ -289,6 +293,7 @@ def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample
     assert "must not change" not in request
 
 
+@pytest.mark.slow
 def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(
     sample: Sample,
 ) -> None:
@@ -302,6 +307,7 @@ def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_agai
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "posted"), [("p", 1), ("s", 0)])
 def test_the_summary_goes_to_the_issue_if_the_person_says_so(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, key: str, posted: int
@@ -323,6 +329,7 @@ def test_the_summary_goes_to_the_issue_if_the_person_says_so(
     ] == [True] * posted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [("--nopr",), ()])
 def test_nothing_goes_to_the_issue_without_a_person_or_with_nopr(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
@@ -358,6 +365,7 @@ def on_github(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> Issue:
     return issue
 
 
+@pytest.mark.slow
 def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None:
     answer = {"artifact_markdown": "The swaps stay as they are."}
     model = sample.model({("inquiry", "*", "1.1"): answer})
@@ -385,6 +393,7 @@ def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None
     assert said["usage"]["calls"] > 0
 
 
+@pytest.mark.slow
 def test_a_person_edits_the_design_at_the_question_and_approves_their_version(
     sample: Sample,
 ) -> None:
@@ -408,6 +417,7 @@ def test_a_person_edits_the_design_at_the_question_and_approves_their_version(
     assert "One more line." in (sample.workspace / "design.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_question_has_plan_risk_review_cost_and_answers_in_forty_lines_at_eighty_columns(
     sample: Sample,
 ) -> None:
@@ -431,6 +441,7 @@ def test_the_question_has_plan_risk_review_cost_and_answers_in_forty_lines_at_ei
         assert part in question, part
 
 
+@pytest.mark.slow
 def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
     sample: Sample,
 ) -> None:
@@ -448,6 +459,7 @@ def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
         assert shell.ended() == 3
 
 
+@pytest.mark.slow
 def test_a_pager_that_is_not_set_up_shows_colours_instead_of_their_signs(sample: Sample) -> None:
     words = ("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
     # git's own choice of options for less (git-config(1), core.pager); R is the one for colours.
@@ -459,7 +471,6 @@ def test_a_pager_that_is_not_set_up_shows_colours_instead_of_their_signs(sample:
         assert shell.ended() == 3
 
 
-@pytest.mark.first_line
 def test_lines_are_broken_between_words_and_what_may_be_copied_stays_whole(sample: Sample) -> None:
     piped = sample.forge("run", "issue 42").err
     with terminal(sample, "run", "issue 42", COLUMNS="40") as person:

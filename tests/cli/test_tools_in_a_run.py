@@ -16,8 +16,6 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import agree_here, configure, skill, unruly
 
-pytestmark = pytest.mark.journey
-
 ANALYST = ("situation-analyst-investigator", "phase-1")
 CREATE = ("mcp_tickets_create", {"text": "a ticket"})
 
@@ -67,6 +65,7 @@ def prompts(sample: Sample) -> str:
     return home.read_text()
 
 
+@pytest.mark.slow
 def test_what_reads_is_called_and_told_in_the_order_of_the_requests(sample: Sample) -> None:
     said = start(
         sample,
@@ -91,7 +90,6 @@ def test_what_reads_is_called_and_told_in_the_order_of_the_requests(sample: Samp
     assert sorted(name for name, _ in made(sample)) == ["echo", "look up.it/all"]
 
 
-@pytest.mark.first_line
 def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_once(
     sample: Sample,
 ) -> None:
@@ -116,6 +114,7 @@ def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_
     assert "It was made, once. calls-1-1.md has the result." in prompts(sample)
 
 
+@pytest.mark.slow
 def test_a_tool_among_the_requests_for_context_is_called_all_the_same(sample: Sample) -> None:
     wanted = {
         "provider": "mcp_tickets_echo",
@@ -126,6 +125,7 @@ def test_a_tool_among_the_requests_for_context_is_called_all_the_same(sample: Sa
     assert made(sample) == [["echo", {"text": "in the wrong list"}]]
 
 
+@pytest.mark.slow
 def test_without_configuration_agents_are_offered_the_providers_and_no_action(
     sample: Sample,
 ) -> None:
@@ -146,6 +146,7 @@ def test_without_configuration_agents_are_offered_the_providers_and_no_action(
     assert "(an action" not in system
 
 
+@pytest.mark.slow
 def test_a_declined_call_is_not_made_and_the_agent_is_told(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
     model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
@@ -157,6 +158,7 @@ def test_a_declined_call_is_not_made_and_the_agent_is_told(sample: Sample) -> No
     assert "No tickets, please" in prompts(sample)
 
 
+@pytest.mark.slow
 def test_an_approval_of_another_version_makes_no_call(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
     done = sample.forge("approve", "0" * 12, "--model", sample.model())
@@ -164,6 +166,7 @@ def test_an_approval_of_another_version_makes_no_call(sample: Sample) -> None:
     assert made(sample) == []
 
 
+@pytest.mark.slow
 def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
@@ -175,6 +178,7 @@ def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample:
     assert made(sample) == [["create", {"text": "a ticket"}]]
 
 
+@pytest.mark.slow
 def test_calls_with_different_arguments_are_made_in_order_after_one_approval(
     sample: Sample,
 ) -> None:
@@ -186,6 +190,7 @@ def test_calls_with_different_arguments_are_made_in_order_after_one_approval(
     assert [call["result"] for call in state(sample)["calls"]] == ["calls-1-1.md", "calls-1-2.md"]
 
 
+@pytest.mark.slow
 def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
     notes(sample).with_suffix(".mode").write_text("crashes")
@@ -203,6 +208,7 @@ def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Samp
     assert len(made(sample)) == 1
 
 
+@pytest.mark.slow
 def test_a_tool_that_reports_an_error_has_failed_and_is_not_repeated(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
     notes(sample).with_suffix(".mode").write_text("fails")
@@ -212,6 +218,7 @@ def test_a_tool_that_reports_an_error_has_failed_and_is_not_repeated(sample: Sam
     assert len(made(sample)) == 1
 
 
+@pytest.mark.slow
 def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
     sample: Sample,
 ) -> None:
@@ -223,6 +230,7 @@ def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
     assert made(sample) == []
 
 
+@pytest.mark.slow
 def test_a_server_that_is_missing_is_told_and_the_run_goes_on(sample: Sample) -> None:
     configure(sample.path, {"gone": {"command": "no-such-program"}})
     model = sample.model()
@@ -232,6 +240,7 @@ def test_a_server_that_is_missing_is_told_and_the_run_goes_on(sample: Sample) ->
     assert "- Not available now: gone." in prompts(sample)
 
 
+@pytest.mark.slow
 def test_a_run_does_not_begin_without_what_it_requires(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("capabilities: {required: [gone]}\n")
@@ -243,6 +252,7 @@ def test_a_run_does_not_begin_without_what_it_requires(sample: Sample) -> None:
     assert list(sample.path.parent.rglob("journal.jsonl")) == []
 
 
+@pytest.mark.slow
 def test_a_long_list_describes_what_fits_the_request_and_names_the_rest(sample: Sample) -> None:
     configure(sample.path, {"tickets": unruly("many")})
     model = sample.model({(*ANALYST, "1.1"): asks(("mcp_tickets_tool_59", {"text": "x"}))})
@@ -256,6 +266,7 @@ def test_a_long_list_describes_what_fits_the_request_and_names_the_rest(sample: 
     assert "There is no capability of that name" not in sent
 
 
+@pytest.mark.slow
 def test_a_phase_offers_the_tools_that_its_providers_name_by_a_pattern(sample: Sample) -> None:
     place = sample.path / ".forge" / "pipelines"
     place.mkdir(parents=True)
@@ -271,6 +282,7 @@ def test_a_phase_offers_the_tools_that_its_providers_name_by_a_pattern(sample: S
     assert named in prompts(sample)
 
 
+@pytest.mark.slow
 def test_the_first_question_says_what_a_server_may_reach(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("capabilities: {network: [tickets]}\n")
@@ -281,6 +293,7 @@ def test_the_first_question_says_what_a_server_may_reach(sample: Sample) -> None
     assert "the server tickets may use the network, with TICKETS_TOKEN" in said.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["forge-mcp.json"])
 def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: str) -> None:
     (sample.path / name).write_text('{"mcpServers": 7}')
@@ -290,6 +303,7 @@ def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: st
     assert f"{name}:1: mcpServers: this must be a mapping of keys to values" in said.err
 
 
+@pytest.mark.slow
 def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample) -> None:
     look = ("mcp_tickets_echo", {"text": "x"})
     start(sample, {"1.1": asks(look, CREATE), "2.1": asks(look, ("mcp_tickets_echo", {}))})
@@ -314,6 +328,7 @@ def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample
     assert re.search(r"- `mcp_tickets_create`: 1 declined by a person", text)
 
 
+@pytest.mark.slow
 def test_what_the_configuration_denies_is_not_called_and_shown_as_denied(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     config = "sandbox: off\ncapabilities: {deny: [mcp_tickets_create]}\n"
@@ -326,6 +341,7 @@ def test_what_the_configuration_denies_is_not_called_and_shown_as_denied(sample:
     assert "mcp_tickets_create: 1 call, 1 denied" in shown
 
 
+@pytest.mark.slow
 def test_a_file_that_is_named_for_a_run_counts_for_its_later_commands_too(
     sample: Sample, tmp_path: Path
 ) -> None:

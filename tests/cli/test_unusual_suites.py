@@ -17,8 +17,6 @@ from forge_bot.verification.judgement import UNNAMED
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
-pytestmark = pytest.mark.journey
-
 TASK = "`rota who` names somebody for days before the rota starts"
 NPM_LOCK = {
     "name": "rota",
@@ -64,6 +62,7 @@ def document(sample: Sample) -> str:
     return (sample.workspace / "baseline.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @needs("npm")
 def test_a_lock_that_npm_refuses_is_named_with_the_package_that_it_lacks(sample: Sample) -> None:
     own = {"name": "rota", "version": "1.0.0", "dependencies": {"two": "file:./two"}}
@@ -82,6 +81,7 @@ def test_a_lock_that_npm_refuses_is_named_with_the_package_that_it_lacks(sample:
     assert "--workspaces" not in said, "the options of npm help nobody"
 
 
+@pytest.mark.slow
 @needs("cargo")
 def test_a_lock_that_cargo_refuses_is_named(sample: Sample) -> None:
     crate = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -122,6 +122,7 @@ def closed_registry() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", [pytest.param("npm", marks=needs("npm")), "pip"])
 def test_a_private_registry_without_credentials_says_how_to_name_them(
     sample: Sample, closed_registry: str, tool: str
@@ -148,7 +149,6 @@ def test_a_private_registry_without_credentials_says_how_to_name_them(
     assert ("NPM_TOKEN" if tool == "npm" else "PIP_INDEX_URL") in said
 
 
-@pytest.mark.first_line
 def test_output_in_another_language_says_how_to_get_it_in_english(sample: Sample) -> None:
     code = "import sys; print('Prüfung fehlgeschlagen: Überlauf in Zeile 3'); sys.exit(2)"
     test = json.dumps([["python3", "-c", code]], ensure_ascii=False)
@@ -167,6 +167,7 @@ ZONE = (
 OFFSET = "test_the_offset (tests.test_zone.There.test_the_offset)"
 
 
+@pytest.mark.slow
 def test_a_test_that_needs_a_time_zone_fails_as_before_and_the_change_is_green(
     sample: Sample,
 ) -> None:
@@ -178,6 +179,7 @@ def test_a_test_that_needs_a_time_zone_fails_as_before_and_the_change_is_green(
     assert status(sample)["verification"]["red"] is False
 
 
+@pytest.mark.slow
 def test_a_time_zone_that_is_set_reaches_the_tests(sample: Sample) -> None:
     config = "environment: {TZ: America/New_York}\n"
     committed(sample, {"tests/test_zone.py": ZONE, ".forge/config.yml": config})
@@ -187,6 +189,7 @@ def test_a_time_zone_that_is_set_reaches_the_tests(sample: Sample) -> None:
     assert OFFSET not in before["failures"]
 
 
+@pytest.mark.slow
 def test_a_suite_that_a_time_zone_makes_red_says_where_one_is_set(sample: Sample) -> None:
     code = f"{ZONE}    test_again = test_the_offset\nunittest.main()\n"
     test = json.dumps([["python3", "-c", code]])
@@ -195,6 +198,7 @@ def test_a_suite_that_a_time_zone_makes_red_says_where_one_is_set(sample: Sample
     assert "a time zone (TZ)" in document(sample)
 
 
+@pytest.mark.slow
 def test_a_test_that_expires_while_the_run_is_under_way_is_not_the_changes_fault(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -219,6 +223,7 @@ def test_a_test_that_expires_while_the_run_is_under_way_is_not_the_changes_fault
     assert "test_the_offer_still_holds" in (sample.workspace / "pull-request.md").read_text()
 
 
+@pytest.mark.slow
 def test_tests_that_pass_alone_and_fail_together_are_red_and_both_facts_are_said(
     sample: Sample,
 ) -> None:

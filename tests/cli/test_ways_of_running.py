@@ -35,8 +35,6 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
     assert sample.branch == "ann/before-the-start"
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     began = sample.forge(
@@ -104,8 +102,6 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
     assert outside.exists() == written
 
 
-@pytest.mark.journey
-@pytest.mark.first_line
 def test_a_run_only_adds_commits_to_its_own_branch(asked_sample: Sample) -> None:
     sample = asked_sample
     main = sample.git("rev-parse", "main")

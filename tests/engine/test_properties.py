@@ -42,7 +42,6 @@ from forge_bot.values import (
     Verdict,
 )
 from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench, blob
-from tests.fakes.examples import at_most
 
 TASKS = (
     TaskSpec(id=TaskId("1"), title="One", mode=TaskMode.PARALLEL, files=("a.py",)),
@@ -175,7 +174,7 @@ MAY_CLOSE_A_GATE = Answered | RetryAsked | BudgetRaised | Abandoned
 
 
 @settings(
-    max_examples=at_most(300),
+    max_examples=75,
     deadline=None,
     suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow],
 )
@@ -212,7 +211,7 @@ def _counted(bench: Bench, _before: State) -> int:
 
 
 @settings(
-    max_examples=at_most(150),
+    max_examples=37,
     deadline=None,
     suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow],
 )
@@ -249,7 +248,7 @@ def test_with_finitely_many_rejections_every_run_ends(
     raise AssertionError(f"still at {bench.state.current_phase} after {len(bench.reports)} reports")
 
 
-@settings(max_examples=at_most(100), deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_nothing_after_the_design_gate_is_asked_without_an_approval_of_the_design(
     draw: st.DataObject,

@@ -109,7 +109,6 @@ def test_a_green_output_that_fits_is_shown_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("piece", ["_", "_ ", "= ", "- 1 ", "  1) ", "FAIL: x\n", "✖ ", "Name "])
-@pytest.mark.no_cover
 def test_output_without_end_is_read_in_no_time(piece: str) -> None:
     output = "-- benchmark: 1 --\n" + piece * (1_000_000 // len(piece))
     before = process_time()

@@ -22,7 +22,6 @@ from forge_bot.gate.events import (
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.people import Account, AccountKind
 from forge_bot.store import branch_name
-from tests.fakes.examples import at_most
 from tests.gate.payloads import (
     Json,
     changed,
@@ -161,7 +160,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=at_most(40), deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.sampled_from(
         ["issues", "issue_comment", "workflow_dispatch", "check_run", "workflow_run", "ping"]

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import blob_id
-from tests.fakes.examples import at_most
 from tests.git.git_scene import ODD_NAMES, Scene
 
 
@@ -107,7 +106,7 @@ def test_the_blob_id_is_gits(scene: Scene, data: bytes) -> None:
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40))
-@settings(max_examples=at_most(50), deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_two_files_have_the_same_blob_id_only_if_they_are_the_same(a: bytes, b: bytes) -> None:
     assert (blob_id(a) == blob_id(b)) == (a == b)
 

@@ -15,7 +15,6 @@ from forge_bot.knowledge.history import History, RunKey, newest_first
 from forge_bot.knowledge.kept_history import KeptHistory, opened
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.values import Finding, Severity
-from tests.fakes.examples import at_most
 from tests.fakes.made_up import MadeUp
 from tests.fakes.steps import calls_in
 
@@ -85,7 +84,7 @@ def kept(folder: Path, history: History) -> KeptHistory:
     return KeptHistory(opened(packed(index, folder / "history.sqlite")))
 
 
-@settings(deadline=None, max_examples=at_most(40))
+@settings(deadline=None, max_examples=10)
 @given(st.lists(st.sets(st.sampled_from(range(len(ALIKE)))), min_size=1, max_size=4))
 def test_an_index_is_the_same_whatever_way_it_came_to_be(steps: list[set[int]]) -> None:
     with TemporaryDirectory() as name:

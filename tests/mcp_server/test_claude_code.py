@@ -16,7 +16,7 @@ from tests.mcp_server.programs import programs
 from tests.mcp_server.scripted import Block, Provider
 from tests.mcp_server.test_plugin import set_up_lines
 
-pytestmark = pytest.mark.npm_clients
+pytestmark = pytest.mark.clients
 
 TASK = "Nobody is on call before the start"
 PLUGIN = templates() / "plugin"

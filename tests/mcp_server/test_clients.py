@@ -16,7 +16,7 @@ from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import hosting
 from tests.mcp_server.programs import programs
 
-pytestmark = pytest.mark.npm_clients
+pytestmark = pytest.mark.clients
 
 TASK = "Nobody is on call before the start"
 

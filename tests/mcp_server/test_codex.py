@@ -16,7 +16,7 @@ from tests.mcp_server.scripted import Provider
 from tests.mcp_server.test_plugin import set_up_lines
 
 # What has to be fetched for it takes 400 MB.
-pytestmark = [pytest.mark.slow, pytest.mark.npm_clients]
+pytestmark = pytest.mark.clients
 
 TASK = "Nobody is on call before the start"
 OURS = "mcp__forge_bot"

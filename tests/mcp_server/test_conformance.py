@@ -20,7 +20,7 @@ import yaml
 from tests.fakes.sample import Sample
 from tests.mcp_server.programs import ROOT, programs
 
-pytestmark = pytest.mark.npm_clients
+pytestmark = pytest.mark.clients
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 ALSO = {

@@ -13,8 +13,6 @@ from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
 from tests.mcp_server.host import Host, Json, Refusal, hosting
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the start"
 
 
@@ -44,7 +42,6 @@ async def to_gate(host: Host) -> Json:
     return await host.drive(await host.next())
 
 
-@pytest.mark.first_line
 async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
     clients_sample: Sample,
 ) -> None:
@@ -54,7 +51,6 @@ async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
         assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
     "words",
     sampled(
@@ -80,6 +76,7 @@ async def test_what_is_not_plainly_an_approval_is_none(clients_sample: Sample, w
         assert (await host.next())["action_id"] == gate["action_id"]
 
 
+@pytest.mark.slow
 async def test_words_that_are_no_answer_are_told_as_none(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         await host.asked_now()
@@ -89,6 +86,7 @@ async def test_words_that_are_no_answer_are_told_as_none(clients_sample: Sample)
     assert str(no.value).startswith(said)
 
 
+@pytest.mark.slow
 async def test_an_approval_of_an_older_version_is_refused(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         gate = await host.asked_now()
@@ -106,6 +104,7 @@ async def test_an_approval_of_an_older_version_is_refused(clients_sample: Sample
         ] == "write_file"
 
 
+@pytest.mark.slow
 async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(
     clients_sample: Sample,
 ) -> None:
@@ -118,6 +117,7 @@ async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(
         assert "> keep the old name" in action["prompt"]
 
 
+@pytest.mark.slow
 async def test_a_completed_report_at_a_gate_is_no_approval(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         gate = await host.asked_now()
@@ -125,6 +125,7 @@ async def test_a_completed_report_at_a_gate_is_no_approval(clients_sample: Sampl
         assert same["action_id"] == gate["action_id"]
 
 
+@pytest.mark.slow
 async def test_abandon_is_always_an_answer(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         await host.asked_now()
@@ -134,6 +135,7 @@ async def test_abandon_is_always_an_answer(clients_sample: Sample) -> None:
             await host.call("run_control", workspace=host.workspace, operation="abandon")
 
 
+@pytest.mark.slow
 async def test_an_answer_while_nothing_is_asked_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -142,6 +144,7 @@ async def test_an_answer_while_nothing_is_asked_is_refused(sample: Sample) -> No
             await host.next(user_response="approve")
 
 
+@pytest.mark.slow
 async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
     second = (
         "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"
@@ -172,6 +175,7 @@ async def test_a_human_gate_is_answered_by_its_name(sample: Sample) -> None:
         ] == "phase-7"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
     sample: Sample, mode: str
@@ -191,6 +195,7 @@ async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_what_only_a_person_can_do_is_asked_through_the_client_too(
     sample: Sample, mode: str
@@ -221,6 +226,7 @@ async def test_what_only_a_person_can_do_is_asked_through_the_client_too(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
     "answer",
@@ -242,7 +248,6 @@ async def test_neither_decline_nor_cancel_nor_a_strange_form_is_an_approval(
         assert "Approved-by" not in host.git("log", "--format=%B")
 
 
-@pytest.mark.first_line
 async def test_where_the_client_asks_a_models_yes_does_not_count(clients_sample: Sample) -> None:
     person = Person(ElicitResult(action="decline"), ElicitResult(action="decline"))
     async with hosting(clients_sample, elicitation_callback=person) as host:
@@ -252,6 +257,7 @@ async def test_where_the_client_asks_a_models_yes_does_not_count(clients_sample:
         assert "Approved-by" not in host.git("log", "--format=%B")
 
 
+@pytest.mark.slow
 async def test_the_question_comes_as_data_beside_the_answer(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         await host.asked_now()

@@ -16,8 +16,6 @@ from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import hosting
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the start"
 
 
@@ -31,7 +29,6 @@ def asked(sample: Sample, event: str, said: bytes) -> tuple[int, str]:
     return done.returncode, done.stderr.decode()
 
 
-@pytest.mark.first_line
 async def test_nothing_is_stopped_where_no_run_is_under_way(sample: Sample) -> None:
     assert hook(
         sample, "pre-tool", tool_name="Write", tool_input={"file_path": "rota/schedule.py"}
@@ -39,6 +36,7 @@ async def test_nothing_is_stopped_where_no_run_is_under_way(sample: Sample) -> N
     assert hook(sample, "stop") == (0, "")
 
 
+@pytest.mark.slow
 async def test_before_the_implementation_only_the_runs_folder_is_written(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -101,6 +99,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 async def test_commands_that_would_leave_the_run_are_stopped(sample: Sample) -> None:
     sample.git("branch", "other")
     async with hosting(sample) as host:
@@ -114,6 +113,7 @@ async def test_commands_that_would_leave_the_run_are_stopped(sample: Sample) -> 
     assert {command: judged(command) for command in COMMANDS} == COMMANDS
 
 
+@pytest.mark.slow
 async def test_a_call_that_cannot_be_read_is_stopped_only_where_a_run_could_be_harmed(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +136,7 @@ async def test_a_call_that_cannot_be_read_is_stopped_only_where_a_run_could_be_h
     assert asked(sample, "pre-tool", b"\xff")[0] == 2
 
 
+@pytest.mark.slow
 async def test_an_agent_that_works_beside_the_session_is_waited_for(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -191,6 +192,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it_back(
     sample: Sample,
     tmp_path: Path,
@@ -232,6 +234,7 @@ async def test_a_record_that_cannot_be_read_stops_calls_until_a_person_brings_it
     assert judged(sample.path) == 0
 
 
+@pytest.mark.slow
 async def test_a_run_that_is_over_lets_go_even_if_part_of_its_record_is_broken(
     sample: Sample,
 ) -> None:
@@ -255,6 +258,7 @@ async def test_a_run_that_is_over_lets_go_even_if_part_of_its_record_is_broken(
     assert judged(sample.path) == 0
 
 
+@pytest.mark.slow
 async def test_what_is_no_run_of_this_branch_stops_nothing(sample: Sample) -> None:
     other = sample.path / ".specs" / "20200101-other"
     other.mkdir(parents=True)

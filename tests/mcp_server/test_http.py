@@ -29,8 +29,6 @@ from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
 from tests.recovery.boundaries import FileEvents, kill
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the start"
 TOKEN = "a-token-of-this-test"
 LIST: dict[str, Any] = {
@@ -120,7 +118,6 @@ GUARDS: dict[str, tuple[int, dict[str, str | None]]] = {
 }
 
 
-@pytest.mark.first_line
 async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sample) -> None:
     async with served(sample) as url, httpx2.AsyncClient() as http:
         port = url.rpartition(":")[2].partition("/")[0]
@@ -162,6 +159,7 @@ async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sa
         ).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told_as_such(sample: Sample) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = subprocess.run(
@@ -175,6 +173,7 @@ def test_a_port_that_is_taken_is_told_as_such(sample: Sample) -> None:
     assert "Bearer" not in done.stderr
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sample: Sample) -> None:
     config = sample.path / ".forge" / "config.yml"
     config.parent.mkdir()
@@ -201,7 +200,6 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(
     sample: Sample, mode: str
@@ -225,6 +223,7 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
             await other.call("pipeline_next_action", workspace="/etc/.specs/x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_over_http_too_both_eras_hear_that_changes_are_told(
     sample: Sample, mode: str
@@ -236,6 +235,7 @@ async def test_over_http_too_both_eras_hear_that_changes_are_told(
         assert (able.resources.subscribe, able.resources.list_changed) == (True, True)
 
 
+@pytest.mark.slow
 async def test_what_one_client_declares_holds_for_no_other(sample: Sample) -> None:
     async def tools(host: Host) -> int:
         return len((await host.client.list_tools()).tools)
@@ -268,6 +268,7 @@ async def test_what_one_client_declares_holds_for_no_other(sample: Sample) -> No
         assert await tools(one) == whole
 
 
+@pytest.mark.slow
 async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
     async with served(sample) as url:
         async with over_http(sample, url) as one:
@@ -282,6 +283,7 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started", "prepared"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "name"), [("auto", "reports.jsonl"), ("legacy", "index.lock")])
 async def test_a_call_whose_server_is_killed_counts_once_when_the_next_server_gets_it_again(
     clients_sample: Sample, mode: str, name: str
@@ -328,6 +330,7 @@ async def here(sample: Sample) -> AsyncGenerator[httpx2.AsyncClient]:
         yield http
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [b"hello", b"\xff\xfe", b'{"a":' * 3000 + b"1" + b"}" * 3000])
 async def test_a_body_that_is_no_message_is_answered(sample: Sample, body: bytes) -> None:
     async with here(sample) as http:
@@ -336,6 +339,7 @@ async def test_a_body_that_is_no_message_is_answered(sample: Sample, body: bytes
         assert (await http.post("/mcp", json=LIST)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_text_that_no_file_can_hold_comes_in_with_a_sign_in_its_place(sample: Sample) -> None:
     async with here(sample) as http:
 

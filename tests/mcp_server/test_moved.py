@@ -20,7 +20,7 @@ from tests.fakes.github import FakeGitHub
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 BOT, ANN = "forge-bot", "Ann"
 

@@ -21,7 +21,7 @@ from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Refusal, hosting, over_stdio
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "Nobody is on call before the start"
 HELLO = {

@@ -15,8 +15,6 @@ from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, hosting
 from tests.mcp_server.test_gates import Person, says
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the start"
 FINDING = "It drops a table without asking"
 GATE = (
@@ -73,6 +71,7 @@ def in_order(text: str, parts: Sequence[str]) -> bool:
     return places == sorted(places) and -1 not in places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document_is_cut(
     sample: Sample, mode: str
@@ -107,6 +106,7 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
     assert given["via"] == "mcp-elicitation, documents cut"
 
 
+@pytest.mark.slow
 async def test_a_document_that_has_room_is_not_cut(sample: Sample) -> None:
     person = Person(says("approve"))
     async with hosting(sample, elicitation_callback=person) as host:
@@ -116,6 +116,7 @@ async def test_a_document_that_has_room_is_not_cut(sample: Sample) -> None:
     assert "cut here" not in person.seen[0].message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "end",
     [
@@ -145,6 +146,7 @@ async def test_a_document_that_ends_open_swallows_nothing_and_its_headings_stand
     assert end.splitlines()[-1].strip("> ") in gate["present_to_user"]
 
 
+@pytest.mark.slow
 async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> None:
     async with hosting(sample) as host:
         gate = await by_hand(host, "A plan <!-- drop the users table --> that is fine.\n")
@@ -156,7 +158,6 @@ async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> Non
     assert any("<!-- drop the users table -->" in text for text in shown)
 
 
-@pytest.mark.first_line
 async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_done(
     sample: Sample,
 ) -> None:
@@ -176,6 +177,7 @@ async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_d
         assert f"- `{answer}`: " in shown
 
 
+@pytest.mark.slow
 async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(
     clients_sample: Sample,
 ) -> None:
@@ -191,6 +193,7 @@ async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(
         assert "- `approve`: leave it out and go on" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_form_that_is_sent_back_without_notes_comes_again_and_says_why(
     sample: Sample, mode: str
@@ -206,6 +209,7 @@ async def test_a_form_that_is_sent_back_without_notes_comes_again_and_says_why(
     assert ["needs notes" in params.message for params in person.seen] == [False, True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_form_that_is_never_given_notes_is_no_answer(sample: Sample, mode: str) -> None:
     person = Person(*[says("reject")] * 5)
@@ -217,6 +221,7 @@ async def test_a_form_that_is_never_given_notes_is_no_answer(sample: Sample, mod
     assert len(person.seen) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("answer", [says("approve"), ElicitResult(action="decline")])
 async def test_what_a_review_said_comes_also_where_the_question_after_it_is_asked_in_the_same_call(
@@ -235,6 +240,7 @@ async def test_what_a_review_said_comes_also_where_the_question_after_it_is_aske
     assert "nothing new" not in action["warning"]
 
 
+@pytest.mark.slow
 async def test_a_review_with_more_findings_than_a_round_carries_says_how_many_are_left_out(
     sample: Sample,
 ) -> None:
@@ -254,6 +260,7 @@ async def test_a_review_with_more_findings_than_a_round_carries_says_how_many_ar
     assert f"{300 - len(told['findings'])} more findings" in told["warning"]
 
 
+@pytest.mark.slow
 async def test_phases_are_numbered_as_their_ids_are(sample: Sample) -> None:
     async with hosting(sample) as host:
         action = await host.next() if await host.begin(TASK, "M") else {}

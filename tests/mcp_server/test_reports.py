@@ -10,11 +10,10 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, hosting, two_tasks
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the start"
 
 
+@pytest.mark.slow
 async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -28,7 +27,6 @@ async def test_a_report_without_its_effect_counts_for_nothing(sample: Sample) ->
         assert caught.value.error["code"] == "MCP-005"
 
 
-@pytest.mark.first_line
 async def test_the_same_report_again_changes_nothing(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -44,6 +42,7 @@ async def test_the_same_report_again_changes_nothing(sample: Sample) -> None:
         assert host.git("rev-list", "--count", "HEAD") == commits
 
 
+@pytest.mark.slow
 async def test_a_report_on_an_action_that_never_was_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -53,6 +52,7 @@ async def test_a_report_on_an_action_that_never_was_is_refused(sample: Sample) -
         assert caught.value.error["check_class"] == "WrongAction"
 
 
+@pytest.mark.slow
 async def test_a_report_on_the_wrong_phase_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -61,7 +61,6 @@ async def test_a_report_on_the_wrong_phase_is_refused(sample: Sample) -> None:
             await host.call("pipeline_report_result", workspace=host.workspace, phase="phase-7")
 
 
-@pytest.mark.first_line
 async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -79,6 +78,7 @@ async def test_an_unfit_document_goes_back_with_the_heading_that_is_missing(samp
         assert (await host.next(previous_action_complete=True))["phase"] == "phase-3"
 
 
+@pytest.mark.slow
 async def test_a_document_that_stays_unfit_comes_before_a_person(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -96,6 +96,7 @@ async def test_a_document_that_stays_unfit_comes_before_a_person(sample: Sample)
         assert (action["name"], refusals) == ("checkpoint-c", 4)
 
 
+@pytest.mark.slow
 async def test_a_document_that_is_no_text_is_refused(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -105,6 +106,7 @@ async def test_a_document_that_is_no_text_is_refused(sample: Sample) -> None:
             await host.next(previous_action_complete=True, action_id=action["action_id"])
 
 
+@pytest.mark.slow
 async def test_a_failure_is_reported_as_one_and_asked_again(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -120,6 +122,7 @@ async def test_a_failure_is_reported_as_one_and_asked_again(sample: Sample) -> N
         assert (asked["name"], asked["options"]) == ("checkpoint-c", ["reject"])
 
 
+@pytest.mark.slow
 async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -> None:
     breaks = script.change(script.GUARD, script.TEST, script.BREAKS)
     async with hosting(sample) as host:
@@ -136,6 +139,7 @@ async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -
         assert action["phase"] == "final-verification"
 
 
+@pytest.mark.slow
 async def test_an_exec_without_the_address_of_its_pull_request_is_not_believed(
     sample: Sample,
 ) -> None:
@@ -169,6 +173,7 @@ async def to_pull_request(host: Host, sample: Sample, remote: Path) -> Json:
     )
 
 
+@pytest.mark.slow
 async def test_an_exec_that_is_reported_with_its_output_is_reported(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -183,6 +188,7 @@ async def test_an_exec_that_is_reported_with_its_output_is_reported(
         assert "was recorded before" in again["warning"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "named"),
     [
@@ -203,6 +209,7 @@ async def test_what_is_no_report_is_said_to_be_none(sample: Sample, said: Json, 
         assert "previous_action_complete" in answer["warning"]
 
 
+@pytest.mark.slow
 async def test_a_call_that_reports_nothing_has_no_warning(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
@@ -210,6 +217,7 @@ async def test_a_call_that_reports_nothing_has_no_warning(sample: Sample) -> Non
         assert (await host.next())["warning"] == ""
 
 
+@pytest.mark.slow
 async def test_a_document_that_is_the_same_byte_for_byte_counts_beside_changed_code(
     sample: Sample,
 ) -> None:
@@ -274,6 +282,7 @@ async def test_a_review_that_passes_what_it_calls_unmet_goes_back_and_is_shown_a
         assert again["agent"] == "impl-reviewer", "it is asked again, and the task has not passed"
 
 
+@pytest.mark.slow
 async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_declares(
     sample: Sample,
 ) -> None:
@@ -297,6 +306,7 @@ async def test_in_a_wave_a_task_with_the_same_document_is_known_by_the_files_it_
         )
 
 
+@pytest.mark.slow
 async def test_tasks_that_a_design_lists_are_handed_to_the_client_as_a_file_to_write(
     sample: Sample,
 ) -> None:

@@ -13,8 +13,6 @@ from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Json, over_stdio, two_tasks
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the start"
 
 
@@ -35,6 +33,7 @@ def steps(host: Host) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_small_run_with_auto_and_without_a_pull_request(sample: Sample, mode: str) -> None:
     async with over_stdio(sample, python=sys.executable, mode=mode) as host:
@@ -56,6 +55,7 @@ async def test_a_small_run_with_auto_and_without_a_pull_request(sample: Sample, 
         assert before["failures"] == after["failures"]
 
 
+@pytest.mark.slow
 async def test_a_large_run_with_revise_fail_reject_a_wave_and_a_human_gate(sample: Sample) -> None:
     tasks = two_tasks()
     plan = str(tasks["task-decomposer", "*", "*"]["artifact_markdown"])
@@ -93,7 +93,6 @@ async def test_a_large_run_with_revise_fail_reject_a_wave_and_a_human_gate(sampl
         assert host.git("status", "--porcelain") == ""
 
 
-@pytest.mark.first_line
 async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
     sample: Sample,
 ) -> None:
@@ -114,7 +113,6 @@ async def test_a_run_goes_on_after_the_server_went_away_and_a_report_never_came(
         assert after["phase"] == "phase-3"
 
 
-@pytest.mark.first_line
 async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
     async with over_stdio(sample) as one:
         await one.begin(TASK, "M")
@@ -134,7 +132,6 @@ async def test_two_clients_at_once_lose_no_report(sample: Sample) -> None:
         assert log.count("forge-bot: Situation Analysis") == 1
 
 
-@pytest.mark.first_line
 async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None:
     words = ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
     hello = {
@@ -173,6 +170,7 @@ async def test_nothing_but_the_protocol_stands_on_stdout(sample: Sample) -> None
     assert rest == b""
 
 
+@pytest.mark.slow
 async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
     sample: Sample,
 ) -> None:
@@ -234,7 +232,6 @@ async def test_a_line_that_is_no_message_is_answered_and_the_next_one_is_served(
     assert (await process.stdout.read(), await process.wait()) == (b"", 0)
 
 
-@pytest.mark.first_line
 async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
     config = sample.path / ".forge" / "config.yml"
     config.parent.mkdir()
@@ -275,7 +272,6 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(samp
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
 
 
-@pytest.mark.first_line
 async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
     sample: Sample,
 ) -> None:

@@ -14,7 +14,7 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, over_stdio
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 ISSUE = "https://github.com/acme/rota/issues/42"
 PULL = "https://github.com/acme/rota/pull/43"

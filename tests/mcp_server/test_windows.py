@@ -18,7 +18,7 @@ from pydantic import FileUrl
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "Nobody is on call before the start"
 MODES = ["auto", "legacy"]

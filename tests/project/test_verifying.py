@@ -303,7 +303,7 @@ def broken(folder: Path) -> set[str]:
     return {each.rule for each in verify(GraphReader(Repository.find(folder)).here())}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_our_own_floors_hold_here_as_import_linter_says(tmp_path: Path) -> None:
     clone(HERE, tmp_path / "copy")
     assert broken(tmp_path / "copy") == set()

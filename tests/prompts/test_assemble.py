@@ -16,7 +16,6 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Line, Material, Prompt
 from forge_bot.values import Finding, PhaseId, Severity, TaskId, TaskMode, TaskSpec
 from tests.fakes.bench import DEVELOP
-from tests.fakes.examples import at_most
 from tests.prompts.scenes import CLOSING, JIRA, READ_FILE, material
 
 SHIPPED = Environment()
@@ -374,7 +373,7 @@ def test_what_stands_outside_of_fences_opens_and_closes_none() -> None:
     )
 
 
-@settings(max_examples=at_most(60), deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.text(alphabet=st.sampled_from(list("</>untrsed-tx \n{}%#`a&;")), max_size=200))
 def test_no_text_makes_a_second_closing_fence(text: str) -> None:
     user = prompt(inputs=(InputFile(name="a", text=text),), repository=()).user

@@ -10,7 +10,6 @@ from forge_bot.prompts import escape
 from forge_bot.prompts.active_markdown import active_markup
 from forge_bot.prompts.characters import is_suspect
 from tests.bot.reading import acts, elements, shown
-from tests.fakes.examples import at_most
 from tests.fakes.sampled import sampled
 
 PIECES = (
@@ -111,7 +110,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).m
 
 
 @given(HOSTILE)
-@settings(max_examples=at_most(120), deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:
     quiet = escape.document(text).text
     assert acts(quiet) == []
@@ -119,7 +118,7 @@ def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:
 
 
 @given(HOSTILE)
-@settings(max_examples=at_most(80), deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_what_follows_a_document_is_not_swallowed_by_it(text: str) -> None:
     after = elements(f"{escape.document(text).text}\n\n<hr>\n\nLAST `x`\n", "p", "hr")
     assert [each.tag for each in after[-2:]] == ["hr", "p"]
@@ -127,7 +126,7 @@ def test_what_follows_a_document_is_not_swallowed_by_it(text: str) -> None:
 
 
 @given(HOSTILE)
-@settings(max_examples=at_most(25), deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_no_line_of_words_acts_or_leaves_its_cell(text: str) -> None:
     for said in (escape.line(text), escape.plain(text), escape.code(text)):
         assert "\n" not in said
@@ -150,7 +149,7 @@ DRAWN = st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")).filt
 
 
 @given(st.text(alphabet=DRAWN, max_size=60))
-@settings(max_examples=at_most(80), deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_every_sign_of_a_title_is_shown(text: str) -> None:
     plain = " ".join(text.replace("`", "'").split())
     assert shown(f"x {escape.plain(plain)} x") == " ".join(

@@ -11,7 +11,6 @@ from markdown_it import MarkdownIt
 
 from forge_bot.prompts.characters import is_suspect
 from forge_bot.prompts.untrusted import clean, clean_plain, fence
-from tests.fakes.examples import at_most
 
 MARKS = (
     *"<!->`[]()\"'\\|#*_~&;:=/? \n\t^{}0aZ",
@@ -90,7 +89,7 @@ def is_subsequence(part: str, whole: str) -> bool:
 
 
 @given(ANYTHING)
-@settings(max_examples=at_most(200), deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_any_text_is_cleaned_once_and_for_all_and_only_by_leaving_out(text: str) -> None:
     cleaned = clean(text)
     again = clean(cleaned.text)
@@ -101,20 +100,20 @@ def test_any_text_is_cleaned_once_and_for_all_and_only_by_leaving_out(text: str)
 
 
 @given(WORDS)
-@settings(max_examples=at_most(100), deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_plain_words_stay(text: str) -> None:
     cleaned = clean(text)
     assert (cleaned.text, cleaned.removals) == (text, ())
 
 
 @given(WORDS, ANYTHING)
-@settings(max_examples=at_most(100), deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_nothing_that_follows_harms_the_words_before(words: str, rest: str) -> None:
     assert clean(f"{words}\n\n{rest}").text.startswith(words)
 
 
 @given(st.text(st.characters() | st.sampled_from(UNSEEN + LETTERS)))
-@settings(max_examples=at_most(200), deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_plain_text_loses_unseen_characters_and_nothing_else(text: str) -> None:
     cleaned = clean_plain(text).text
     drawn = [
@@ -258,7 +257,7 @@ def words_of(pieces: list[str]) -> set[str]:
 
 
 @given(word_lists(AGREED))
-@settings(max_examples=at_most(200), deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 def test_the_model_reads_no_word_that_a_rendered_page_does_not_show(pieces: list[str]) -> None:
     words, text = words_of(pieces), "".join(pieces)
     assume("--->" not in text)  # editions of CommonMark differ on where such a comment ends
@@ -267,7 +266,7 @@ def test_the_model_reads_no_word_that_a_rendered_page_does_not_show(pieces: list
 
 
 @given(word_lists(WHOLE))
-@settings(max_examples=at_most(200), deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 def test_the_model_reads_every_word_that_a_rendered_page_shows(pieces: list[str]) -> None:
     words, text = words_of(pieces), "".join(pieces)
     page, read = seen(text), clean(text).text
@@ -276,7 +275,7 @@ def test_the_model_reads_every_word_that_a_rendered_page_shows(pieces: list[str]
 
 
 @given(ANYTHING, st.text(max_size=20))
-@settings(max_examples=at_most(100), deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_fence_has_one_beginning_and_one_end_whatever_is_inside(text: str, label: str) -> None:
     fenced = fence(text, label)
     assert fenced.count("<untrusted-text") == fenced.count("</untrusted-text>") == 1

@@ -18,7 +18,7 @@ from tests.recovery.scripts import MODEL, TASK, Part
 from tests.recovery.trials import KILLED, Boundary, Undisturbed, between, killed_at, undisturbed
 from tests.recovery.world import World
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 CREATE: Answer = {
     "requests": [],

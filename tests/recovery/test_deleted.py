@@ -14,7 +14,7 @@ from tests.recovery.scripts import LONG, MODEL, SHORT, Part, answers
 from tests.recovery.trials import Undisturbed
 from tests.recovery.world import World
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 
 def published(world: World, end: str) -> tuple[Path, str, list[str]]:

@@ -11,7 +11,7 @@ from tests.recovery.scripts import SHORT
 from tests.recovery.trials import Boundary, Kind, killed_at, survives
 from tests.recovery.world import World
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 NAME = "rota-who-names-somebody-for-days-before-the"
 

@@ -26,8 +26,6 @@ from tests.recovery.trials import (
     survives,
 )
 
-pytestmark = pytest.mark.journey
-
 _CLOSE: dict[Kind, int] = {
     "git before": 70,
     "git after": 70,
@@ -40,7 +38,6 @@ _CLOSE: dict[Kind, int] = {
 not to its end."""
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize(
     ("part", "boundaries"),
     sampled_rows(
@@ -58,7 +55,6 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(
     assert survives(world, parts[part], boundaries) == len(boundaries)
 
 
-@pytest.mark.first_line
 def test_a_record_that_was_not_kept_before_a_kill_is_kept_by_the_next_command(short: Told) -> None:
     world, parts = short
     world.back("end")
@@ -75,6 +71,7 @@ _RECORDED = Boundary("file", 1, "state.json")
 """What it cost is in the record too."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("boundary", [_ANSWERED, _RECORDED])
 def test_a_question_that_is_killed_after_its_answer_came_is_shown_it_and_paid_once(
     short: Told, boundary: Boundary
@@ -91,6 +88,7 @@ def test_a_question_that_is_killed_after_its_answer_came_is_shown_it_and_paid_on
     assert world.play.asked.total() == 1
 
 
+@pytest.mark.slow
 def test_a_question_that_is_killed_and_not_asked_again_is_counted_with_the_next_one(
     short: Told,
 ) -> None:
@@ -108,6 +106,7 @@ _THE_TRY = 1
 before the next one."""
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_while_edits_are_tried_runs_them_again_and_asks_nothing_twice(
     red: Told,
 ) -> None:
@@ -118,12 +117,14 @@ def test_a_run_that_is_killed_while_edits_are_tried_runs_them_again_and_asks_not
     assert survives(world, parts[1], (boundary,)) == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_after_a_try_reads_what_came_of_it(red: Told) -> None:
     world, parts = red
     assert survives(world, parts[1], (Boundary("model before", _THE_TRY + 1),)) == 1
     assert world.printed.count("sent back to the implementer") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILE)
 def test_a_run_that_is_killed_before_a_new_version_is_recorded_asks_no_model_about_it(
     sent_back: Told, kind: Kind
@@ -133,6 +134,7 @@ def test_a_run_that_is_killed_before_a_new_version_is_recorded_asks_no_model_abo
     assert "design.md was changed while no question was open" in world.printed
 
 
+@pytest.mark.slow
 def test_work_trees_of_tasks_that_a_killed_process_left_are_removed(short: Told) -> None:
     world, parts = short
     world.back(str(parts[1].number))

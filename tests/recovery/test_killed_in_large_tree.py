@@ -8,7 +8,7 @@ from forge_bot.git.own_files import FILLING
 from tests.recovery.conftest import Told
 from tests.recovery.trials import KINDS, Boundary, Kind, spread, survives
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 
 _INSTALLED = "ready"

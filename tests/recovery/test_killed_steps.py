@@ -14,7 +14,7 @@ from tests.recovery.scripts import Part
 from tests.recovery.trials import FILE, GIT, Boundary, Kind, survives, undisturbed
 from tests.recovery.world import World
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 _WISHES = {
     "scaffold": "Add a price list\n\nname: price list\npurpose: Lists prices by country",

@@ -17,12 +17,11 @@ from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.open_run import open_run
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
-from tests.fakes.examples import at_most
 from tests.recovery.conftest import Told
 from tests.recovery.world import World
 
 MANY = settings(
-    max_examples=at_most(100),
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

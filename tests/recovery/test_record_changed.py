@@ -12,8 +12,6 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
-pytestmark = pytest.mark.journey
-
 
 def records(world: World) -> list[dict[str, object]]:
     return [json.loads(line) for line in (world.here / "reports.jsonl").read_text().splitlines()]
@@ -49,7 +47,6 @@ def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_
     assert world.standing().code == parts[1].standing.code
 
 
-@pytest.mark.first_line
 @pytest.mark.parametrize("way", sampled(["committed", "uncommitted"], 2))
 def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_that_can_be_read(
     short: Told, way: str
@@ -82,6 +79,7 @@ def test_a_record_that_contradicts_itself_is_restored_from_the_newest_commit_tha
     assert standing.artifacts.keys() == parts[1].standing.artifacts.keys()
 
 
+@pytest.mark.slow
 def test_what_a_person_committed_or_left_in_the_tree_survives_the_repair(short: Told) -> None:
     world, _ = short
     world.back("end")
@@ -98,6 +96,7 @@ def test_what_a_person_committed_or_left_in_the_tree_survives_the_repair(short: 
     assert world.git("show", f"{ref}:later.txt") == "not committed"
 
 
+@pytest.mark.slow
 def test_a_record_that_can_be_read_is_not_changed_by_a_repair(short: Told) -> None:
     world, _ = short
     world.back("1")
@@ -132,6 +131,7 @@ def test_lines_that_cannot_be_read_are_repaired_too(short: Told, text: str) -> N
     assert world.standing().code == parts[1].standing.code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("journal", ["kept", "gone"])
 def test_what_lost_reports_cost_counts_once_where_replies_are_kept_and_is_never_forgotten(
     short: Told, journal: str

@@ -19,7 +19,7 @@ from tests.recovery.conftest import LARGE, Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 WAIT = """
 import time; time.sleep(600)  # wait for ever

@@ -18,7 +18,7 @@ _EACH = 9
         pytest.param(
             slice(_EACH + _EACH // 2, None, 2 * _EACH),
             id="in the middle",
-            marks=pytest.mark.journey,
+            marks=pytest.mark.slow,
         ),
         *(
             pytest.param(slice(each, None, _EACH), id=f"{each}", marks=pytest.mark.slow)

@@ -15,8 +15,6 @@ from forge_bot.settings import load_config
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the rota starts"
 
 
@@ -41,7 +39,6 @@ def done(ended_sample: Sample) -> Sample:
     return ended_sample
 
 
-@pytest.mark.first_line
 def test_the_base_is_merged_verified_and_offered_and_what_was_approved_stands(done: Sample) -> None:
     offered, first = done.offered, done.git("rev-parse", done.offered)
     decided = _reports(done, '"decided"') + _reports(done, '"answered"')
@@ -65,6 +62,7 @@ def _reports(sample: Sample, kind: str, branch: str = "") -> int:
     return sample.git("show", f"{branch}:{record}").count(f'"type":{kind}')
 
 
+@pytest.mark.slow
 def test_what_came_to_the_remote_is_fetched_and_both_branches_are_pushed(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -87,6 +85,7 @@ def test_what_came_to_the_remote_is_fetched_and_both_branches_are_pushed(
         assert there.git_code("merge-base", "--is-ancestor", main, f"origin/{name}") == 0
 
 
+@pytest.mark.slow
 def test_without_news_nothing_happens_and_that_is_said(done: Sample) -> None:
     before = done.git("rev-parse", done.branch)
     said = _update(done)
@@ -94,6 +93,7 @@ def test_without_news_nothing_happens_and_that_is_said(done: Sample) -> None:
     assert done.git("rev-parse", done.branch) == before
 
 
+@pytest.mark.slow
 def test_the_base_is_merged_at_an_open_question_which_stands_as_it_was_shown(
     asked_sample: Sample,
 ) -> None:
@@ -113,6 +113,7 @@ def test_the_base_is_merged_at_an_open_question_which_stands_as_it_was_shown(
     assert asked_sample.git_code("merge-base", "--is-ancestor", main, asked_sample.offered) == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_has_all_of_the_base_or_was_ended_says_so(asked_sample: Sample) -> None:
     said = _update(asked_sample)
     assert (said.code, said.out) == (0, "The run has all of main already.\n")
@@ -158,6 +159,7 @@ def _conflict(done: Sample, branch: str = "") -> tuple[str, str, str]:
     return path, ours, theirs
 
 
+@pytest.mark.slow
 def test_a_conflict_is_a_task_that_lands_as_one_merge_with_both_sides(done: Sample) -> None:
     offered, first = done.offered, done.git("rev-parse", done.offered)
     path, ours, _ = _conflict(done)
@@ -176,6 +178,7 @@ def test_a_conflict_is_a_task_that_lands_as_one_merge_with_both_sides(done: Samp
     assert (task["origin"], task["spec"]["files"]) == ("conflicts-1.md", [path])
 
 
+@pytest.mark.slow
 def test_a_conflict_that_is_not_solved_is_a_question_and_is_never_offered(done: Sample) -> None:
     offered, first = done.offered, done.git("rev-parse", done.offered)
     path, ours, _ = _conflict(done)
@@ -199,6 +202,7 @@ def test_a_conflict_that_is_not_solved_is_a_question_and_is_never_offered(done: 
     assert done.git_code("merge-base", "--is-ancestor", "main", offered) == 0
 
 
+@pytest.mark.slow
 def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
     done: Sample,
 ) -> None:
@@ -225,6 +229,7 @@ def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_an
     assert _reports(done, '"commands_ran"', branch) == 2
 
 
+@pytest.mark.slow
 def test_an_update_that_was_killed_after_its_merge_still_makes_a_task_of_the_conflict(
     sample: Sample,
 ) -> None:

@@ -21,7 +21,7 @@ from forge_bot.runs.past_runs.past_run_index import history_at
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "Nobody is on call before the rota starts"
 RECORDS = "forge-bot/records"

@@ -14,8 +14,6 @@ from forge_bot.settings.config import CommandSettings, Config
 from tests.runs.test_tries import FILES, commands, document, said, stage, talker
 from tests.runs.wave_scene import Planned, Stage, done, replaced, wrote
 
-pytestmark = pytest.mark.journey
-
 FORMATTER = """\
 import pathlib
 import sys
@@ -60,7 +58,6 @@ def as_committed(here: Stage, path: str) -> str:
     return here.git("cat-file", "-p", f"{here.branch}:{path}").replace("\n", "|")
 
 
-@pytest.mark.first_line
 def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
     tmp_path: Path,
 ) -> None:
@@ -75,18 +72,21 @@ def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
     assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
 
 
+@pytest.mark.slow
 def test_edits_that_are_formatted_cost_one_process_and_no_word(tmp_path: Path) -> None:
     here = edited(tmp_path, replaced("lib/double.py", "return 2 * x", "return x + x"))
     assert commands(here).count("python3 tools/black lib/double.py") == 1
     assert "tools/black" not in document(here)
 
 
+@pytest.mark.slow
 def test_a_file_that_was_not_formatted_before_stays_as_it_was_edited(tmp_path: Path) -> None:
     here = edited(tmp_path, UGLY, more={"lib/double.py": "# double  \n" + FILES["lib/double.py"]})
     assert as_committed(here, "lib/double.py") == f"# double  |{LEFT}"
     assert "formatted" not in document(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", ["formatted", "one is not"])
 def test_a_new_file_is_formatted_where_those_beside_it_are(tmp_path: Path, beside: str) -> None:
     more = (
@@ -101,7 +101,6 @@ def test_a_new_file_is_formatted_where_those_beside_it_are(tmp_path: Path, besid
     assert triple.endswith("  ") is (beside != "formatted"), "other files stay"
 
 
-@pytest.mark.first_line
 def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path: Path) -> None:
     words = ("python3", "-m", "black_is_not_here")
     here = edited(tmp_path, UGLY, config=settings(words))
@@ -116,6 +115,7 @@ def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path:
     assert [line for line in lines if "black_is_not_here" in line] == [f"after the edits: {told}"]
 
 
+@pytest.mark.slow
 def test_what_a_manifest_configures_can_be_switched_off(tmp_path: Path) -> None:
     manifest = {"pyproject.toml": "[tool.black]\nline-length = 100\n"}
     found = Config(commands=CommandSettings(test=(TESTS,), setup=()))
@@ -127,6 +127,7 @@ def test_what_a_manifest_configures_can_be_switched_off(tmp_path: Path) -> None:
     assert "formatted" not in document(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("does", ["link", "folder", "other file", "grows", "fails"])
 def test_a_formatter_changes_nothing_but_the_files_of_the_edits(tmp_path: Path, does: str) -> None:
     outside = tmp_path / "outside.py"
@@ -146,6 +147,7 @@ def test_a_formatter_changes_nothing_but_the_files_of_the_edits(tmp_path: Path, 
     assert ("ended with exit code 3" in document(here)) is (does == "fails")
 
 
+@pytest.mark.slow
 def test_ruff_formats_as_it_does_for_a_person(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("ruff")
     here = edited(
@@ -159,6 +161,7 @@ def test_ruff_formats_as_it_does_for_a_person(tmp_path: Path) -> None:
     assert as_committed(here, "lib/half.py") == "def half(x):|    return x // 2"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("rustfmt") is None, reason="rustfmt is not installed")
 def test_rust_is_formatted_without_configuration(tmp_path: Path) -> None:
     more = {
@@ -181,6 +184,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_file_that_a_formatter_made_half_a_gigabyte_is_not_read(tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     here = edited(tmp_path, UGLY, more={"tools/black": HUGE})

@@ -13,7 +13,7 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "`rota who` names somebody for days before the rota starts"
 CALLS = 5

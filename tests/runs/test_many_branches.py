@@ -22,7 +22,7 @@ from tests.fakes.processes import CountedGit, started_by
 from tests.fakes.sample import Sample
 from tests.fakes.steps import calls_in
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 MOST_FOR_LIST = 5
 MOST_FOR_STATUS = 6

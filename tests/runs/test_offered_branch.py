@@ -9,8 +9,6 @@ import pytest
 from tests.fakes.sample import Sample
 from tests.fakes.script import GUARD, change
 
-pytestmark = pytest.mark.journey
-
 TASK = "Nobody is on call before the rota starts"
 
 
@@ -31,6 +29,7 @@ def _files(sample: Sample, branch: str) -> list[str]:
     return sample.git("ls-tree", "-r", "--name-only", branch).splitlines()
 
 
+@pytest.mark.slow
 def test_the_branch_for_merge_has_the_code_of_the_run_and_nothing_of_its_record(
     ended_sample: Sample,
 ) -> None:
@@ -66,6 +65,7 @@ def test_a_person_names_the_branch_for_merge_and_a_type_stands_in_a_name_once(
     assert not any(name.startswith(".specs/") for name in _files(sample, offered))
 
 
+@pytest.mark.slow
 def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
     ended_sample: Sample,
 ) -> None:
@@ -87,6 +87,7 @@ def test_one_commit_a_task_says_what_changed_and_from_which_commit_it_was_made(
     assert "design.md" not in message
 
 
+@pytest.mark.slow
 def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configured(
     sample: Sample,
 ) -> None:
@@ -101,6 +102,7 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
     assert "Signed-off-by" not in sample.git("log", "-1", "--format=%B", sample.branch)
 
 
+@pytest.mark.slow
 def test_two_machines_make_the_same_commits(ended_sample: Sample, tmp_path: Path) -> None:
     tip = ended_sample.git("rev-parse", ended_sample.offered)
     branch, offered = ended_sample.branch, ended_sample.offered
@@ -126,6 +128,7 @@ def test_two_machines_make_the_same_commits(ended_sample: Sample, tmp_path: Path
     assert there.git("rev-parse", offered) == tip
 
 
+@pytest.mark.slow
 def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_there(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -183,6 +186,7 @@ def test_what_a_person_asked_for_after_the_approval_is_not_said_to_be_approved(
     assert "sent back by" in text
 
 
+@pytest.mark.slow
 def test_work_after_the_first_commits_leads_to_further_commits(ended_sample: Sample) -> None:
     first, offered = ended_sample.git("rev-parse", ended_sample.offered), ended_sample.offered
     said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
@@ -204,6 +208,7 @@ def test_work_after_the_first_commits_leads_to_further_commits(ended_sample: Sam
     assert "by-hand.txt" in _files(ended_sample, offered)
 
 
+@pytest.mark.slow
 def test_a_base_that_was_merged_into_the_run_lands_as_a_merge(ended_sample: Sample) -> None:
     first, offered = ended_sample.git("rev-parse", ended_sample.offered), ended_sample.offered
     (ended_sample.path / "news.txt").write_text("news\n")
@@ -221,6 +226,7 @@ def test_a_base_that_was_merged_into_the_run_lands_as_a_merge(ended_sample: Samp
     assert ended_sample.git("diff", "--stat", f"main...{offered}", "--", ".specs", "news.txt") == ""
 
 
+@pytest.mark.slow
 def test_a_branch_that_is_checked_out_is_not_moved_and_the_command_is_said(
     ended_sample: Sample,
 ) -> None:
@@ -257,6 +263,7 @@ def _commit(sample: Sample, place: str, **files: str) -> str:
     return sample.git("rev-parse", place)
 
 
+@pytest.mark.slow
 def test_what_somebody_adds_to_the_branch_is_merged_into_the_run_and_stays_there(
     ended_sample: Sample,
 ) -> None:
@@ -276,6 +283,7 @@ def test_what_somebody_adds_to_the_branch_is_merged_into_the_run_and_stays_there
     assert not [name for name in _files(ended_sample, offered) if name.startswith(".specs/")]
 
 
+@pytest.mark.slow
 def test_what_contradicts_the_run_is_not_touched_and_the_command_that_joins_both_is_said(
     ended_sample: Sample,
 ) -> None:
@@ -299,6 +307,7 @@ def test_what_contradicts_the_run_is_not_touched_and_the_command_that_joins_both
     assert ended_sample.git("rev-parse", offered) == joined
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken", ["feature", "TYPE"])
 def test_a_branch_in_the_way_of_a_name_leads_to_another_one_that_is_said(
     ended_sample: Sample, taken: str
@@ -318,6 +327,7 @@ def test_a_branch_in_the_way_of_a_name_leads_to_another_one_that_is_said(
         assert any(name.startswith("feature-") for name in ended_sample.git("branch").split())
 
 
+@pytest.mark.slow
 def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> None:
     remote = _remote(sample, tmp_path)
     _run(sample, "--push")
@@ -327,6 +337,7 @@ def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> Non
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raced", ["offered", "run"])
 def test_a_push_that_loses_the_race_takes_in_what_people_added_to_the_offered_branch_only(
     sample: Sample, tmp_path: Path, raced: str
@@ -359,6 +370,7 @@ def test_a_push_that_loses_the_race_takes_in_what_people_added_to_the_offered_br
         assert {"theirs.txt", "ours"} <= {*names}
 
 
+@pytest.mark.slow
 def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
     sample: Sample,
 ) -> None:
@@ -372,7 +384,6 @@ def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
     assert sample.forge("show", "summary.md").code == 0
 
 
-@pytest.mark.first_line
 def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> None:
     said = _run(sample, "--keep")
     tree = sample.workspace.parents[1]
@@ -385,6 +396,7 @@ def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> No
     assert sample.forge("show", "summary.md").code == 0
 
 
+@pytest.mark.slow
 def test_clean_keeps_what_a_run_still_needs(sample: Sample) -> None:
     waits = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert waits.code == 3
@@ -393,6 +405,7 @@ def test_clean_keeps_what_a_run_still_needs(sample: Sample) -> None:
     assert sample.workspace.is_dir()
 
 
+@pytest.mark.slow
 def test_uncommitted_work_in_the_tree_of_a_run_that_is_done_stays(sample: Sample) -> None:
     _run(sample, "--keep")
     mine = sample.workspace.parents[1] / "mine.txt"
@@ -414,7 +427,6 @@ def _gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
-@pytest.mark.first_line
 def test_the_pull_request_is_opened_with_gh(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -429,6 +441,7 @@ def test_the_pull_request_is_opened_with_gh(
     assert sample.git("--git-dir", str(remote), "rev-parse", sample.offered)
 
 
+@pytest.mark.slow
 def test_from_a_fork_the_pull_request_names_the_owner_and_the_repository_it_is_for(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -443,6 +456,7 @@ def test_from_a_fork_the_pull_request_names_the_owner_and_the_repository_it_is_f
     assert words[words.index("--head") + 1] == f"ann:{sample.offered}"
 
 
+@pytest.mark.slow
 def test_a_branch_for_merge_that_was_deleted_is_made_again(ended_sample: Sample) -> None:
     offered, tip = ended_sample.offered, ended_sample.git("rev-parse", ended_sample.offered)
     ended_sample.git("branch", "-D", offered)
@@ -451,6 +465,7 @@ def test_a_branch_for_merge_that_was_deleted_is_made_again(ended_sample: Sample)
     assert ended_sample.git("rev-parse", offered) == tip
 
 
+@pytest.mark.slow
 def test_without_gh_open_pr_is_refused_before_the_run_begins(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -468,6 +483,7 @@ def test_without_gh_open_pr_is_refused_before_the_run_begins(
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
+@pytest.mark.slow
 def test_records_in_branch_keep_the_record_on_the_branch_and_fold_it(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("records: in-branch\n")
@@ -479,6 +495,7 @@ def test_records_in_branch_keep_the_record_on_the_branch_and_fold_it(sample: Sam
     assert f"git merge {sample.branch}" in said
 
 
+@pytest.mark.slow
 def test_here_keeps_the_record_in_the_branch_that_is_checked_out(sample: Sample) -> None:
     sample.git("switch", "-q", "-c", "mine")
     _run(sample, "--here")
@@ -487,6 +504,7 @@ def test_here_keeps_the_record_in_the_branch_that_is_checked_out(sample: Sample)
     assert sample.path.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [True, False])
 def test_titles_and_commits_begin_with_a_type_where_those_of_the_repository_do(
     sample: Sample, *, typed: bool

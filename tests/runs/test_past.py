@@ -18,8 +18,6 @@ from tests.fakes.processes import started_by
 MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
-pytestmark = pytest.mark.journey
-
 
 def read_all(asked: tuple[Repository, str]) -> tuple[PastRun, ...]:
     """What one process knows of the past runs of a commit."""
@@ -37,6 +35,7 @@ def run(played: Repository, tmp_path: Path) -> Finished:
     return finished(played, tmp_path, 30)
 
 
+@pytest.mark.slow
 def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(
     played: Repository, tmp_path: Path
 ) -> None:
@@ -57,7 +56,6 @@ def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(
     assert first[1] == first[2], "the first prompt reads all past runs with the same calls"
 
 
-@pytest.mark.first_line
 def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(
     run: Finished,
 ) -> None:
@@ -98,6 +96,7 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     assert memory(run.repository).exists()
 
 
+@pytest.mark.slow
 def test_what_was_read_once_is_remembered_and_the_same(run: Finished) -> None:
     first = past_runs(run.repository, run.base, DOCUMENTS)
     assert len(first) == 30
@@ -108,6 +107,7 @@ def test_what_was_read_once_is_remembered_and_the_same(run: Finished) -> None:
     assert not any("cat-file" in call for call in calls)
 
 
+@pytest.mark.slow
 def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
     before = past_runs(run.repository, run.base, DOCUMENTS)
     changed = before[4].name
@@ -128,6 +128,7 @@ def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", ["", "not a memory", '{"pastRuns":2,"version":"0.0.0-other"}\n', "\n\xff\xfe"]
 )
@@ -141,6 +142,7 @@ def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(
     assert memory(run.repository).read_bytes() == text
 
 
+@pytest.mark.slow
 def test_processes_that_read_all_of_them_at_once_leave_one_whole_memory(run: Finished) -> None:
     asked = [(run.repository, run.base)] * 3
     with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
@@ -151,6 +153,7 @@ def test_processes_that_read_all_of_them_at_once_leave_one_whole_memory(run: Fin
     assert len(text.splitlines()) == 1 + 30
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished) -> None:
     place = memory(run.repository).parent
     shutil.rmtree(place)
@@ -158,6 +161,7 @@ def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished
     assert len(past_runs(run.repository, run.base, DOCUMENTS)) == 30
 
 
+@pytest.mark.slow
 def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
     base = committed(
         run,

@@ -26,7 +26,7 @@ from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.many_branches import imported
 from tests.fakes.processes import started_by
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 DOCUMENTS = DocumentNames.of(DEVELOP)
 QUESTION = "\n".join(MadeUp().text(40) for _ in range(3))

@@ -11,7 +11,7 @@ from forge_bot.agent.redaction import redactor
 from tests.fakes.sample import Sample
 from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
-pytestmark = pytest.mark.journey
+pytestmark = pytest.mark.slow
 
 TASK = "Nobody is on call before the rota starts"
 KEY = "FORGE_BOT_SIGNING_KEY"

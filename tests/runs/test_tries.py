@@ -20,8 +20,6 @@ from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.settings.config import CommandSettings, Config, TrySettings
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
-pytestmark = pytest.mark.journey
-
 TEST = """\
 import unittest
 
@@ -88,7 +86,6 @@ def document(here: Stage, task: str = "1") -> str:
     return here.git("show", f"{here.branch}:{name.rpartition('/')[0]}/impl-{task}.md")
 
 
-@pytest.mark.first_line
 def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests_own_words(
     tmp_path: Path,
 ) -> None:
@@ -109,6 +106,7 @@ def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests
     assert "Nothing is newly red after the last edits." in document(here)
 
 
+@pytest.mark.slow
 def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
     tmp_path: Path,
 ) -> None:
@@ -121,6 +119,7 @@ def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
     assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
 
 
+@pytest.mark.slow
 def test_the_reviewer_is_told_which_tests_turned_green(tmp_path: Path) -> None:
     here = stage(tmp_path, {"lib/double.py": "def double(x):\n    return x\n"})
     here.go_on(talker(done(replaced("lib/double.py", "return x", "return x + x"))))
@@ -130,6 +129,7 @@ def test_the_reviewer_is_told_which_tests_turned_green(tmp_path: Path) -> None:
     assert said_green in document(here)
 
 
+@pytest.mark.slow
 def test_the_affected_tests_run_first_and_all_only_where_these_are_green(tmp_path: Path) -> None:
     here, model = stage(tmp_path), talker(done(WRONG), done(RIGHT))
     here.go_on(model)
@@ -140,6 +140,7 @@ def test_the_affected_tests_run_first_and_all_only_where_these_are_green(tmp_pat
     assert commands(here) == [every, affected, red, affected, affected, every]
 
 
+@pytest.mark.slow
 def test_what_is_red_only_where_a_part_of_the_tests_runs_does_not_go_back(tmp_path: Path) -> None:
     company = (
         "\n    def test_company(self):\n        import sys\n"
@@ -157,6 +158,7 @@ def test_what_is_red_only_where_a_part_of_the_tests_runs_does_not_go_back(tmp_pa
     assert GREEN in document(here)
 
 
+@pytest.mark.slow
 def test_a_fault_that_the_part_does_not_show_is_found_by_all_the_tests(tmp_path: Path) -> None:
     company = (
         "\n    def test_company(self):\n        import sys\n"
@@ -180,6 +182,7 @@ def test_a_fault_that_the_part_does_not_show_is_found_by_all_the_tests(tmp_path:
     assert "test_company" not in told
 
 
+@pytest.mark.slow
 def test_affected_files_without_a_test_in_them_are_no_judgement(tmp_path: Path) -> None:
     empty = wrote("tests/test_half.py", "import unittest\n")
     here, model = (
@@ -192,6 +195,7 @@ def test_affected_files_without_a_test_in_them_are_no_judgement(tmp_path: Path) 
     assert len(model.asked("1")) == 1
 
 
+@pytest.mark.slow
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(*(done(replaced("lib/double.py", "2 * x", f"{n}")) for n in range(5, 11)))
@@ -204,6 +208,7 @@ def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path:
     assert said(here)[-1].endswith("2 of 2; the reviewer is told")
 
 
+@pytest.mark.slow
 def test_the_same_edits_again_are_taken_as_they_are(tmp_path: Path) -> None:
     here, model = stage(tmp_path), talker(done(WRONG))
     assert here.go_on(model)[0] is Outcome.DONE
@@ -213,6 +218,7 @@ def test_the_same_edits_again_are_taken_as_they_are(tmp_path: Path) -> None:
     assert "Still newly red" in document(here)
 
 
+@pytest.mark.slow
 def test_a_number_of_times_can_be_set_and_none_runs_nothing(tmp_path: Path) -> None:
     here, model = stage(tmp_path), talker(done(WRONG))
     assert here.go_on(model, config=Config(tries=TrySettings(most=0)))[0] is Outcome.DONE
@@ -220,6 +226,7 @@ def test_a_number_of_times_can_be_set_and_none_runs_nothing(tmp_path: Path) -> N
     assert len(commands(here)) == 1
 
 
+@pytest.mark.slow
 def test_without_a_test_command_nothing_is_tried(tmp_path: Path) -> None:
     here, model = stage(tmp_path), talker(done(WRONG))
     config = Config(commands=CommandSettings(test=(), lint=(("false",),)))
@@ -229,6 +236,7 @@ def test_without_a_test_command_nothing_is_tried(tmp_path: Path) -> None:
     assert commands(here) == ["false"]
 
 
+@pytest.mark.slow
 def test_a_baseline_that_tells_nothing_is_no_measure_for_edits(tmp_path: Path) -> None:
     here, model = stage(tmp_path), talker(done(WRONG))
     config = Config(commands=CommandSettings(test=(("false",),)))
@@ -238,6 +246,7 @@ def test_a_baseline_that_tells_nothing_is_no_measure_for_edits(tmp_path: Path) -
     assert commands(here) == ["false"]
 
 
+@pytest.mark.slow
 def test_a_linter_that_complains_about_the_edits_goes_back_too(tmp_path: Path) -> None:
     script = (
         "import pathlib, sys\n"
@@ -257,6 +266,7 @@ def test_a_linter_that_complains_about_the_edits_goes_back_too(tmp_path: Path) -
     )
 
 
+@pytest.mark.slow
 def test_what_was_red_before_the_edits_does_not_go_back(tmp_path: Path) -> None:
     broken = TEST.format(module="triple", name="triple", value=7)
     here, model = stage(tmp_path, {"tests/test_triple.py": broken}), talker(done(RIGHT))
@@ -264,6 +274,7 @@ def test_what_was_red_before_the_edits_does_not_go_back(tmp_path: Path) -> None:
     assert len(model.asked("1")) == 1
 
 
+@pytest.mark.slow
 def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path: Path) -> None:
     tasks = (*ONE, Planned("2", ("lib/triple.py",), needs=("1",)))
     here = stage(tmp_path)
@@ -278,6 +289,7 @@ def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path:
     assert len(model.asked("2")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [True, False])
 @pytest.mark.parametrize("code_first", [True, False])
 def test_a_test_that_needs_another_task_of_the_wave_is_a_matter_for_the_reviewer(
@@ -305,6 +317,7 @@ def test_a_test_that_needs_another_task_of_the_wave_is_a_matter_for_the_reviewer
     assert [told in document(here, task) for task in "12"] == [not code_first, False]
 
 
+@pytest.mark.slow
 def test_a_test_that_another_task_is_to_change_is_not_sent_to_this_one(tmp_path: Path) -> None:
     tasks = (*ONE, Planned("2", ("tests/test_double.py",)))
     here = stage(tmp_path)
@@ -318,6 +331,7 @@ def test_a_test_that_another_task_is_to_change_is_not_sent_to_this_one(tmp_path:
     assert [len(model.asked(task)) for task in "12"] == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))
@@ -334,6 +348,7 @@ def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: 
     assert run.workspace.load(run.pipeline).refolded == ""
 
 
+@pytest.mark.slow
 def test_edits_that_never_end_go_back_as_such(tmp_path: Path) -> None:
     here = stage(tmp_path)
     endless = replaced("lib/double.py", "return 2 * x", "while True: pass")
@@ -347,6 +362,7 @@ def test_edits_that_never_end_go_back_as_such(tmp_path: Path) -> None:
     assert len(commands(here)) == 2
 
 
+@pytest.mark.slow
 def test_tests_that_need_more_time_than_there_is_are_left_to_the_verification(
     tmp_path: Path,
 ) -> None:
@@ -376,6 +392,7 @@ class Works(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_a_test_that_prints_a_lot_changes_files_and_wants_terminal_and_network_harms_nothing(
     tmp_path: Path,
 ) -> None:
@@ -391,6 +408,7 @@ def test_a_test_that_prints_a_lot_changes_files_and_wants_terminal_and_network_h
     assert files["lib/triple.py"] == FILES["lib/triple.py"].strip()
 
 
+@pytest.mark.slow
 def test_an_outcome_is_read_and_not_made_again_when_the_model_was_gone_meanwhile(
     tmp_path: Path,
 ) -> None:
@@ -415,6 +433,7 @@ def test_an_outcome_is_read_and_not_made_again_when_the_model_was_gone_meanwhile
     assert model.asked("1")[1].messages == model.asked("1")[2].messages
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_between_keeps_the_edits_and_says_that_they_are_red(
     tmp_path: Path,
 ) -> None:
@@ -447,6 +466,7 @@ BREAKS_A_RULE = replaced(
 )
 
 
+@pytest.mark.slow
 def test_edits_that_break_a_rule_go_back_beside_green_tests(tmp_path: Path) -> None:
     here, model = stage(tmp_path, RULES), talker(done(BREAKS_A_RULE), done(RIGHT))
     assert here.go_on(model)[0] is Outcome.DONE
@@ -457,6 +477,7 @@ def test_edits_that_break_a_rule_go_back_beside_green_tests(tmp_path: Path) -> N
     assert "triple" not in here.files()["lib/double.py"]
 
 
+@pytest.mark.slow
 def test_a_rule_that_was_broken_before_the_edits_sends_nothing_back(tmp_path: Path) -> None:
     broken = {"lib/double.py": "import lib.triple\n\n\ndef double(x):\n    return 2 * x\n"}
     here, model = stage(tmp_path, {**RULES, **broken}), talker(done(RIGHT))
@@ -464,6 +485,7 @@ def test_a_rule_that_was_broken_before_the_edits_sends_nothing_back(tmp_path: Pa
     assert len(model.asked("1")) == 1
 
 
+@pytest.mark.slow
 def test_rules_are_looked_at_where_no_test_can_run(tmp_path: Path) -> None:
     without = {name: "" for name in FILES if name.startswith("tests/")}
     here, model = stage(tmp_path, {**RULES, **without}), talker(done(BREAKS_A_RULE), done(RIGHT))

@@ -18,7 +18,6 @@ from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.wall_clock import now
 from forge_bot.values import TaskId, TaskMode, TaskSpec
-from tests.fakes.examples import at_most
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
@@ -303,7 +302,7 @@ def _content(prompt: str, name: str) -> str:
 
 
 @settings(
-    max_examples=at_most(8),
+    max_examples=2,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

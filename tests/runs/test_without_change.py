@@ -25,8 +25,6 @@ from tests.runs.test_tries import (
 )
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
-pytestmark = pytest.mark.journey
-
 HALF = "def half(x):\n    return x // 2\n"
 BROKEN = {"lib/double.py": "def double(x):\n    return x + 1\n"}
 MENDED = wrote("lib/double.py", "def double(x):\n    return x + x\n")
@@ -51,7 +49,6 @@ def facts(here: Stage, task: str = "1") -> Sequence[str]:
     return recorded(here, task).get("facts", [])
 
 
-@pytest.mark.first_line
 def test_of_several_tests_those_that_fail_without_the_change_are_named(tmp_path: Path) -> None:
     here = stage(tmp_path, BROKEN | {"tests/test_double.py": ""})
     test = TEST.format(module="double", name="double", value=4).replace("(0), 0", "(1), 2")
@@ -63,6 +60,7 @@ def test_of_several_tests_those_that_fail_without_the_change_are_named(tmp_path:
     assert f"- {fact}" in document(here).splitlines()
 
 
+@pytest.mark.slow
 def test_tests_that_all_fail_without_the_change_are_counted(tmp_path: Path) -> None:
     here = stage(tmp_path, {**BROKEN, "tests/test_double.py": ""})
     test = TEST.format(module="double", name="double", value=6).replace("(2)", "(3)")
@@ -77,6 +75,7 @@ def test_tests_that_all_fail_without_the_change_are_counted(tmp_path: Path) -> N
     assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
 
 
+@pytest.mark.slow
 def test_a_test_that_passes_without_the_change_too_is_told_as_such(tmp_path: Path) -> None:
     here = stage(tmp_path, BROKEN | {"tests/test_double.py": ""})
     guard = TEST.format(module="double", name="double", value=2).replace("(2)", "(1)")
@@ -87,6 +86,7 @@ def test_a_test_that_passes_without_the_change_too_is_told_as_such(tmp_path: Pat
     assert f"- {fact}" in document(here).splitlines()
 
 
+@pytest.mark.slow
 def test_tests_of_what_is_not_there_without_the_change_cannot_be_loaded(tmp_path: Path) -> None:
     here = stage(tmp_path)
     test = TEST.format(module="half", name="half", value=1)
@@ -122,6 +122,7 @@ NEW_TEST = """\
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed")
 def test_unit_tests_within_code_run_beside_the_code_without_the_change(tmp_path: Path) -> None:
     cargo = '[package]\nname = "half"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -140,6 +141,7 @@ def test_unit_tests_within_code_run_beside_the_code_without_the_change(tmp_path:
     assert "x / 2" in here.files()["src/lib.rs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["no test", "only tests", "a helper of tests", "another runner"])
 def test_where_there_is_nothing_to_say_nothing_runs(tmp_path: Path, kind: str) -> None:
     here, config = stage(tmp_path), Config()
@@ -158,6 +160,7 @@ def test_where_there_is_nothing_to_say_nothing_runs(tmp_path: Path, kind: str) -
     assert RAN not in said(here)
 
 
+@pytest.mark.slow
 def test_too_little_time_is_told(tmp_path: Path) -> None:
     here = stage(tmp_path)
     new = wrote("tests/test_double.py", FILES["tests/test_double.py"] + "# a guard\n")
@@ -169,6 +172,7 @@ def test_too_little_time_is_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_each_task_is_looked_at_without_its_own_edits_alone(tmp_path: Path) -> None:
     """The second task needs the first, so it is not asked what its tests do without both."""
     here = stage(tmp_path)

@@ -15,9 +15,7 @@ from forge_bot.settings import load_config
 
 _WALLS = (BackendName.BUBBLEWRAP, BackendName.LANDLOCK)
 _WORKING = next((wall for wall in _WALLS if not failure_reason(wall)), _WALLS[0])
-WALLS = [
-    pytest.param(wall, marks=() if wall == _WORKING else pytest.mark.thorough) for wall in _WALLS
-]
+WALLS = [pytest.param(wall, marks=() if wall == _WORKING else pytest.mark.slow) for wall in _WALLS]
 """What forge-bot does beside the wall is the same behind each: the first line tries it behind one."""
 
 

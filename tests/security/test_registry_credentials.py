@@ -253,7 +253,7 @@ def test_what_a_package_prints_of_them_is_struck_out(
     assert SECRET[::-1] not in f"{failed}{told}"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_what_a_package_writes_down_of_them_ends_setup(
     demo: Repository, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,7 +104,7 @@ WORKING = next((name for name in BackendName if not TROUBLES[name]), BackendName
 
 @pytest.fixture(
     params=[
-        pytest.param(str(name), marks=() if name == WORKING else pytest.mark.thorough)
+        pytest.param(str(name), marks=() if name == WORKING else pytest.mark.slow)
         for name in (BackendName.BUBBLEWRAP, BackendName.LANDLOCK)
     ]
 )

@@ -137,8 +137,8 @@ WITHOUT_UV = pytest.mark.skipif(not shutil.which("uv"), reason="no uv here")
         pytest.param("bubblewrap", UV, id="bubblewrap-uv", marks=WITHOUT_UV),
         pytest.param("landlock", UV, id="landlock-uv", marks=WITHOUT_UV),
         # pip takes five times as long; with credentials it fetches in the first line too.
-        pytest.param("bubblewrap", PIP, id="bubblewrap-pip", marks=pytest.mark.journey),
-        pytest.param("landlock", PIP, id="landlock-pip", marks=pytest.mark.journey),
+        pytest.param("bubblewrap", PIP, id="bubblewrap-pip", marks=pytest.mark.slow),
+        pytest.param("landlock", PIP, id="landlock-pip", marks=pytest.mark.slow),
     ],
 )
 def test_an_approved_dependency_is_fetched_and_the_project_is_built_without_network(

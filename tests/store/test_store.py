@@ -11,9 +11,8 @@ from forge_bot.errors import OtherSchema, ReportsDamaged
 from forge_bot.store import Request, Workspace, read_request, render_request
 from forge_bot.values import Effort, Source
 from tests.fakes.bench import DEVELOP, Bench
-from tests.fakes.examples import at_most
 
-ON_DISK = settings(max_examples=at_most(60), deadline=None)
+ON_DISK = settings(max_examples=15, deadline=None)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/temporal/" in item.nodeid and isinstance(item, pytest.Function):
             if {"server", "asked_alone"} & {*item.fixturenames}:
-                item.add_marker(pytest.mark.temporal_server)
+                item.add_marker(pytest.mark.slow)
             if {"asked", "read"} & {*item.fixturenames}:
                 item.add_marker(pytest.mark.xdist_group("temporal"))
 
