@@ -23,7 +23,7 @@ from forge_bot.cli.session_setup import load_setup, session
 from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import BadOption, BranchExists
+from forge_bot.errors import BadConfig, BadOption, BranchExists
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository, Tree
 from forge_bot.git.large_trees import is_large
@@ -33,7 +33,7 @@ from forge_bot.runs.capabilities.capability_setup import (
     keep_options,
     with_base,
 )
-from forge_bot.runs.capabilities.outside_capabilities import require_before_run
+from forge_bot.runs.capabilities.outside_capabilities import problems_of_files, require_before_run
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
 from forge_bot.runs.finding_runs.ended_records import newest_records
@@ -158,7 +158,11 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if options.ending.open_pr:
         opener(repository.root)
     place = new_place(repository, options.host, options.ending, options.model)
-    config = load_setup(repository)
+    try:
+        config = load_setup(repository)
+    except BadConfig as error:
+        more = problems_of_files(repository.root, _named(options.capabilities))
+        raise BadConfig(error.message, details=(*error.details, *more), hint=error.hint) from None
     if options.pipeline is not None:
         config = config.replace(pipeline=options.pipeline)
     pipeline = load_pipeline(config.pipeline, repository.root)

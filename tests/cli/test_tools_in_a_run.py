@@ -303,6 +303,18 @@ def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: st
     assert f"{name}:1: mcpServers: this must be a mapping of keys to values" in said.err
 
 
+def test_the_problems_of_all_files_are_told_at_once(sample: Sample) -> None:
+    skill(sample.path / ".forge" / "skills", "deploy", "name: other\ndescription: Deploy.")
+    (sample.path / ".forge" / "config.yml").write_text("sandbx: off\n")
+    (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}}')
+    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes")
+    assert said.code == 5
+    assert "sandbx" in said.err
+    assert "mcpServers.a.command" in said.err
+    (sample.path / "forge-mcp.json").unlink()
+    assert "deploy" in sample.forge("run", "Say who is next", "--effort", "S", "--yes").err
+
+
 @pytest.mark.slow
 def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample) -> None:
     look = ("mcp_tickets_echo", {"text": "x"})

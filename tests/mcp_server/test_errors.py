@@ -36,6 +36,14 @@ async def test_an_argument_that_does_not_exist_is_refused(sample: Sample) -> Non
     }
 
 
+async def test_an_optional_argument_may_be_null(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.call("forge_orient", project=None, response_tier=None)
+        await host.call("pipeline_init", arguments=TASK, current_branch=None)
+        with pytest.raises(Refusal, match="arguments"):
+            await host.call("pipeline_init", arguments=None)
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [

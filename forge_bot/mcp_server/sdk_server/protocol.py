@@ -258,7 +258,8 @@ def problems_of(error: ValidationError) -> tuple[str, ...]:
 
 
 def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, with a sign for what no text can hold. Raises BadArguments for unknown names,
+    """The arguments without optional ones that are null, and with a sign for what no text can hold.
+    Raises BadArguments for unknown names,
     and for too much.
     """
     known = schema.get("properties", {})
@@ -267,7 +268,11 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
             say("client.protocol.no_such_argument", extra=", ".join(extra)),
             details=(f"known: {', '.join(known)}",),
         )
-    text = json.dumps(arguments, ensure_ascii=False)
+    needed = schema.get("required", ())
+    given = {
+        name: value for name, value in arguments.items() if value is not None or name in needed
+    }
+    text = json.dumps(given, ensure_ascii=False)
     if len(text) > MOST_CHARACTERS:
         hint = say("client.protocol.write_it_into_a_file")
         raise BadArguments(
@@ -279,7 +284,7 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
             hint=hint,
         )
     clean = sendable(text)
-    return arguments if clean == text else json.loads(clean)
+    return given if clean == text else json.loads(clean)
 
 
 def closed(schema: dict[str, Any]) -> dict[str, JsonValue]:

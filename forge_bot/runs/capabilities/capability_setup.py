@@ -98,13 +98,17 @@ def capability_setup(
     """Return the configured capabilities of the folder `root`. Nothing is started. Paths in a file
     are relative to the file.
 
-    Raises BadCapabilities with all problems of the file.
+    Raises BadCapabilities with all problems of the file and of the folders that were named.
     """
     file = options.mcp_config or root / CAPABILITY_FILE
-    configured = load_capability_file(file, named=options.mcp_config is not None)
-    for folder in options.skills_dirs:
-        if not folder.is_dir():
-            raise BadCapabilities(say("runs.capability_setup.no_folder", folder=folder))
+    missing = [each for each in options.skills_dirs if not each.is_dir()]
+    problems = tuple(say("runs.capability_setup.no_folder", folder=each) for each in missing)
+    try:
+        configured = load_capability_file(file, named=options.mcp_config is not None)
+    except BadCapabilities as error:
+        raise BadCapabilities(error.message, details=(*error.details, *problems)) from None
+    if problems:
+        raise BadCapabilities(problems[0], details=problems[1:])
     folders = (
         *(folder.absolute() for folder in options.skills_dirs),
         *(file.absolute().parent / folder for folder in configured.skills_dirs),

@@ -16,15 +16,20 @@ from forge_bot.agent.tools.skills import skill_digest, skill_folders
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.engine.capability_uses import summed
-from forge_bot.errors import CapabilityMissing
+from forge_bot.errors import BadCapabilities, CapabilityMissing
 from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
-from forge_bot.runs.capabilities.capability_setup import setup_of
+from forge_bot.runs.capabilities.capability_setup import (
+    CapabilityOptions,
+    capability_setup,
+    setup_of,
+)
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import read_kept
 from forge_bot.sentences import say
+from forge_bot.settings import Config
 from forge_bot.store import write_whole
 from forge_bot.values import CapabilityUse, Frozen
 
@@ -170,6 +175,16 @@ class OutsideCapabilities:
         ranked = [described[place].name for place, _ in ranking.best(asked, _MOST_DESCRIBED)]
         every = (*ranked, *(each.name for each in described))
         return set(tuple(dict.fromkeys(every))[:_MOST_DESCRIBED])
+
+
+def problems_of_files(root: Path, options: CapabilityOptions) -> tuple[str, ...]:
+    """Return the problems of the files of servers and skills, whatever the configuration says."""
+    try:
+        setup = capability_setup(root, Config(), options)
+    except BadCapabilities as error:
+        return (error.message, *error.details)
+    problems = asyncio.run(discover_capabilities(setup, ())).problems
+    return tuple(f"{problem.about}: {problem.sentence}" for problem in problems)
 
 
 def require_before_run(setup: CapabilitySetup) -> None:
