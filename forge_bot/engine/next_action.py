@@ -259,8 +259,19 @@ def inputs(
         review = pipeline.task_review
         names += [review.writes.replace("{task}", task.spec.id)] if review is not None else []
         names += [task.origin] if task.origin else []
+        names += _refused_patch(state, phase, task.spec.id)
     known = {"request.md", *state.artifacts}
     return tuple(dict.fromkeys(name for name in names if name in known))
+
+
+def _refused_patch(state: State, phase: AnsweringPhase, task: TaskId) -> tuple[str, ...]:
+    """Return the held patch of a task's last version, which nobody has applied; empty if there is
+    none.
+    """
+    name = held_patch_name(task)
+    held = state.artifacts.get(name)
+    last = held is not None and held.round == state.visits.get(f"{phase.id}/{task}")
+    return (name,) if held is not None and last and held.phase == phase.id else ()
 
 
 def _operation(

@@ -306,6 +306,7 @@ def test_a_refused_change_to_protected_paths_is_implemented_again() -> None:
     bench.reject("Leave the workflow alone")
     assert bench.action.phase == "phase-5"
     assert isinstance(bench.action, SpawnAgent)
+    assert "held-1.patch" in bench.action.input_files
 
 
 def test_a_patch_that_does_not_apply_sends_the_task_back() -> None:

@@ -97,6 +97,19 @@ def cleared(scene: Scene) -> Scene:
     return scene
 
 
+def test_only_protected_files_of_a_change_wait_for_a_person(scene: Scene) -> None:
+    performed(scene, script.GUARD, script.TEST, ENVRC)
+    approve(scene)
+    performed(scene, script.GUARD, script.TEST, ENVRC)
+    held = (scene.record / "held-1.patch").read_text()
+    assert held.count("diff --git") == 1
+    assert ".envrc" in held
+    assert not (scene.tree.path / ".envrc").exists()
+    there = scene.tree.path / script.TEST["path"]
+    assert there.read_text() == script.TEST["new"]
+    assert scene.tree.status() == ()
+
+
 def refused(scene: Scene) -> str:
     with pytest.raises(CommitsRefused) as caught:
         scene.check()

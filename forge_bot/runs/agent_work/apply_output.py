@@ -203,11 +203,12 @@ class OutputApplier:
         inspection = _with_left(inspection, left)
         report = self._written(action, task, text, inspection, usage)
         risky = self.risky_here(touched)
+        rest = tuple(path for path in touched if path not in risky)
         if not risky or inspection.problems:
-            return report, tuple(path for path in touched if path not in risky)
-        patch = self.run.tree.patch(touched)
-        self.run.tree.discard(touched)
-        return self._held(report, patch, risky, task or TaskId("")), ()
+            return report, rest
+        patch = self.run.tree.patch(risky)
+        self.run.tree.discard(risky)
+        return self._held(report, patch, risky, task or TaskId("")), rest
 
     def risky_here(self, touched: tuple[str, ...]) -> tuple[str, ...]:
         """Return the paths that an agent wrote in the run's tree and that wait for a person."""
@@ -268,11 +269,12 @@ class OutputApplier:
         self._write(files)
         if not risky:
             return report, touched
-        # A person has to see it first: the whole answer waits as a patch, and the tree is as it
-        # was.
-        patch = self.run.tree.patch(touched)
-        self._write(tuple(before.items()))
-        return self._held(report, patch, risky, task), ()
+        # A person has to see these first: they wait as a patch, and in the tree they are as they
+        # were.
+        patch = self.run.tree.patch(risky)
+        self._write(tuple((path, before[path]) for path in risky))
+        rest = tuple(path for path in touched if path not in risky)
+        return self._held(report, patch, risky, task), rest
 
     def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
         found = protected_changes(touched, versions, self.run.config.protected)
