@@ -5,6 +5,7 @@ import unicodedata
 from decimal import Decimal
 
 _CENT = Decimal("0.01")
+_SENTENCE_END = re.compile(r"[.!?;][”\")`]*(?=\s+[^a-z\s])|;(?=\s)")
 _TWICE = re.compile(r"\b(\w+) \(([\w.]+\.\1)\)")
 
 
@@ -30,6 +31,18 @@ def gist(text: str, most: int) -> str:
     ends = (max(room.rfind(sign) for sign in signs) for signs in ((". ",), ("; ", ", "), (" ",)))
     end = next((at for at in ends if at > most // 3), len(room))
     return f"{room[:end]}{'.' if room[end : end + 1] == '.' else ''} …"
+
+
+def whole_sentences(text: str, most: int) -> str:
+    """Return the first sentences of a text in one line, as many as fit into `most` characters and
+    at least one, with an ellipsis where some are left out.
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    ends = [found.end() for found in _SENTENCE_END.finditer(line)]
+    end = next((end for end in reversed(ends) if end <= most), next(iter(ends), len(line)))
+    return line if end >= len(line) else f"{line[:end]} …"
 
 
 def named_once(text: str) -> str:

@@ -113,7 +113,7 @@ _PIRATE = {
     "language.toml": 'plural = "n == 1 ? 0 : n <= 3 ? 1 : 2"\n',
     "question.toml": """
 go_on_with_this_version = "aye, sail on with this very one"
-none_changed = "not a plank o' them"
+interfaces = "Planks"
 files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"]
 """,
     "hints.toml": '[git]\nnot_a_repository = "Board a ship first."\n',
@@ -503,9 +503,9 @@ def test_a_second_language_is_data_alone_on_every_face(second_language: Path) ->
         for language in ("pirate", ENGLISH)
     )
     for face, said, in_english in zip(("thread", "terminal", "MCP"), pirate, english, strict=True):
-        assert "not a plank o' them" in said, face
-        assert "none changed" not in said, face
-        assert "none changed" in in_english, face
+        assert "Planks" in said, face
+        assert "Interfaces" not in said, face
+        assert "Interfaces" in in_english, face
     thread, terminal, _ = pirate
     assert "4 scrolls, a chest of them" in terminal
     assert "4 scrolls, a chest of them" in thread

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.artifacts.markdown import Block, InlineSpan, one_line
+from forge_bot.artifacts.open_decisions import OpenDecision, read_open_decisions
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.values import Frozen
 
-_NEEDS_YOU = re.compile(r"needs you\s*[:：]\s*(?P<what>\S.*)", re.IGNORECASE | re.DOTALL)
 _DEMANDS = re.compile(r"\s*\((?:R-\d+(?:\s*[,–-]\s*)?)+\)")
 _NONE = re.compile(r"none\b", re.IGNORECASE)
 _INTERFACE = re.compile(
@@ -44,9 +44,8 @@ class FileChange(Frozen):
 class DesignOutline(Frozen):
     """The parts of a design that a person reads first.
 
-    `approach` is its first paragraph, without the numbers of requirements. `to_decide` has the
-    parts marked `Needs you`. `interfaces` are the signatures, options and routes that the changes
-    name.
+    `approach` is its first paragraph, without the numbers of requirements. `decisions` are open.
+    `interfaces` are the signatures, options and routes that the changes name.
     """
 
     approach: str = ""
@@ -54,7 +53,7 @@ class DesignOutline(Frozen):
     tests: tuple[str, ...] = ()
     interfaces: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
-    to_decide: tuple[str, ...] = ()
+    decisions: tuple[OpenDecision, ...] = ()
 
 
 def read_outline(design: str) -> DesignOutline:
@@ -84,11 +83,7 @@ def read_outline(design: str) -> DesignOutline:
             for block in _items(design, "Risks")
             if block.depth == 1 and not _NONE.match(block.text.strip())
         ),
-        to_decide=tuple(
-            one_line(found["what"])
-            for block in _items(design, "Decisions")
-            if (found := _NEEDS_YOU.match(block.text)) is not None
-        ),
+        decisions=read_open_decisions(design)[0],
     )
 
 

@@ -9,7 +9,8 @@ from forge_bot.values import Frozen, Problem
 
 _SECTION = "Decisions"
 _OPTION = re.compile(r"(?P<letter>[a-z]): (?P<text>\S.*)")
-_LETTERS = "abcdefghi"
+_LETTERS = "abcdef"
+_MOST_DECISIONS, _LONGEST_TEXT = 9, 400
 _FORM = "`1. Question?` and below it, indented, `- a: the least change` and `- b: …`"
 
 
@@ -50,6 +51,16 @@ def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Pr
             return (), (_problem(f"number the open decisions 1, 2, 3 …: {_FORM}"),)
         if len(options) < 2 or not _LETTERS.startswith(letters):  # noqa: PLR2004 - a choice has two
             return (), (_problem(f"decision {number} has no options a, b …; write {_FORM}"),)
+        if number > _MOST_DECISIONS or any(
+            len(text) > _LONGEST_TEXT
+            for text in (_words(items[start]), *(option.text for option in options))
+        ):
+            return (), (
+                _problem(
+                    f"a person decides at most {_MOST_DECISIONS} things, with at most"
+                    f" {_LONGEST_TEXT} characters for a question and for an option"
+                ),
+            )
         decisions.append(
             OpenDecision(number=number, question=_words(items[start]), options=options)
         )

@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.rule import Rule
 
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
@@ -18,22 +20,12 @@ from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.grammar import Approve, PostSummary
 from forge_bot.gate.written_command import Mistyped
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
-from forge_bot.prompts.escape import cut, reveal_invisible
+from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, QuestionData, ShownDocument
-from forge_bot.runs.question_overview import (
-    LONGEST_APPROACH,
-    LONGEST_LINE,
-    MOST_FILES,
-    MOST_FINDINGS,
-    MOST_INTERFACES,
-    MOST_RISKS,
-    Overview,
-)
+from forge_bot.runs.question_text import first_screen
 from forge_bot.runs.session import Asker
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion, person_answer
 from forge_bot.sentences import listed, say
-from forge_bot.text_format import gist
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
@@ -100,18 +92,15 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
     """Print the question on one screen: plan, facts and answers; then short documents."""
     data = question.data
     console.print()
-    console.print(
-        Rule(f"[bold]{escape(data.gate)}: {escape(question.title)}[/]", align="left", style="cyan")
-    )
+    console.print(Rule(f"[bold]{escape(question.title)}[/]", align="left", style="cyan"))
     for line in data.decision:
         console.print(escape(line))
-    _plan(data.overview, console)
-    _to_know(data, console)
+    _print_blocks(first_screen(question, approach=console.is_terminal), console)
     _answers(question, console, asks=asks)
     shown = [
         document
-        for place, document in enumerate(data.documents)
-        if not console.is_terminal or _is_open(document, place, data, console)
+        for document in data.documents
+        if not console.is_terminal or _is_open(document, data, console)
     ]
     if len(data.difference.splitlines()) <= _MOST_DIFFERENCE or not console.is_terminal:
         _difference(data.difference, console)
@@ -135,84 +124,20 @@ def _difference(difference: str, console: Console) -> None:
         console.print(_coloured(difference, "diff"))
 
 
-def _plan(overview: Overview, console: Console) -> None:
-    """Print the design in a few lines: files, tests, dependents, decisions left to the reader."""
-    outline = overview.outline
-    if outline.approach:
-        approach = gist(outline.approach, LONGEST_APPROACH)
-        console.print(escape(approach))
-    if not outline.files:
-        return
-    console.print(say("terminal.what_will_change", files=overview.counted))
-    for file in outline.files[:MOST_FILES]:
-        _cropped(f"  {file.path}", file.change, console)
-    if (more := len(outline.files) - MOST_FILES) > 0:
-        console.print(f"  {say('question.more_files', count=more)}")
-    if outline.tests:
-        _cropped(f"  {say('question.tests')}", listed(outline.tests, most=1), console)
-    interfaces = listed(outline.interfaces, most=MOST_INTERFACES)
-    interfaces = interfaces or say("question.none_named")
-    _cropped(f"  {say('question.interfaces')}", interfaces, console)
-    dependencies = listed(overview.dependencies, most=MOST_FILES)
-    dependencies = dependencies or say("question.none_changed")
-    _cropped(f"  {say('question.dependencies')}", dependencies, console)
-    if overview.reach:
-        console.print(escape(f"  {overview.reach}"))
-    for each in outline.to_decide:
-        console.print(f"  [bold]{say('question.needs_you')}[/]: {escape(each)}")
-
-
-def _cropped(name: str, words: str, console: Console) -> None:
-    line = f"{name}: {words}" if words else name
-    console.print(escape(line), no_wrap=True, overflow="ellipsis", soft_wrap=False)
-
-
-def _to_know(data: QuestionData, console: Console) -> None:
-    """Risks, review, findings and cost; of a design the first risks and findings, since its
-    documents have the others.
-    """
-    overview, risks, findings = data.overview, data.all_risks, data.findings
-    if overview.spent:
-        risks = risks[: max(MOST_RISKS, len(data.risks))]
-        findings = sorted(findings, key=lambda each: HEAVIEST_FIRST.index(each.severity))
-        findings = findings[:MOST_FINDINGS]
-    for risk in risks:
-        console.print(f"[yellow]⚠ {escape(risk)}[/]")
-    if overview.spent:
-        _review(overview, console)
-    for finding in findings:
-        words = cut(finding.description, LONGEST_LINE) if overview.spent else finding.description
-        console.print(f"  [bold]{finding.severity.value}[/] {escape(words)}")
-    if more := len(data.all_risks) - len(risks) + len(data.findings) - len(findings):
-        console.print(f"  {say('question.more_in_documents', count=more)}")
-    if overview.spent:
-        cost = say("terminal.cost", spent=escape(overview.spent))
-        if overview.to_go:
-            cost += say("question.probably_more", to_go=escape(overview.to_go))
-        console.print(cost)
-
-
-def _review(overview: Overview, console: Console) -> None:
-    for edit in overview.edits:
-        by_hand = say(
-            "terminal.changed_by_hand",
-            document=escape(edit.document),
-            by=escape(edit.by),
-            at=edit.at,
+def _print_blocks(markdown: str, console: Console) -> None:
+    """Print Markdown block by block, with an empty line above a paragraph."""
+    for block in read_blocks(markdown):
+        if block.kind is BlockKind.CODE:
+            console.print(_coloured(block.text.rstrip(), block.fence or "text"))
+            continue
+        mark = f"{block.number}. " if block.number else "- " if block.starts_item else ""
+        indent = "  " * (block.depth - 1)
+        words = "".join(
+            f"[bold]{text}[/]" if strong else text
+            for strong, spans in groupby(block.spans, key=lambda span: span.strong)
+            for text in (escape("".join(span.text for span in spans).replace("\u200b", "")),)
         )
-        console.print(by_hand)
-    for review in overview.reviews:
-        line = say(
-            "terminal.review_before_the_change"
-            if review.earlier_version
-            else "terminal.review_for_this_version",
-            verdict=verdict_words(review.verdict),
-        )
-        if review.findings:
-            line += say("question.findings_left_as_they_are", count=review.findings)
-        console.print(line)
-    if not overview.reviews:
-        console.print(say("terminal.no_review"))
+        console.print(f"{indent}{mark}{words}" if block.depth else f"\n{words}")
 
 
 def _answers(question: Question, console: Console, *, asks: bool) -> None:
@@ -242,13 +167,11 @@ def _key(key: str, effect: str, console: Console) -> None:
     console.print(f"  [bold]{escape(key)}[/]: {escape(effect)}")
 
 
-def _is_open(document: ShownDocument, place: int, data: QuestionData, console: Console) -> bool:
-    """Return whether a document follows the question: of a design when it is short; of anything
-    else, such as a patch, when it has at most two screens.
+def _is_open(document: ShownDocument, data: QuestionData, console: Console) -> bool:
+    """Return whether a document follows the question, such as a patch of at most two screens; a
+    design does not, since the question says what is in it.
     """
-    if data.overview.spent:
-        return not place and document.is_short
-    return document.text.count("\n") <= 2 * console.height
+    return not data.overview.outline.approach and document.text.count("\n") <= 2 * console.height
 
 
 def _document(document: ShownDocument, console: Console) -> None:

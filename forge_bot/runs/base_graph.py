@@ -150,8 +150,8 @@ def _imports(graph: "ProjectGraph", some: frozenset[str], others: frozenset[str]
 
 
 def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
-    """Return in a line or two the files that depend on changed ones, and those of them that no test
-    imports.
+    """Return in a line or two what depends on the changed files, and those of them that no test
+    imports, not through other files either.
     """
     if graph is None:
         return ""
@@ -167,8 +167,10 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
             else say("question.and_no_test")
         )
         said.append(say("question.reaches", count=len(reach.code), tests=tests))
-    untested = [path for path in reach.untested if not path.endswith(".pyi")]
+    untested = [
+        path for path in changed if not path.endswith(".pyi") and not reach_of(graph, [path]).tests
+    ]
     if untested:
         names = listed(untested, "words.or", most=_NAMED)
-        said.append(say("question.no_test_imports", names=names))
+        said.append(say("question.no_test_reaches", names=names))
     return " ".join(said)

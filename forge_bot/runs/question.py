@@ -23,7 +23,7 @@ from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
-from forge_bot.sentences import say
+from forge_bot.sentences import listed, say
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Finding, Frozen
 
@@ -149,7 +149,12 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         for file in asked.files
     )
     label = run.pipeline.phase(asked.name).label
+    seen = (
+        overview(run, asked) if asked.reason is None and "approve" in asked.options else Overview()
+    )
     what, approve, reject = _meaning(run, asked)
+    if defaults := [f"{each.number}{each.default.letter}" for each in seen.outline.decisions]:
+        approve = say("question.and_choices", effect=approve, choices=listed(defaults))
     effects = {
         "approve": approve,
         "reject": reject,
@@ -172,11 +177,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
                 *told(run.rules, run.state),
             ),
             findings=asked.findings or _reviewed(run, asked),
-            overview=(
-                overview(run, asked)
-                if asked.reason is None and "approve" in asked.options
-                else Overview()
-            ),
+            overview=seen,
             documents=documents,
             difference=difference(run, asked),
         ),

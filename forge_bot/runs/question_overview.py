@@ -18,10 +18,6 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
 from forge_bot.values import Frozen, PhaseId, Verdict
 
-LONGEST_APPROACH, LONGEST_CHANGE, LONGEST_LINE = 150, 60, 150
-MOST_FILES, MOST_INTERFACES, MOST_RISKS, MOST_FINDINGS = 5, 2, 3, 2
-"""The parts of a design that fit into 40 lines of a terminal or a phone."""
-
 
 class HandEdit(Frozen):
     """A change that somebody made by hand to a document after it was written."""
@@ -41,9 +37,13 @@ class ReviewOutcome(Frozen):
 
 
 class Overview(Frozen):
-    """The parts of a question that fit on one screen. Money and times are in plain words."""
+    """The parts of a question that fit on one screen. Money and times are in plain words.
+
+    `notes` are what a person said about the version before.
+    """
 
     outline: DesignOutline = DesignOutline()
+    notes: str = ""
     reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
@@ -94,6 +94,7 @@ def overview_of(
     edits = hand_edits(reports, names)
     return Overview(
         outline=_outline(pipeline, names, read),
+        notes=_notes(state, asked),
         reach=" ".join(
             record.reach for name in names if (record := state.artifacts.get(name)) is not None
         ).strip(),
@@ -127,6 +128,12 @@ def _outline(pipeline: Pipeline, names: Sequence[str], read: Callable[[str], str
         if isinstance(phase, AgentPhase) and phase.shows_risks and phase.writes in names:
             return read_outline(read(phase.writes))
     return DesignOutline()
+
+
+def _notes(state: State, asked: Checkpoint) -> str:
+    """Return the words with which this gate sent the version before back; empty if it did not."""
+    answers = [each for each in state.decisions if each.gate == asked.name and each.reason is None]
+    return answers[-1].notes if answers and answers[-1].answer == "reject" else ""
 
 
 def _reviews(

@@ -218,7 +218,13 @@ def question(
             ),
             digest=action.digest,
             risks=action.risks,
-            findings=action.findings,
+            findings=action.findings
+            or tuple(
+                finding
+                for file in action.files
+                if (record := made.state.artifacts.get(file.name)) is not None
+                for finding in record.findings
+            ),
             overview=(
                 overview_of(
                     DEVELOP,

@@ -35,20 +35,23 @@ def in_order(text: str, *parts: str) -> None:
     assert places == sorted(places)
 
 
-def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_documents() -> None:
+def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_documents() -> None:
     in_order(
         checkpoint(scene.design_waits()),
         "Please read `design.md` and decide",
         "effort M · all of the text: [design](",
+        "**You decide**. An approval without a choice takes **a**, the least change",
+        "1. README says “`who` prints a name for every day”",
+        "   - **a** Yes, as `who` and `week` do; README stays true. _(least change, the default)_",
+        "   - **b** No: a DATE before",
         "**What will change**: 4 files, 1 of them tests",
         "- `rota/schedule.py`: new method",
         "- Tests: `test_next_day_may_be_the_given_day`",
         "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
-        "- Dependencies: none changed",
-        "> - project commands run without a sandbox; forge-bot doctor says how to get one",
-        "> - Duration: a person in people with a very long round",
+        "- ⚠️ project commands run without a sandbox; forge-bot doctor says how to get one",
+        "- ⚠️ Duration: a person in people with a very long round",
         "**Review** by a model: approved with notes, for this version; 1 finding",
-        "**MAJOR** Nothing says what happens",
+        "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
         "4 model calls, of a budget of",
         "$1.28 more",
         "```text\n/approve 50753fa\n```",
@@ -62,16 +65,27 @@ def test_a_person_reads_decision_risks_findings_answers_and_digest_before_the_do
     )
 
 
+def test_the_next_version_leads_with_the_notes_and_what_changed_since() -> None:
+    in_order(
+        checkpoint(scene.design_waits_again()),
+        "**Your notes**: Say what happens on the last day of the calendar.",
+        "**What changed**",
+        "```diff\n-  - otherwise: day by day from `first`, the first day",
+        "+    `date.max` was looked at; never adds to `date.max`\n```",
+        "**You decide**",
+    )
+
+
 def test_the_decision_takes_two_lines() -> None:
     paragraph = elements(checkpoint(scene.design_waits()), "p")[0]
     assert len("".join(paragraph.itertext()).strip().split("\n")) == 2
 
 
 @pytest.mark.parametrize("columns", [80, 46], ids=["a terminal", "a phone of 390 pixels"])
-def test_all_that_is_decided_on_stands_in_the_first_forty_lines(columns: int) -> None:
+def test_all_that_is_decided_on_stands_in_the_first_lines(columns: int) -> None:
     screen = first_lines(checkpoint(scene.design_waits()), columns)
     for part in (
-        *("rota/cli.py", "tests/test_schedule.py", "Interfaces:", "Dependencies:", "sandbox"),
+        *("b No: a DATE", "rota/cli.py", "tests/test_schedule.py", "Interfaces:", "sandbox"),
         *(
             "approved with notes, for this version",
             "Nothing says what",
@@ -83,7 +97,20 @@ def test_all_that_is_decided_on_stands_in_the_first_forty_lines(columns: int) ->
         assert part in screen, part
 
 
-def test_much_of_everything_leaves_the_answers_on_the_first_screen_and_is_told_below() -> None:
+def test_findings_are_shown_in_whole_sentences_the_heaviest_first() -> None:
+    long = "A name without a swap is looked for until the end of the calendar, which takes minutes "
+    found = [
+        Finding(severity=Severity.MINOR, description="A word is missing."),
+        Finding(severity=Severity.CRITICAL, description=f"{long}{long}{long}{long}and fails."),
+        Finding(severity=Severity.MAJOR, description=f"{long}. {long}. {long}. {long}."),
+    ]
+    said = checkpoint(with_data(scene.design_waits(), findings=tuple(found)))
+    in_order(
+        said, f"**CRITICAL** {long}", "and fails.\n", "**MAJOR**", "minutes . …\n", "**MINOR**"
+    )
+
+
+def test_much_of_everything_is_counted_and_all_of_our_own_risks_are_shown() -> None:
     text = scene.text("design.md").replace(
         "## Test Strategy",
         "\n".join([*(f"- `rota/part{n}.py`: a" for n in range(30)), "\n## Test Strategy"]),
@@ -95,15 +122,13 @@ def test_much_of_everything_leaves_the_answers_on_the_first_screen_and_is_told_b
         for n in range(9)
         for severity in Severity
     ]
-    risks = tuple(f"risk {n}" for n in range(7))
-    said = checkpoint(with_data(view, findings=tuple(found), risks=risks))
-    screen = first_lines(said, 80)
-    assert "29 more files in the design" in screen
-    assert "all risks and findings stand in full below the answers" in screen
-    assert "/abandon" in screen
-    below = said.partition("byte for byte")[2]
-    assert all(f"> - risk {n}\n" in below for n in range(7))
-    assert below.count("thing") >= 27
+    said = checkpoint(
+        with_data(view, findings=tuple(found), risks=tuple(f"risk {n}" for n in range(7)))
+    )
+    assert "29 more files in the design" in said
+    assert all(f"⚠️ risk {n}\n" in said for n in range(7))
+    assert "1 more risk in the design" in said
+    assert "21 more in the documents" in said
 
 
 def designed(changes: str, approach: str = "It says nobody.") -> str:
@@ -127,31 +152,35 @@ def test_the_files_of_one_bullet_all_change_and_those_left_unchanged_do_not() ->
     assert "- `b.py`" not in said
 
 
-def test_a_cut_sentence_neither_names_requirements_nor_ends_in_a_parenthesis() -> None:
+def test_the_approach_ends_after_a_sentence_and_names_no_requirements() -> None:
     said = designed(
         "- `a.py`: x",
         "The method asks day by day from the given day on (R-1, R-2) and stops after one whole"
         " round of all people (that of the last swap, or the given day, whichever is later), and"
-        " never goes past the end of the calendar.",
+        " never goes past the end of the calendar. It is told in README. " + "And more so. " * 20,
     )
-    assert "from the given day on and stops after one whole round of all people …\n" in said
+    assert "from the given day on and stops after one whole round of all people (that" in said
+    assert "never goes past the end of the calendar." in said
+    assert "And more so. …\n" in said
+    assert "(R-1" not in said
+    assert "Interfaces" not in said
 
 
 def test_names_with_underscores_in_the_plan_are_shown_as_they_are() -> None:
     view = scene.design_waits()
     assert view.question is not None
     overview = view.question.data.overview.model_copy(
-        update={"reach": "No test imports rota/__main__.py."}
+        update={"reach": "No test reaches rota/__main__.py."}
     )
-    assert "No test imports rota/__main__.py." in shown(
+    assert "No test reaches rota/__main__.py." in shown(
         checkpoint(with_data(view, overview=overview))
     )
 
 
 def first_lines(comment: str, columns: int) -> str:
-    """The first forty lines of a comment as text of that width."""
+    """The first screen of a comment as text of that width; on a phone a second one."""
     lines = [part for line in shown(comment).splitlines() if line for part in wrap(line, columns)]
-    return " ".join(lines[:40])
+    return " ".join(lines[: 45 if columns == 80 else 60])
 
 
 def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_version() -> None:
@@ -166,19 +195,21 @@ def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_v
     )
 
 
-def test_a_short_design_is_open_and_a_long_one_folded() -> None:
+def test_a_design_is_folded_since_the_question_says_what_is_in_it() -> None:
     made = scene.until(scene.bench(), "checkpoint-a")
     short = {"design.md": "# Design\n\n## Approach\n\nAs asked.\n"}
     said = checkpoint(scene.view(made.state, scene.question(made, documents=short)))
     first, *_ = elements(said, "details")
     assert "As asked." in everything(first)
-    assert first.get("open") is not None
-    first, *_ = elements(checkpoint(scene.design_waits()), "details")
     assert first.get("open") is None
 
 
-def test_asked_again_the_difference_stands_open_above_the_documents() -> None:
-    said = checkpoint(scene.design_waits_again())
+def test_a_long_difference_stands_open_above_the_documents() -> None:
+    view = scene.design_waits_again()
+    assert view.question is not None
+    longer = view.question.data.difference + "+ a line\n" * 200
+    said = checkpoint(with_data(view, difference=longer))
+    assert "**What changed**: the difference stands with the documents" in said
     assert "· version 2" in said.splitlines()[0]
     first, *rest = elements(said, "details")
     assert first.get("open") is not None
@@ -258,18 +289,6 @@ def test_another_prefix_and_no_short_forms_reach_every_command() -> None:
     said = checkpoint(view)
     assert "```text\n/robot approve 50753fa\n```" in said
     assert "/forge" not in said.replace("forge-bot:", "").replace("/robot", "")
-
-
-def test_findings_come_the_heaviest_first_and_their_rest_is_counted() -> None:
-    found = [
-        Finding(severity=severity, description=f"{severity} thing " * 25)
-        for severity in (*Severity, *Severity)
-        for _ in range(9)
-    ]
-    said = checkpoint(with_data(scene.design_waits(), findings=tuple(found)))
-    in_order(said, "**CRITICAL**", "**MAJOR**", "more findings")
-    assert "**MINOR**" not in said
-    assert folded(said), "the documents still have room"
 
 
 def test_a_marker_quoted_in_a_document_is_not_ours() -> None:

@@ -36,7 +36,7 @@ def test_until_belongs_to_the_invocation_and_resume_goes_on_without_it(sample: S
     assert "Design (phase-3) comes after Situation Analysis" in again.out
     on = sample.forge("resume", "--model", model)
     assert on.code == 3
-    assert "checkpoint-a" in on.out
+    assert "Human Reviews Design" in on.out
     assert "--until" not in on.out
 
 

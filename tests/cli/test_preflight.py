@@ -262,7 +262,7 @@ def test_warnings_and_notes_are_told_and_the_run_begins(sample: Sample) -> None:
     )
     assert "· Uncommitted changes in 2 files are not part of the run" in said
     assert not (sample.workspace.parents[1] / "notes.txt").exists()
-    assert "checkpoint-a" in said, "a sparse checkout with room for the record works"
+    assert "Human Reviews Design" in said, "a sparse checkout with room for the record works"
 
 
 def test_the_checkup_shows_what_a_run_would_be_refused_for(sample: Sample) -> None:

@@ -29,7 +29,7 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     model = sample.model()
     waiting = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert waiting.code == 3
-    assert "checkpoint-a" in waiting.out
+    assert "Human Reviews Design" in waiting.out
     assert "forge-bot approve" in waiting.out
     done = sample.forge("approve", "--model", model)
     assert done.code == 0
@@ -406,7 +406,7 @@ def test_a_run_can_be_named_by_its_folder(asked_sample: Sample) -> None:
     model = asked_sample.model()
     again = asked_sample.forge("run", f".specs/{asked_sample.workspace.name}", "--model", model)
     assert again.code == 3
-    assert "checkpoint-a" in again.out
+    assert "Human Reviews Design" in again.out
 
 
 def test_two_runs_have_to_be_told_apart(asked_sample: Sample) -> None:

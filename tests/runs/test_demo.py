@@ -25,7 +25,8 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
 ) -> None:
     assert "model's words are recorded" in played_demo.out.replace("\n", " ")
     assert "To go live" in played_demo.out
-    assert "checkpoint-a" in played_demo.out
+    assert "You decide" in played_demo.out, "a decision comes first"
+    assert "and 1a" in played_demo.out
     assert "✗ python3 -m unittest" in played_demo.out, "the baseline is red"
     folder = played_demo.repository.root
     branch = next(

@@ -102,7 +102,7 @@ def test_the_beginning_of_a_run_and_an_approval_take_a_limited_number(
     repository = Repository.find(sample.path)
     model = ("--model", sample.model())
     begun, said = counted(repository, "run", "Say who is next", "--effort", "M", *model)
-    assert "checkpoint-a" in said
+    assert "Human Reviews Design" in said
     assert len(begun) <= MOST_TO_BEGIN, begun
     approved, _ = counted(repository, "approve", "--by-script", *model)
     assert len(approved) <= MOST_TO_APPROVE, approved

@@ -162,7 +162,7 @@ def test_a_call_that_may_change_something_stands_at_its_checkpoint_and_is_made_o
         assert (said.code, "may change something" in said.out) == (3, True), said.out + said.err
         assert (made(place), children(place)) == ({}, {})
         done = place.forge("approve")
-        assert (done.code, "checkpoint-a" in done.out) == (3, True), done.out + done.err
+        assert (done.code, "Human Reviews Design" in done.out) == (3, True), done.out + done.err
         assert made(place) == {"create": 1}
         assert {key: each["outcome"] for key, each in children(place).items()} == {
             "calls-1.json/0": "done"
@@ -186,7 +186,7 @@ def test_a_worker_that_dies_in_a_call_that_may_change_something_never_makes_it_a
         assert (going.returncode, "no answer came back" in out) == (3, True), out
         assert made(place) == {"create": 1}
         done = place.forge("approve")
-        assert (done.code, "checkpoint-a" in done.out) == (3, True), done.out + done.err
+        assert (done.code, "Human Reviews Design" in done.out) == (3, True), done.out + done.err
         assert made(place) == {"create": 1}
 
 

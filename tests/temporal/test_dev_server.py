@@ -21,7 +21,7 @@ def test_with_dev_each_command_brings_its_own_server_and_goes_on_where_the_last_
     words = ("--effort", "S", "--yes", "--model", model, "--on", "temporal", "--dev")
     began = sample.forge("run", TASK, *words)
     assert began.code == 3, began.err
-    assert "checkpoint-a" in began.out
+    assert "Human Reviews Design" in began.out
     assert "led by a Temporal server that each command starts" in sample.forge("status").out
     done = sample.forge("approve")
     assert done.code == 0, done.err

@@ -79,4 +79,4 @@ def test_a_history_that_a_worker_cannot_read_is_told_and_the_run_goes_on_from_it
         assert (said.code, "TEMPORAL-007" in said.err) == (5, True), said.out + said.err
         assert "another version of forge-bot" in said.err
         here = place.forge("resume", "--on", "local")
-        assert (here.code, "checkpoint-a" in here.out) == (3, True), here.out + here.err
+        assert (here.code, "Human Reviews Design" in here.out) == (3, True), here.out + here.err

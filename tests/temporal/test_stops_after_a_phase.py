@@ -36,7 +36,7 @@ def test_a_run_stops_after_the_phase_and_goes_on_with_the_next_command(place: Cl
     stood = place.reports()
     assert not [line for line in stood if '"type":"gate_shown"' in line]
     asked = place.forge("resume")
-    assert (asked.code, "checkpoint-a" in asked.out) == (3, True), asked.out + asked.err
+    assert (asked.code, "Human Reviews Design" in asked.out) == (3, True), asked.out + asked.err
     assert place.reports()[: len(stood)] == stood
     assert status(place) is WorkflowExecutionStatus.RUNNING
 

@@ -4,27 +4,19 @@ The first screen shows what is decided, the risks, the cost, and each answer wit
 other facts and the documents follow below.
 """
 
-from collections.abc import Sequence
-
 from forge_bot.bot.comments.next_step import asked_for
-from forge_bot.bot.comments.plan_overview import plan
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
-from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
+from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Paper, PapersPart, Part, compose
-from forge_bot.interaction.folded_sections import alert
 from forge_bot.interaction.number_format import money, spent, tokens_of_cap
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
-from forge_bot.runs.question_overview import LONGEST_LINE, MOST_FINDINGS, MOST_RISKS
+from forge_bot.runs.question_text import changed_lines, first_screen
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block, right_to_left
-from forge_bot.values import Finding, Severity
-
-_WEIGHTS = {Severity.CRITICAL: "🟥", Severity.MAJOR: "🟧", Severity.MINOR: "🟨"}
 
 
 def checkpoint(view: RunView, limit: int = LIMIT) -> str:
@@ -32,19 +24,15 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
     question, gate = view.question, view.state.gate
     if question is None or gate is None:
         raise ValueError("no question is open")
-    found = _heaviest_first(question.data.findings or _findings_shown(view, gate))
-    short_plan = gate.reason is None and gate.task is None
     return compose(
         [
             _heading(view, gate),
             _decision(view, question, gate),
-            plan(question.data.overview),
-            *(_in_short(view, question, found) if short_plan else _in_full(question, found)),
+            first_screen(question),
             _pushed_by_hand(view),
-            "" if short_plan else _cost(view, question),
+            _cost(view, question),
             _answer(view, question, gate),
             _bound(view, question, gate),
-            *(_left_out(question, found) if short_plan else []),
             _changed(question),
             *_evidence(view, gate),
             PapersPart(_documents(view, question)),
@@ -88,111 +76,12 @@ def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
     return ("\n\n" if right_to_left(view.state.title) else "  \n").join(lines)
 
 
-def _reviewed(question: Question) -> str:
-    """The verdicts of the reviews, and for which version; edits by hand since."""
-    overview = question.data.overview
-    lines = [
-        "- "
-        + say(
-            "checkpoint.changed_by_hand_see_below"
-            if question.data.difference
-            else "checkpoint.changed_by_hand",
-            document=escape.code(edit.document),
-            by=escape.plain(edit.by),
-            at=edit.at,
-        )
-        for edit in overview.edits
-    ]
-    said = [
-        say(
-            "checkpoint.verdict_before_the_change"
-            if review.earlier_version
-            else "checkpoint.verdict_for_this_version",
-            verdict=verdict_words(review.verdict),
-        )
-        + (
-            say("question.findings_left_as_they_are", count=review.findings)
-            if review.findings
-            else ""
-        )
-        for review in overview.reviews
-    ]
-    review = (
-        say("checkpoint.review_by_a_model", said=listed(said))
-        if said
-        else say("checkpoint.no_review")
-    )
-    return "\n".join([*lines, f"- {review}"])
-
-
 def _cost(view: RunView, question: Question) -> str:
-    overview = question.data.overview
-    if not overview.spent:
-        so_far = spent(view.state.usage, view.state.budget)
-        return f"<sub>{say('checkpoint.cost_so_far', so_far=so_far)}</sub>"
-    cost = say("checkpoint.cost", spent=escape.plain(overview.spent))
-    if not overview.to_go:
-        return cost
-    return cost + say("question.probably_more", to_go=escape.plain(overview.to_go))
-
-
-def _findings_shown(view: RunView, gate: OpenGate) -> tuple[Finding, ...]:
-    """Return the findings of the reviews that are shown."""
-    records = [
-        view.state.artifacts[file.name] for file in gate.files if file.name in view.state.artifacts
-    ]
-    return tuple(finding for record in records for finding in record.findings)
-
-
-def _in_short(view: RunView, question: Question, found: Sequence[Finding]) -> list[Part]:
-    """Return first risks, verdict, heaviest findings and cost, each on a line or two."""
-    risks = [escape.line(risk, LONGEST_LINE) for risk in question.data.all_risks[:MOST_RISKS]]
-    shown = [_finding(finding, LONGEST_LINE) for finding in found[:MOST_FINDINGS]]
-    more = [f"- _{say('checkpoint.all_of_it_below')}_"] if _left_out(question, found) else []
-    return [
-        alert("warning", "\n".join(f"- {risk}" for risk in risks)) if risks else "",
-        "\n".join([_reviewed(question), *shown, *more, f"- {_cost(view, question)}"]),
-    ]
-
-
-def _in_full(
-    question: Question, found: Sequence[Finding], headline: str = "checks.look_at_this_first"
-) -> list[Part]:
-    risks = [escape.line(each) for each in question.data.all_risks]
-    return [warnings(risks, headline), findings(found)]
-
-
-def _left_out(question: Question, found: Sequence[Finding]) -> list[Part]:
-    """Return all risks and findings, where the first screen has not all of their words."""
-    risks = question.data.all_risks
-    words = [*risks, *(finding.description for finding in found)]
-    if (
-        len(risks) <= MOST_RISKS
-        and len(found) <= MOST_FINDINGS
-        and all(len(each) <= LONGEST_LINE for each in words)
-    ):
-        return []
-    return _in_full(question, found, "checkpoint.risks_in_full")
-
-
-def _heaviest_first(found: Sequence[Finding]) -> list[Finding]:
-    return sorted(found, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
-
-
-def _finding(finding: Finding, longest: int = 600) -> str:
-    return (
-        f"- {_WEIGHTS[finding.severity]} **{finding.severity}**"
-        f" {escape.line(finding.description, longest)}"
-    )
-
-
-def findings(found: Sequence[Finding]) -> LinesPart:
-    """Return the open findings, the most severe first."""
-    return LinesPart(
-        [_finding(each) for each in _heaviest_first(found)],
-        "checkpoint.more_findings",
-        before=f"**{say('checkpoint.open_findings')}**\n\n",
-    )
+    """Return the cost so far, where the first screen does not say it."""
+    if question.data.overview.spent:
+        return ""
+    so_far = spent(view.state.usage, view.state.budget)
+    return f"<sub>{say('checkpoint.cost_so_far', so_far=so_far)}</sub>"
 
 
 # -- answering
@@ -264,7 +153,10 @@ def _changed(question: Question) -> PapersPart:
     difference = question.data.difference
     if not difference.strip():
         return PapersPart(())
-    paper = Paper(name=say("question.what_changed"), text=difference, language="diff", open=True)
+    shown = question.data.overview.notes and changed_lines(difference)
+    paper = Paper(
+        name=say("question.what_changed"), text=difference, language="diff", open=not shown
+    )
     return PapersPart([paper], LIMIT // 3)
 
 
@@ -276,7 +168,8 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
             text=document.text,
             url=view.links.artifact(document.name),
             language="diff" if document.name.endswith(".patch") else "",
-            open=document.name.endswith(".patch") or (not place and document.is_short),
+            open=document.name.endswith(".patch")
+            or (not place and document.is_short and not question.data.overview.outline.approach),
         )
         for place, document in enumerate(question.data.documents)
     ]

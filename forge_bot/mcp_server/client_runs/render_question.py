@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import JsonValue
 
 from forge_bot.interaction.fit_comment import shares
-from forge_bot.interaction.run_facts import verdict_words
 from forge_bot.mcp_server.tool_schemas import (
     Discussion,
     EffortOption,
@@ -21,9 +20,8 @@ from forge_bot.prompts.active_markdown import open_fence
 from forge_bot.prompts.escape import show_source
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Choice, Question, ShownDocument
-from forge_bot.runs.question_overview import Overview
+from forge_bot.runs.question_text import first_screen
 from forge_bot.sentences import say
-from forge_bot.text_format import cut
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -35,10 +33,6 @@ shows less of a form."""
 _FEWEST = 400
 """Characters that each document gets, however long the rest of the question is."""
 
-_MOST_FINDINGS = 40
-_MOST_FILES = 12
-_LONGEST_LINE = 600
-
 
 class Presented(NamedTuple):
     """A question in words for a person, and the documents of which only the beginning is in it."""
@@ -48,13 +42,13 @@ class Presented(NamedTuple):
 
 
 def presented(asked: Question, run: str, workspace: str) -> Presented:
-    """Return the question as Markdown: the decision, the version, the effect of each answer, and
-    the objections; then the documents.
+    """Return the question as Markdown: its first screen, the version and the effect of each answer;
+    then the documents.
 
     A document that does not fit is cut at its end. The cut names the place of the whole document.
     """
-    first, last = _about(asked), _against(asked)
-    room = LONGEST - sum(len(part) + 2 for part in (*first, *last))
+    first, last = _about(asked), list[str]()
+    room = LONGEST - sum(len(part) + 2 for part in first)
     if asked.data.difference:
         shown = beginning(asked.data.difference, room // 3)
         more = f"\n\n_{say('client.difference_is_cut')}_" if shown != asked.data.difference else ""
@@ -78,64 +72,15 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
 
 
 def _about(asked: Question) -> list[str]:
-    """Return the decision, the version it is bound to, and the meaning of the answers."""
+    """Return the subject, the first screen, the version it is bound to, and the meaning of the
+    answers.
+    """
     parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
+    if screen := first_screen(asked, approach=False):
+        parts.append(screen)
     if asked.data.digest:
         parts.append(say("client.version", digest=asked.data.digest[:12]))
-    parts += _overview(asked.data.overview)
     return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
-
-
-def _overview(overview: Overview) -> list[str]:
-    """Return the files, edits by hand, verdicts and cost, a paragraph each."""
-    files = overview.outline.files
-    shown = ", ".join(f"`{_line(file.path)}`" for file in files[:_MOST_FILES])
-    if len(files) > _MOST_FILES:
-        shown = say("client.and_more", names=shown, count=len(files) - _MOST_FILES)
-    parts = [f"{say('client.files')}: {shown}"] if files else []
-    if files:
-        named = overview.outline.interfaces[:_MOST_FILES]
-        interfaces = ", ".join(f"`{_line(each)}`" for each in named)
-        interfaces = interfaces or say("question.none_named")
-        parts += [f"{say('question.interfaces')}: {interfaces}"]
-        changed = ", ".join(overview.dependencies) or say("question.none_changed")
-        parts += [f"{say('question.dependencies')}: {changed}"]
-        parts += [_line(overview.reach)] if overview.reach else []
-    needs_you = say("question.needs_you")
-    parts += [f"{needs_you}: {_line(each)}" for each in overview.outline.to_decide]
-    parts += [
-        say("client.changed_by_hand", document=edit.document, by=_line(edit.by))
-        for edit in overview.edits
-    ]
-    parts += [
-        say(
-            "client.review_before_the_change" if review.earlier_version else "client.review",
-            verdict=verdict_words(review.verdict),
-        )
-        for review in overview.reviews
-    ]
-    if overview.spent:
-        to_go = say("client.probably_more", to_go=overview.to_go) if overview.to_go else ""
-        parts.append(say("client.cost", spent=overview.spent, to_go=to_go))
-    return ["  \n".join(parts)] if parts else []
-
-
-def _against(asked: Question) -> list[str]:
-    """Risks and findings."""
-    data, parts = asked.data, list[str]()
-    if risks := data.all_risks:
-        listed = "\n".join(f"- {_line(risk)}" for risk in risks)
-        parts.append(f"**{say('client.risks')}**\n\n{listed}")
-    if data.findings:
-        shown = [
-            f"- [{finding.severity.value}] {_line(finding.description)}"
-            for finding in data.findings[:_MOST_FINDINGS]
-        ]
-        if more := len(data.findings) - len(shown):
-            shown.append(f"- {say('question.more_in_documents', count=more)}")
-        listed = "\n".join(shown)
-        parts.append(f"**{say('client.findings')}**\n\n{listed}")
-    return parts
 
 
 def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
@@ -160,10 +105,6 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     address = f"forge://run/{run}/artifact/{document.name}"
     cut_here = say("client.cut_here", count=len(shown), path=path, address=address)
     return f"### {say('client.only_its_beginning', path=path)}\n\n{body}\n\n**[{cut_here}]**"
-
-
-def _line(text: str) -> str:
-    return cut(" ".join(text.split()), _LONGEST_LINE)
 
 
 def component(asked: Question) -> dict[str, JsonValue]:
