@@ -24,6 +24,8 @@ _DIFF_SHOWN = 120_000
 
 _SHORT_ID = 12
 
+_NOT_APPLIED = "These edits of yours wait for a person: they are not in the files that you see.\n\n"
+
 
 class ChangeInputs:
     """The changes of one run."""
@@ -288,7 +290,8 @@ class PromptInputs:
         return self._quoted(
             InputFile(
                 name=name,
-                text=self.run.workspace.read(name),
+                text=(_NOT_APPLIED if name.endswith(".patch") else "")
+                + self.run.workspace.read(name),
                 untrusted=name.startswith((CHECKS, CONFLICTS, CALLS)),
             )
         )
