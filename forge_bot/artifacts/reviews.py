@@ -20,10 +20,11 @@ _STOPS = {
 
 class AnswersFor(Frozen):
     """The numbered requirements that a review answers for. `table` says that it has to name each
-    of them in its table.
+    of them in its table. `persons` are those that people approved with.
     """
 
     ids: tuple[str, ...] = ()
+    persons: tuple[str, ...] = ()
     table: bool = False
 
 
@@ -68,13 +69,10 @@ def _unmet(markdown: str, answers_for: AnswersFor) -> Iterator[str]:
     A row about requirements that the review does not answer for is left out.
     """
     rows = read_requirements(markdown)
+    numbers = (*answers_for.ids, *answers_for.persons)
     named = {name for row in rows for name in row.ids}
     for row in rows:
-        if not met(row.state) and (
-            not row.ids or not answers_for.ids or {*row.ids} & {*answers_for.ids}
-        ):
+        if not met(row.state) and (not row.ids or not answers_for.ids or {*row.ids} & {*numbers}):
             yield f"{row.text}: the state is {row.state.strip() or 'empty'}"
     if rows or answers_for.table:
-        yield from (
-            f"{name} has no row in the table" for name in answers_for.ids if name not in named
-        )
+        yield from (f"{name} has no row in the table" for name in numbers if name not in named)

@@ -13,7 +13,7 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
-from forge_bot.engine.reports import BaseConflicted, BudgetRaised, RequestRefreshed
+from forge_bot.engine.reports import Answered, BaseConflicted, BudgetRaised, RequestRefreshed
 from forge_bot.errors import (
     AnswerNotOffered,
     CannotUpdate,
@@ -32,6 +32,7 @@ from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Comment, Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
+from forge_bot.runs.chosen_options import chosen_options
 from forge_bot.runs.publishing.base_update import update
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
@@ -230,6 +231,8 @@ def _told(
         if report is None:
             writer.say(command_replies.resumed(writer.view(run), by=spoken.by), spoken)
             return
+        if isinstance(report, Answered):
+            report = report.replace(chosen=chosen_options(run, report.choices))
         run.tell(report)
     except ForgeError as error:
         view = _view_with_pull(run, thread, writer)

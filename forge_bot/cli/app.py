@@ -160,11 +160,11 @@ def run_task(
 @with_groups
 def approve(
     options: ResumeOptions,
-    digest: Annotated[str | None, typer.Argument(help=say("help.approve.digest"))] = None,
+    words: Annotated[list[str] | None, typer.Argument(help=say("help.approve.words"))] = None,
 ) -> int:
-    from forge_bot.cli.resume import give_answer
+    from forge_bot.cli.resume import give_approval
 
-    return give_answer(options, "approve", digest=digest)
+    return give_approval(options, " ".join(words or ()))
 
 
 @app.command(help=say("help.reject.what"))

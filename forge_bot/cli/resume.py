@@ -14,7 +14,10 @@ from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
 from forge_bot.cli.temporal_commands import led_by, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
-from forge_bot.errors import RunEnded, TaskTooLarge, UpToDate
+from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
+from forge_bot.gate.answer_line import read_answer
+from forge_bot.gate.grammar import Approve
+from forge_bot.gate.written_command import Mistyped
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
@@ -26,7 +29,7 @@ from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
-from forge_bot.runs.typed_answer import PersonAnswer
+from forge_bot.runs.typed_answer import PersonAnswer, approved_words, person_answer
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.values import RunStatus
@@ -35,9 +38,23 @@ NOTHING_MORE = Ending()
 WHERE_IT_IS = HostChoice()
 
 
-def give_answer(
-    options: ResumeOptions, answer: str, *, notes: str = "", digest: str | None = None
-) -> int:
+def give_approval(options: ResumeOptions, words: str) -> int:
+    """Approve the open question with a version, choices and a condition, and continue. Raises
+    BadOption for any other words.
+    """
+    said = read_answer(f"approve {words}", "forge-bot")
+    if isinstance(said, Mistyped):
+        raise BadOption(f"{said.hint[:1].upper()}{said.hint[1:]}")
+    check_person("approve", by_script=options.by_script)
+    via = way_of_answer(by_script=options.by_script)
+    reply = person_answer(said)
+    if counted := approved_words(reply):
+        Console(soft_wrap=True).print(escape(say("terminal.approved_with", words=counted)))
+    digest = said.digest if isinstance(said, Approve) else None
+    return _go(options, lambda run: given(run, reply, via, digest))
+
+
+def give_answer(options: ResumeOptions, answer: str, *, notes: str = "") -> int:
     """Answer the open question, and continue. Raises NeedsTerminal without a terminal and without
     --by-script.
     """
@@ -45,7 +62,7 @@ def give_answer(
     via = way_of_answer(by_script=options.by_script)
     reply = PersonAnswer(answer=Answer(answer), notes=_short_enough(notes))
     ends = reply.answer is Answer.ABANDON
-    return _go(options, lambda run: given(run, reply, via, digest), ends=ends)
+    return _go(options, lambda run: given(run, reply, via), ends=ends)
 
 
 def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = WHERE_IT_IS) -> int:

@@ -10,6 +10,7 @@ from forge_bot.artifacts.requirement_table import Requirement, read_requirements
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
+from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
@@ -300,12 +301,12 @@ def _checked(verification: Verification | None, state: State) -> list[Part]:
 def _decisions(view: RunFacts) -> LinesPart:
     state = view.state
     answers = sorted((*state.decisions, *state.sent_back), key=lambda each: each.at)
-    noted = any(each.notes for each in answers)
+    noted = any(_words_of(each) for each in answers)
 
     def line(each: Decision) -> str:
         version = f", {escape.code(short(each.digest))}" if each.digest else ""
         answer = f"{decided(each)}, {_where_said(view, each)}{version}"
-        notes = [escape.cell(each.notes, 300)] if noted else []
+        notes = [escape.cell(_words_of(each), 600)] if noted else []
         return row(_asked(view, each), answer, *notes)
 
     before = f"### {say('pull_request.who_decided')}\n\n" + head(
@@ -317,6 +318,11 @@ def _decisions(view: RunFacts) -> LinesPart:
         before=before,
         most=8_000,
     )
+
+
+def _words_of(decision: Decision) -> str:
+    """Return the notes of an answer, or what it was approved with."""
+    return decision.notes or " · ".join(approved_with(decision))
 
 
 def _where_said(view: RunFacts, decision: Decision) -> str:

@@ -29,6 +29,7 @@ from forge_bot.errors import ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
+from forge_bot.runs.chosen_options import chosen_options
 from forge_bot.runs.finding_runs.ended_records import is_kept
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
@@ -365,6 +366,7 @@ def answer(
         digest=digest,
         notes=reply.notes,
         choices=reply.choices,
+        chosen=chosen_options(run, reply.choices),
         condition=reply.condition,
         by=by,
         via=via,

@@ -15,7 +15,7 @@ from forge_bot.gate.written_command import Mistyped
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
-from forge_bot.runs.typed_answer import PersonAnswer, person_answer
+from forge_bot.runs.typed_answer import PersonAnswer, approved_words, person_answer
 from forge_bot.sentences import say
 
 VIA = "mcp"
@@ -80,7 +80,8 @@ def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> 
     run.tell(
         answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified")
     )
-    return ""
+    counted = approved_words(spoken.reply)
+    return say("client.person_answers.approved_with", words=counted) if counted else ""
 
 
 def is_answered(run: Run, action_id: str) -> bool:
@@ -110,7 +111,11 @@ def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) 
         by=before.by,
         via=before.via,
     )
-    other_notes = before.answer is Answer.REJECT and before.notes.strip() != reply.notes.strip()
+    other_notes = (before.notes.strip(), before.choices, before.condition) != (
+        reply.notes.strip(),
+        reply.choices,
+        reply.condition,
+    ) and before.answer in {Answer.REJECT, Answer.APPROVE}
     if (
         before.answer is not reply.answer
         or other_notes

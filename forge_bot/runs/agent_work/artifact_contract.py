@@ -10,6 +10,7 @@ from forge_bot.artifacts.requirement_table import numbered_requirements
 from forge_bot.artifacts.reviews import AnswersFor
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
+from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
@@ -121,12 +122,13 @@ def _answers_for(
     ):
         return AnswersFor()
     ids = _numbered(run)
+    persons = tuple(each.number for each in person_requirements(run.state))
     if table:
-        return AnswersFor(ids=ids, table=True)
+        return AnswersFor(ids=ids, persons=persons, table=True)
     reviewed = run.state.task(task)
     words = (reviewed.spec.title, *reviewed.spec.acceptance) if reviewed is not None else ()
     named = {number for text in words for number in re.findall(r"\b[A-Z]-\d+", text)}
-    return AnswersFor(ids=tuple(number for number in ids if number in named))
+    return AnswersFor(ids=tuple(number for number in (*ids, *persons) if number in named))
 
 
 def _numbered(run: Run | RunSnapshot) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.whole_task import is_whole
 from forge_bot.engine import SpawnAgent
+from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import (
     AgentPhase,
     AnsweringPhase,
@@ -182,7 +183,11 @@ class PromptContext:
         ]
         return _Said(
             notes=tuple(note.text for note in notes if self._from_person(note)),
-            decided=(*self._rules(phase), *self.decided({note.text for note in notes})),
+            decided=(
+                *self._rules(phase),
+                *self.decided({note.text for note in notes}),
+                *self.required(),
+            ),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
         )
 
@@ -207,6 +212,13 @@ class PromptContext:
         return tuple(
             f"{decision.by} at {decision.gate} ({labels[decision.gate]}): {decision.notes}"
             for decision in spoken
+        )
+
+    def required(self) -> tuple[str, ...]:
+        """Return what people required with their approvals, for every agent."""
+        return tuple(
+            f"{each.number}, required by {each.by} at {each.gate}: {each.text}"
+            for each in person_requirements(self.run.state)
         )
 
     # -- knowledge

@@ -1,0 +1,38 @@
+"""Requirements of people: the conditions and choices of their approvals, numbered P-1, P-2 …"""
+
+from forge_bot.engine.state import Decision, State
+from forge_bot.values import Frozen, PhaseId
+
+
+class PersonRequirement(Frozen):
+    """A requirement given with an approval, in the words of its person or of the option chosen."""
+
+    number: str
+    text: str
+    by: str
+    gate: PhaseId
+
+
+def person_requirements(state: State) -> tuple[PersonRequirement, ...]:
+    """Return the requirements of people in the order in which they were given.
+
+    Every condition stays. The choices are those of the last approval at each gate, because an
+    older version had other options.
+    """
+    last = {each.gate: each for each in state.decisions if each.answer == "approve"}
+    texts = [
+        (text, decision)
+        for decision in state.decisions
+        for text in approved_with(decision, choices=last.get(decision.gate) is decision)
+    ]
+    return tuple(
+        PersonRequirement(number=f"P-{number}", text=text, by=decision.by, gate=decision.gate)
+        for number, (text, decision) in enumerate(texts, 1)
+    )
+
+
+def approved_with(decision: Decision, *, choices: bool = True) -> tuple[str, ...]:
+    """Return the options and the condition that a person approved with, each with its words."""
+    pairs = zip(decision.choices, decision.chosen, strict=False) if choices else ()
+    condition = (decision.condition,) if decision.condition else ()
+    return (*(f"{choice}: {words}" for choice, words in pairs), *condition)
