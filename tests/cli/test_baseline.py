@@ -169,7 +169,7 @@ def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: S
     setup = json.dumps([["sh", "-c", install]])
     configured(sample, f"commands:\n  setup: {setup}\n  lint: [['false'], [env, 'false']]\n")
     asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert "checkpoint-a" in asked.out, asked.out
+    assert "Human Reviews Design" in asked.out, asked.out
     lint = [each for each in status(sample)["baseline"] if each["name"] == "lint"]
     assert [each["exitCode"] for each in lint] == [0, 0]
 

@@ -169,7 +169,7 @@ def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     waiting = sample.forge("approve", "--model", model)
     assert waiting.code == 3
-    assert "checkpoint-c" in waiting.out
+    assert "Human Decides" in waiting.out
     assert "verification is red" in waiting.out
     done = sample.forge("approve", "--model", model)
     assert done.code == 0

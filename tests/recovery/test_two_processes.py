@@ -65,7 +65,7 @@ def test_two_clones_that_go_on_with_one_run_lose_nothing(short: Told) -> None:
     assert world.forge("resume", "--repo", str(second), *MODEL)[0] == 3
     code, said = world.forge("approve", "--repo", str(second), "--push", *MODEL)
     assert code == 3, said
-    assert "checkpoint-c" in said
+    assert "Human Decides" in said
     assert "The remote branch has commits that are not here" in said
     assert world.git("rev-parse", branch, folder=remote) == done
     assert "task 1" in world.git("log", "--format=%s", branch, folder=second)
