@@ -176,7 +176,7 @@ def test_what_is_no_answer_is_told_so_and_later_leaves_the_run_waiting(sample: S
     ) as person:
         person.until("Your answer")
         person.say("approved")
-        assert "  Did you mean `approve`?" in person.until("Your answer")
+        assert "There is no such answer" in person.until("Your answer")
         person.say("reject")
         person.until("What should be different? ")
         person.say("")
@@ -377,11 +377,11 @@ def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None
         shown = person.until("Your answer")
         digest = re.findall(r"version ([0-9a-f]{12})", shown)[0]
         person.say("approve but only the first half")
-        assert "does not name what is shown" in person.until("Your answer")
+        assert "Copy the line you mean" in person.until("Your answer")
         person.say("approve 0000000000")
         assert f"version {digest} waits" in person.until("Your answer")
         person.say("approve " + digest[:6])
-        assert "does not name what is shown" in person.until("Your answer")
+        assert "Copy the line you mean" in person.until("Your answer")
         person.say(f"Approve {digest.upper()}")
         person.until("Done.")
         assert person.ended() == 0
