@@ -16,7 +16,7 @@ from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
 from forge_bot.prompts.material import Capability, Delivery, Line, Material, Prompt
-from forge_bot.prompts.removals import RemovalKind, removals_of
+from forge_bot.prompts.removals import RemovalKind, list_removals
 from forge_bot.prompts.untrusted import clean, fence, sentence
 from forge_bot.values import Finding, Frozen, TaskSpec
 
@@ -138,7 +138,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         seams=tuple(_seams(written, contents)),
         tokens=_estimated_tokens(len(system) + len(written)),
         dropped=tuple(describe_omissions(whole, contents)),
-        removed=sentence(removals_of(tally)),
+        removed=sentence(list_removals(tally)),
     )
 
 

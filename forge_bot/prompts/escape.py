@@ -11,42 +11,20 @@ formatting.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 
-from forge_bot.prompts.active_markdown import active_markup, active_markup_in_line, open_fence
+from forge_bot.prompts.active_markdown import active_markup, active_markup_in_line
 from forge_bot.prompts.addresses import inert_address, points_at_thread
-from forge_bot.prompts.hidden_text import read
-from forge_bot.prompts.invisible import invisible_spans
-from forge_bot.prompts.untrusted import Cleaned, clean, clean_plain
+from forge_bot.prompts.invisible import invisible_characters, without_unseen
+from forge_bot.prompts.markdown_pieces import Piece
+from forge_bot.prompts.untrusted import LONGEST_TEXT, Cleaned, clean, clean_plain
+from forge_bot.prompts.visible_markdown import MarkdownWriter
 from forge_bot.text_format import code_block, ticks_around
 
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
 
-_TAG = re.compile(
-    r"(?<!\\)(?P<esc>\\*)<(?!(?<=[\w.,;:)*`]<)br\s*/?>|https?://[^\s<>]+>)(?=[A-Za-z/!?])",
-    re.IGNORECASE,
-)
-# A row of backslashes is read from its beginning only: from each of them on, the time would grow
-# with the square of its length.
-_ACTIVE = re.compile(
-    r"(?<!\\)(?P<esc>\\*)(?:"
-    r"(?P<target>(?<=\]\()(?:<[^\n<>]+(?=>)|[^\s<>()]+(?=[()]|\s+[\"'(])))"
-    r"|(?P<auto><https?://[^\s<>]+>)"
-    r"|(?P<url>(?:https?://|\bwww\.)[^\s<>()\[\]\"'`|]+)"
-    r"|(?P<image>!\[\]?)"
-    r"|(?P<label>(?<![^\s>])\[(?=[^\]\n]+\]:)|\[(?=\^))"
-    r"|(?P<dollar>\$)"
-    r"|(?P<entity>&(?=(?:#\d+|#x[0-9a-f]+|[a-z][a-z0-9]*);))"
-    r"|(?P<mention>(?<![A-Za-z0-9])@(?=[A-Za-z0-9]))"
-    r"|(?P<number>#(?=\d)|\bGH-(?=\d))"
-    r"|(?P<closing>\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
-    r"(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+#)))"
-    r"|(?P<command>^/(?=\w))"
-    r"|(?P<drawn>(?<=```|~~~)[ \t]*(?:mermaid|math|geojson|topojson|stl)\b)"
-    r")",
-    re.IGNORECASE | re.MULTILINE,
-)
+_ADDRESS = re.compile(r"(?:https?://|\bwww\.)[^\s<>()\[\]\"'`|]+", re.IGNORECASE)
 _TOGETHER = re.compile(
     r"((?:@|#|\bGH-|https?:|www\.)(?=[\w/])|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
     r"(?=[^\w\n]{0,8}(?:#|gh-|https?:|[\w.-]+/[\w.-]+\W?#)))",
@@ -76,25 +54,61 @@ _HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.I
 """Words without any sign that means something in Markdown; most cells and reasons are like this."""
 _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
 """Text that could begin a block or a command at the beginning of a line."""
-_HARMLESS_ENTITIES = re.compile(
-    r"&(?:amp|lt|gt|quot|apos|nbsp|[mn]dash|hellip|[rl]arr|times|middot|bull|le|ge|ne|check|#"
-    r"(?:34|38|39|60|62|160|8203));"
-)
-_MOST_READINGS = 5
 _ELLIPSIS = "…"
+
+
+class _QuietWriter(MarkdownWriter):
+    """Writes a document so that nothing in it acts. Formulas and drawings stay as their source."""
+
+    def words(self, text: str) -> Iterable[Piece]:
+        """Return the pieces of words: addresses that would act become links that do not."""
+        for piece in super().words(text):
+            reached = 0
+            for found in _ADDRESS.finditer(piece.text):
+                if not _acts(found[0]):
+                    continue
+                address = found[0].rstrip(".,;:!?*_~")
+                yield Piece("text", _separated(piece.text[reached : found.start()]))
+                yield Piece("link", self.address(address))
+                yield Piece("text", _separated(address))
+                yield Piece("end", self.address(address))
+                reached = found.start() + len(address)
+            yield Piece("text", _separated(piece.text[reached:]))
+
+    def address(self, address: str) -> str:
+        """Return an address that leaves no note on the page of an issue."""
+        return inert_address(address) if points_at_thread(address) else address
+
+    def picture(self, address: str) -> Iterable[Piece]:
+        """Return a link to the picture, which is not loaded."""
+        link = self.address(address)
+        return [Piece("link", link), Piece("text", "🖼 picture"), Piece("end", link)]
+
+    def formulas(self, text: str) -> str:
+        """Return the text as it is: its dollars are escaped."""
+        return text
+
+    def drawing(self, language: str, source: str) -> str:  # noqa: ARG002
+        """Return the source of a drawing, which is shown as code."""
+        return source
+
+    def encode(self, written: str) -> str:
+        """Return the paragraph with blanks of no width as entities and without commands."""
+        dollars = re.sub(r"(?<!\\)((?:\\\\)*)\$", r"\1\\$", written) if "$" in written else written
+        return re.sub(r"^/(?=\w)", "&#47;", dollars.replace("\u200b", BLANK), flags=re.MULTILINE)
 
 
 def document(markdown: str) -> Cleaned:
     """Return a whole document that is safe between our own texts.
 
-    `removals` lists its invisible parts. Blocks that it leaves open are closed, so that they do not
-    include text after an empty line.
+    `removals` lists what it does not show.
     """
-    cleaned = clean(markdown)
-    quiet = _closed(_neutralised(_without_tags(cleaned.text)))
-    if active_markup(quiet) or (cleaned.text.strip() == "" and markdown.strip() != ""):
-        return cleaned.model_copy(update={"text": fenced(markdown)})
-    return cleaned.model_copy(update={"text": quiet})
+    text = without_unseen(markdown.replace("\r\n", "\n").replace("\r", "\n"))[0][:LONGEST_TEXT]
+    quiet = _QuietWriter().write(text).strip("\n")
+    removals = clean(markdown).removals
+    if active_markup(quiet) or (not quiet and markdown.strip()):
+        quiet = fenced(markdown)
+    return Cleaned(text=quiet, removals=removals)
 
 
 def line(markdown: str, longest: int = 600) -> str:
@@ -102,13 +116,10 @@ def line(markdown: str, longest: int = 600) -> str:
 
     They begin no block, in any position.
     """
-    words = cut(
-        " ".join((markdown if _HARMLESS.fullmatch(markdown) else clean(markdown).text).split()),
-        longest,
-    )
+    words = cut(" ".join(clean_plain(markdown).text.split()), longest)
     if _HARMLESS.fullmatch(words):
         return _not_first(words)
-    quiet = _neutralised(_without_tags(words))
+    quiet = " ".join(_QuietWriter().write_line(words).split())
     return _not_first(code(words) if active_markup_in_line(quiet) else quiet)
 
 
@@ -154,12 +165,10 @@ def fenced(text: str, language: str = "") -> str:
 
 def reveal_invisible(text: str) -> str:
     """Return the text with each invisible character as its code, such as `⟨U+200B⟩`."""
-    parts: list[str] = []
-    reached = 0
-    for start, end, _ in sorted(invisible_spans(text)):
-        parts += [text[reached:start], "".join(f"⟨U+{ord(char):04X}⟩" for char in text[start:end])]
-        reached = end
-    return "".join([*parts, text[reached:]])
+    places = invisible_characters(text)
+    return "".join(
+        f"⟨U+{ord(char):04X}⟩" if place in places else char for place, char in enumerate(text)
+    )
 
 
 def show_source(text: str, language: str = "markdown") -> str:
@@ -211,92 +220,9 @@ def separate_signs(text: str) -> str:
     return _TOGETHER.sub(rf"\1{BLANK}", text)
 
 
-def _without_tags(text: str) -> str:
-    """Return the text with its tags shown as text.
-
-    Without a tag other text becomes code or ceases to be code, so it is read again until it stays.
-    """
-    for _ in range(_MOST_READINGS if "<" in text else 0):
-        shown = _outside_code(text, lambda words: _TAG.sub(_tag, words))
-        if shown == text:
-            break
-        text = shown
-    return text
-
-
-def _tag(found: re.Match[str]) -> str:
-    return found[0] if len(found["esc"]) % 2 else f"{found['esc']}&lt;"
-
-
-def _neutralised(text: str) -> str:
-    return _outside_code(text, lambda words: _ACTIVE.sub(_harmless, words))
-
-
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
-    parts: list[str] = []
-    reached = 0
-    for start, end, _ in sorted(read(text).code):
-        if start >= reached:
-            parts += [change(text[reached:start]), text[start:end]]
-            reached = end
-    return "".join([*parts, change(text[reached:])])
-
-
-def _harmless(found: re.Match[str]) -> str:
-    """Return the replacement for one active element.
-
-    A sign that is escaped by a backslash is already plain text.
-    """
-    slashes, sign = found["esc"], found[0][len(found["esc"]) :]
-    escaped = len(slashes) % 2 == 1
-    return slashes + _instead(found, sign, escaped=escaped)
-
-
-def _instead(found: re.Match[str], sign: str, *, escaped: bool) -> str:
-    match found.lastgroup:
-        case "target":
-            return inert_address(sign) if points_at_thread(sign) else sign
-        case "auto" if not escaped:
-            return _address(found, sign[1:-1]) if _acts(sign[1:-1]) else sign
-        case "url":
-            return _address(found, sign)
-        case "image":
-            return sign if escaped else "🖼 [" + ("picture]" if sign.endswith("]") else "")
-        case "label" | "dollar":
-            return sign if escaped else f"\\{sign}"
-        case "entity":
-            return (
-                sign
-                if escaped or _HARMLESS_ENTITIES.match(found.string, found.end() - 1)
-                else "&amp;"
-            )
-        case "command":
-            return "&#47;"
-        case "drawn":
-            return "text"
-        case _:
-            return sign + BLANK
-
-
-def _address(found: re.Match[str], url: str) -> str:
-    """Return the replacement for a bare address.
-
-    One that would act becomes a link that shows it and leads to the same place.
-    """
-    if not _acts(url):
-        return url
-    url, after = url.rstrip(".,;:!?*_~"), url[len(url.rstrip(".,;:!?*_~")) :]
-    shown = re.sub(r"([\\*_~$])", r"\\\1", url).replace("&", "&amp;")
-    shown = separate_signs(shown)
-    in_link = found.string.endswith("[", 0, found.start())
-    return f"{shown}{after}" if in_link else f"[{shown}](<{inert_address(url)}>){after}"
+def _separated(text: str) -> str:
+    return _TOGETHER.sub("\\1\u200b", text)
 
 
 def _acts(url: str) -> bool:
     return points_at_thread(url) or re.search(r"@|#\d|\bGH-\d", url, re.IGNORECASE) is not None
-
-
-def _closed(text: str) -> str:
-    """Return the text with an open code block closed."""
-    mark = open_fence(text)
-    return f"{text.rstrip()}\n{mark}" if mark else text.strip("\n")

@@ -22,26 +22,28 @@ letters of right-to-left scripts stay and keep their order.
 import unicodedata
 
 from forge_bot.prompts import characters as chars
-from forge_bot.prompts.removals import RemovalKind, RemovedSpan
+from forge_bot.prompts.removals import RemovalKind
 
 _KINDS = {"Cc": RemovalKind.CONTROL_CHARACTER, "Co": RemovalKind.PRIVATE_USE_CHARACTER}
 
 
-def invisible_spans(text: str) -> list[RemovedSpan]:
-    """Return one span for each invisible character without an effect, in linear time."""
+def without_unseen(text: str) -> tuple[str, list[tuple[RemovalKind, int]]]:
+    """Return the text without the invisible characters that have no effect, and the kind and line
+    of each. A removal can leave another character without effect, so the text is read until none is
+    left.
+    """
+    removed: list[tuple[RemovalKind, int]] = []
+    while places := invisible_characters(text):
+        removed += [(kind, text.count("\n", 0, place) + 1) for place, kind in places.items()]
+        text = "".join(char for place, char in enumerate(text) if place not in places)
+    return text, removed
+
+
+def invisible_characters(text: str) -> dict[int, RemovalKind]:
+    """Return the place and kind of each invisible character without an effect, in linear time."""
     # A text has few different characters, so each of them is looked at once.
     suspects = {char for char in set(text) if chars.is_suspect(char)}
-    return _Reader(text, suspects).spans() if suspects else []
-
-
-def hides(content: str, before: str, after: str) -> bool:
-    """Return whether all of `content` would be removed between these neighbours.
-
-    It is for characters that are written as entities.
-    """
-    here = range(len(before), len(before) + len(content))
-    gone = {span.start for span in invisible_spans(before + content + after)}
-    return bool(content) and gone.issuperset(here)
+    return _Reader(text, suspects).places() if suspects else {}
 
 
 class _Reader:
@@ -54,19 +56,18 @@ class _Reader:
         self._line_end = -1
         self._line_has_dots = False
 
-    def spans(self) -> list[RemovedSpan]:
-        found: list[RemovedSpan] = []
+    def places(self) -> dict[int, RemovalKind]:
+        places: dict[int, RemovalKind] = {}
         dropped = -1  # the last dropped character
         seen = -1  # the last kept character before it
         for index in [index for index, char in enumerate(self._text) if char in self._suspects]:
             before = seen if dropped == index - 1 else index - 1
             if not self._is_needed(before, index):
-                kind = _KINDS.get(
+                places[index] = _KINDS.get(
                     unicodedata.category(self._text[index]), RemovalKind.INVISIBLE_CHARACTER
                 )
-                found.append(RemovedSpan(index, index + 1, kind))
                 dropped, seen = index, before
-        return found
+        return places
 
     def _is_needed(self, before: int, index: int) -> bool:
         """Return whether the character at `index`, after the one at `before`, has an effect."""

@@ -1,15 +1,11 @@
-"""Clean untrusted text for a model. Invisible parts are removed and reported.
+"""Clean untrusted text for a model: only what a reader is shown stays, and what goes is counted.
 
-The visible text does not change. The measure is what GitHub shows of a comment, and in doubt what a
-browser shows of its HTML. Spans are found in the source by reading it as Markdown and as HTML and
-are cut out; nothing is inserted or rewritten, except that line ends become newlines. A cut can
-create new markup, so the text is read again until nothing is found: cleaning a cleaned text changes
-nothing.
+The measure is what GitHub shows of a comment. The text is written anew from what the parser shows
+as words (`visible_markdown`), so it may differ from the source in markup, and cleaning a cleaned
+text changes nothing.
 
-Not removed, though invisible: addresses of links and images; link labels, footnote labels and
-languages of code blocks of one short word; properties in a map or model that a code block draws.
-Not removed, because a person who looks sees them: text far to the right in code, and the content of
-a `<details>`.
+Not left out, though not read at once: addresses of links and images without blanks, text far to the
+right in code, and the content of a `<details>`.
 """
 
 import re
@@ -22,16 +18,17 @@ from html import escape
 from pydantic import BaseModel, ConfigDict
 
 from forge_bot.prompts.characters import is_suspect
-from forge_bot.prompts.hidden_text import read, shorten
-from forge_bot.prompts.invisible import invisible_spans
+from forge_bot.prompts.invisible import without_unseen
+from forge_bot.prompts.raw_html import unescape
 from forge_bot.prompts.removals import (
     Removal,
     RemovalKind,
     count_in_words,
-    cut,
-    removals_of,
+    list_removals,
     sentence,
 )
+from forge_bot.prompts.visible_markdown import MarkdownWriter
+from forge_bot.text_format import code_block
 
 __all__ = [
     "LONGEST_TEXT",
@@ -47,11 +44,12 @@ __all__ = [
 
 # GitHub accepts 65,536 characters for an issue or a comment.
 LONGEST_TEXT = 200_000
-# The maximum text read for one cleaning, all rounds together: a bound on time. Only crafted markup
-# needs more rounds.
-_MOST_READ = 600_000
-_MOST_ROUNDS = 50
+_MOST_ROUNDS = 4
 _MOST_LINES = 5
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_PLAIN = re.compile(r"[A-Za-z](?:[A-Za-z0-9,.;:'()%/-]| (?=[A-Za-z0-9]))*\n?")
+"""Words on one line without any markup."""
 
 _DELIMITER = "untrusted-text"
 _LONGEST_LABEL = 200
@@ -74,7 +72,9 @@ _NOT_ASCII = re.compile(r"([^\x00-\x7f]+)")
 
 
 class Cleaned(BaseModel):
-    """A text without its hidden parts, and these parts. `removals` is empty if there were none."""
+    """A text with only what a reader is shown, and what was left out. `removals` is empty if that
+    was nothing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -83,29 +83,13 @@ class Cleaned(BaseModel):
 
 
 def clean(markdown: str) -> Cleaned:
-    """Return `markdown` without the parts that GitHub would not show. For bodies and comments;
-    never raises.
+    """Return `markdown` written anew, with only what GitHub shows a reader as words. For bodies and
+    comments; never raises.
 
-    Characters beyond LONGEST_TEXT are removed, and so is the whole of a text whose markup is nested
-    too deep to be read; both are reported.
+    Characters beyond LONGEST_TEXT are left out and counted.
     """
-    text, tally = _without_unseen(_newlines(markdown))
-    if len(text) > LONGEST_TEXT:
-        tally[RemovalKind.TOO_LONG] += len(text) - LONGEST_TEXT
-        text = text[:LONGEST_TEXT]
-    reading = read(text)
-    effort = len(text)
-    for _ in range(_MOST_ROUNDS):
-        after, found = shorten(reading) if reading.hidden else (reading, {})
-        if after.text == reading.text:
-            return Cleaned(text=after.text, removals=removals_of(tally))
-        tally.update(found)
-        reading = after
-        effort += len(after.text)
-        if effort > _MOST_READ:
-            break
-    tally[RemovalKind.TANGLED] += len(reading.text)
-    return Cleaned(text="", removals=removals_of(tally))
+    text, removed = _write(markdown)
+    return Cleaned(text=text, removals=list_removals(Counter(kind for kind, _ in removed)))
 
 
 def clean_plain(text: str) -> Cleaned:
@@ -113,38 +97,66 @@ def clean_plain(text: str) -> Cleaned:
 
     It is for text that is shown unchanged: titles, file names, labels, branches.
     """
-    seen, tally = _without_unseen(_newlines(text))
-    return Cleaned(text=seen, removals=removals_of(tally))
+    seen, removed = without_unseen(_newlines(text))
+    return Cleaned(text=seen, removals=list_removals(Counter(kind for kind, _ in removed)))
 
 
 # A document is checked when it is written, when it is asked about and when it is shown.
 @lru_cache(maxsize=64)
 def what_is_hidden(markdown: str) -> str:
-    """Return the hidden parts of a document, with their lines, in words; "" if there are none.
+    """Return the parts of a document that a reader is not shown, with their lines, in words; "" if
+    there are none.
 
     A byte order mark at the beginning, which editors write, hides nothing.
     """
-    text = _newlines(markdown.removeprefix("\ufeff"))[:LONGEST_TEXT]
-    found = count_in_words(clean(text).removals)
-    if not found:
+    _, removed = _write(markdown.removeprefix("\ufeff"))
+    if not removed:
         return ""
-    lines = sorted({text.count("\n", 0, span.start) + 1 for span in read(text).hidden})
+    lines = sorted({line for _, line in removed if line})
     named = ", ".join(str(line) for line in lines[:_MOST_LINES]) + (
         " …" if len(lines) > _MOST_LINES else ""
     )
-    return f"{found} (line{'s' if len(lines) > 1 else ''} {named})"
+    counted = count_in_words(list_removals(Counter(kind for kind, _ in removed)))
+    return f"{counted} (line{'s' if len(lines) > 1 else ''} {named})" if lines else counted
+
+
+def _write(markdown: str) -> tuple[str, list[tuple[RemovalKind, int]]]:
+    """Return the text written anew, and what was left out with its line, 0 if none is known."""
+    text, removed = without_unseen(_newlines(markdown))
+    if len(text) > LONGEST_TEXT:
+        removed += [(RemovalKind.TOO_LONG, 0)] * (len(text) - LONGEST_TEXT)
+        text = text[:LONGEST_TEXT]
+    if _PLAIN.fullmatch(text):
+        return text, removed
+    written = _stable(writer := MarkdownWriter(), text)
+    removed += writer.removed
+    if not removed:
+        removed += [(RemovalKind.UNSEEN_WORD, 0)] * len(_words(text) - _words(written))
+        if text.strip() and not written and not removed:
+            removed.append((RemovalKind.TANGLED, 1))
+    return written, removed
+
+
+def _stable(writer: MarkdownWriter, text: str) -> str:
+    """Return a text that is written anew as itself. Where that takes more than a few rounds, its
+    words are shown as code.
+    """
+    written = writer.write(text)
+    for _ in range(_MOST_ROUNDS):
+        again = MarkdownWriter().write(written)
+        if again == written:
+            return written
+        written = again
+    return f"{code_block(written.rstrip())}\n"
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text, without its tags."""
+    return set(_WORD.findall(unescape(_TAG.sub(" ", text))))
 
 
 def _newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _without_unseen(text: str) -> tuple[str, Counter[RemovalKind]]:
-    tally: Counter[RemovalKind] = Counter()
-    while spans := invisible_spans(text):
-        text, found = cut(text, spans)
-        tally += found
-    return text, tally
 
 
 def fence(text: str, label: str) -> str:
@@ -198,5 +210,5 @@ def _folded(char: str) -> str:
 
 def _escaped_label(label: str) -> str:
     line = " ".join(label.split())
-    seen, _ = cut(line, invisible_spans(line))
+    seen, _ = without_unseen(line)
     return escape(seen[:_LONGEST_LABEL])

@@ -1,0 +1,175 @@
+"""The pieces of a paragraph of Markdown, and how they are written to be read as they are."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple, cast
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+
+_MOST_STEPS = 4_000_000
+"""Brackets times characters of a paragraph: the parser looks for the end of each bracket."""
+MARKS = {"strong_open", "strong_close", "em_open", "em_close", "s_open", "s_close"}
+_HARMLESS = re.compile(r"(?![-+#=>]|\d+[.)])(?:[\w \t.,;:?!()'\"“”‘’%/+=-](?<!_))*")
+"""Words that mean nothing in Markdown, wherever they stand in a paragraph of one line."""
+_SIGNS = re.compile(r"([\\`*_\[\]<>~|#$!])")
+_BEGINNING = re.compile(r"^([ \t]*(?:\d{1,9}(?=[.)])|(?=[-+=:])))", re.MULTILINE)
+
+
+class Piece(NamedTuple):
+    """A part of a paragraph: `kind` is text, code, picture, link, end, note, or a parser's mark."""
+
+    kind: str
+    text: str
+
+
+@cache
+def parser() -> MarkdownIt:
+    """Return the parser of all Markdown of strangers and models."""
+    made = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
+    footnote_plugin(made, inline=False)
+    made.core.ruler.at("inline", _parse_inline)
+    made.core.ruler.before("footnote_tail", "first_footnotes", _keep_first_footnotes)
+    made.validateLink = lambda _: True  # pyright: ignore[reportAttributeAccessIssue]  # all are read
+    return made
+
+
+def _parse_inline(state: StateCore) -> None:
+    """Parse each paragraph as the library does, except one that would keep it busy for minutes."""
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = []
+            if token.content.count("[") * len(token.content) > _MOST_STEPS:
+                token.children = [Token("tangled", "", 0)]
+            else:
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _keep_first_footnotes(state: StateCore) -> None:
+    """Drop the second definition of a footnote: GitHub shows the first, the library the last."""
+    defined: set[str] = set()
+    is_second = False
+    kept: list[Token] = []
+    for token in state.tokens:
+        if token.type == "footnote_reference_open":
+            label = str(token.meta["label"])
+            is_second = label in defined
+            defined.add(label)
+        if not is_second:
+            kept.append(token)
+        elif token.type == "footnote_reference_close":
+            is_second = False
+    state.tokens = kept
+
+
+def write_paragraph(pieces: Sequence[Piece], encode: Callable[[str], str]) -> str:
+    """Return a paragraph that is read as these pieces, with as few escapes as possible.
+
+    `encode` may write characters in another way that is read alike.
+    """
+    pieces = _joined(pieces)
+    if len(pieces) == 1 and pieces[0].kind == "text" and _HARMLESS.fullmatch(pieces[0].text):
+        return pieces[0].text
+    for escapes in (False, True):
+        written = encode(_source(pieces, escapes=escapes, marks=True))
+        if _read_again(written) == pieces:
+            return written
+    return encode(_source(pieces, escapes=True, marks=False))
+
+
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Return the pieces with neighbouring texts as one, blanks as they are read, no empty text."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if piece.kind == "text" and joined and joined[-1].kind == "text":
+            joined[-1] = Piece("text", joined[-1].text + piece.text)
+        else:
+            joined.append(piece)
+    tidy = [
+        Piece("text", re.sub(r"[ \t]*\n\s*", "\n", piece.text)) if piece.kind == "text" else piece
+        for piece in joined
+    ]
+    if tidy and tidy[0].kind == "text":
+        tidy[0] = Piece("text", tidy[0].text.lstrip())
+    if tidy and tidy[-1].kind == "text":
+        tidy[-1] = Piece("text", tidy[-1].text.rstrip())
+    return [piece for piece in tidy if piece.text or piece.kind != "text"]
+
+
+def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
+    parts: list[str] = []
+    opened: list[int] = []
+    for piece in pieces:
+        match piece.kind:
+            case "text":
+                parts.append(_escaped(piece.text) if escapes else piece.text)
+            case "code":
+                parts.append(_code_span(piece.text))
+            case "picture":
+                parts.append(f"![]({_target(piece.text)})")
+            case "note":
+                parts.append(f"[^{piece.text}]")
+            case "link":
+                opened.append(len(parts))
+            case "end":
+                words = "".join(parts[(start := opened.pop()) :])
+                is_bare = words == piece.text and re.fullmatch(r"https?://[^\s<>]+", words)
+                parts[start:] = [f"<{words}>" if is_bare else f"[{words}]({_target(piece.text)})"]
+            case _:
+                parts.append(piece.text if marks else "")
+    return "".join(parts)
+
+
+def _escaped(text: str) -> str:
+    signs = _SIGNS.sub(r"\\\1", text.replace("&", "&amp;"))
+    return _BEGINNING.sub(lambda found: f"{found[1]}\\", signs)
+
+
+def _code_span(text: str) -> str:
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    ticks = "`" * (longest + 1)
+    blank = " " if text.startswith("`") or text.endswith("`") or re.fullmatch(r" .* ", text) else ""
+    return f"{ticks}{blank}{text}{blank}{ticks}"
+
+
+def _target(address: str) -> str:
+    if not address or re.fullmatch(r"[^\s<>()\\]+", address):
+        return address
+    return "<" + re.sub(r"([<>\\])", r"\\\1", address) + ">"
+
+
+def _read_again(written: str) -> list[Piece] | None:
+    """Return the pieces of a paragraph; None if the text is not read as one paragraph."""
+    notes = {f":{number}": -1 for number in re.findall(r"\[\^(\d+)\]", written)}
+    tokens = parser().parse(written, {"footnotes": {"refs": notes}})
+    blocks = [token.type for token in tokens if token.level == 0 and token.nesting >= 0]
+    blocks = [block for block in blocks if block != "footnote_block_open"]
+    if blocks != ["paragraph_open"]:
+        return None
+    return _joined(_plain_pieces(tokens[1].children or []))
+
+
+def _plain_pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
+    addresses: list[str] = []
+    for token in tokens:
+        match token.type:
+            case "text" | "softbreak" | "hardbreak":
+                yield Piece("text", token.content if token.type == "text" else "\n")
+            case "code_inline":
+                yield Piece("code", token.content)
+            case "image":
+                yield Piece("picture", str(token.attrGet("src") or ""))
+            case "footnote_ref":
+                yield Piece("note", str(cast("dict[str, object]", token.meta)["label"]))
+            case "link_open":
+                addresses.append(str(token.attrGet("href") or ""))
+                yield Piece("link", addresses[-1])
+            case "link_close":
+                yield Piece("end", addresses.pop())
+            case "html_inline":
+                yield Piece("html", token.content)
+            case _:
+                yield Piece(token.type, token.markup)
