@@ -131,7 +131,8 @@ def _write(markdown: str) -> tuple[str, list[tuple[RemovalKind, int]]]:
     written = _stable(writer := MarkdownWriter(), text)
     removed += writer.removed
     if not removed:
-        removed += [(RemovalKind.UNSEEN_WORD, 0)] * len(_words(text) - _words(written))
+        lost = _words(text) - _words(written)
+        removed += [(RemovalKind.UNSEEN_WORD, _line_of(word, text)) for word in sorted(lost)]
         if text.strip() and not written and not removed:
             removed.append((RemovalKind.TANGLED, 1))
     return written, removed
@@ -153,6 +154,10 @@ def _stable(writer: MarkdownWriter, text: str) -> str:
 def _words(text: str) -> set[str]:
     """Return the words of a text, without its tags."""
     return set(_WORD.findall(unescape(_TAG.sub(" ", text))))
+
+
+def _line_of(word: str, text: str) -> int:
+    return text.count("\n", 0, max(0, text.find(word))) + 1
 
 
 def _newlines(text: str) -> str:

@@ -80,26 +80,8 @@ SEEN = {
     "small once and twice": f"<sup><sub>{ORDER}</sub></sup>",
     "small again and again": "".join(f"<sup>{ORDER}</sup> " for _ in range(30)),
     "ruby": f"<ruby>a<rp>(</rp><rt>{ORDER}</rt><rp>)</rp></ruby>",
-    "small steps": rf"$a\kern-0.5em\hspace{{2em}}\text{{{ORDER}}}$",
-    "rows with a gap": rf"$$\begin{{array}}{{c}}a\\[5pt]\text{{{ORDER}}}\end{{array}}$$",
-    "a coloured box": rf"$\colorbox{{yellow}}{{{ORDER}}}$",
-    "a command that hides nothing": rf"$\newcommand{{\R}}{{\mathbb{{R}}}}\R\text{{{ORDER}}}$",
-    "a visible colour": rf"$\definecolor{{c}}{{rgb}}{{0,0.5,0}}\color{{c}}\text{{{ORDER}}}$",
-    "a diagram's words": f"```mermaid\nmindmap\n  style guide\n    {ORDER}\n```",
-    "a frame": rf"$\bbox[yellow, 2px]{{\text{{{ORDER}}}}}$",
-    "columns": rf"$\begin{{array}}{{l|cr}}a&b\cr[2pt]\text{{{ORDER}}}\end{{array}}$",
-    "a note below a brace": rf"$\underbrace{{x}}_{{\mathclap{{\text{{{ORDER}}}}}}}\!$",
-    "a rule": rf"$\text{{{ORDER}}}\rule{{2em}}{{1pt}}$",
-    "boxes with labels": (
-        f"```mermaid\ngraph TD\nuser_data_api[User data API] --> B[{ORDER}]\n"
-        "style B fill:#333,color:#fff\n```"
-    ),
-    "a box without a label": f"```mermaid\ngraph TD\nA-->{NAME}\n{NAME}-->B\n```",
-    "messages": (
-        f"```mermaid\nsequenceDiagram\nparticipant C as Client\nC->>S: {NAME}, {ORDER}\n```"
-    ),
-    "a title": f"```mermaid\n---\ntitle: {ORDER}\n---\ngraph TD\nA-->B\n```",
-    "classes": f"```mermaid\nclassDiagram\nclass Style\nStyle : {ORDER}\n```",
+    "money": f"$5 {ORDER} $6",
+    "a formula without commands": f"$x = {ORDER}$",
 }
 
 
