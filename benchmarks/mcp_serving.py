@@ -23,7 +23,7 @@ from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.processes import started_by
 from tests.mcp_server.host import hosting_in
 
-SIZES = (0, 1_000, 10_000)
+SIZES = (0, 200)
 STARTS = 21
 CALLS = 500
 _TASK = "Nobody is on call before the start"

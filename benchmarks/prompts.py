@@ -10,12 +10,12 @@ from forge_bot.engine.pipeline import AnsweringPhase
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.prompts.assemble import assemble
-from forge_bot.runs.past_runs.past_run_index import history_at, memory, past_runs
+from forge_bot.runs.past_runs.past_run_reader import RUNS_READ, history_at
 from forge_bot.values import PhaseId
 from tests.fakes.finished import Finished, demo, finished
 from tests.fakes.processes import started_by
 
-SIZES = (0, 1_000, 10_000)
+SIZES = (0, RUNS_READ)
 
 
 def rows() -> Iterator[Row]:
@@ -71,27 +71,12 @@ def _alone(run: Finished) -> Figure:
 
 
 def _reading(run: Finished, said: str) -> Iterator[Row]:
-    """The past runs of a commit when nobody has seen them before, and when they are remembered."""
+    """The first question about the past runs of a commit, which reads them."""
     documents = DocumentNames.of(run.prompts.run.pipeline)
-    yield Row(
-        "past runs, read the first time",
-        said,
-        1,
-        summed_up([timed(lambda: past_runs(run.repository, run.base, documents))]),
-    )
-    again = measured(lambda: past_runs(run.repository, run.base, documents), 3, clock=WALL)
-    yield Row("past runs, remembered", said, 3, again)
-    size = memory(run.repository).stat().st_size / 1e6
-    yield Row("past runs, size of the memory", said, 1, Figure(size, size, size, "MB"))
     title = run.prompts.run.request.title
 
     def first() -> object:
         history_at.cache_clear()
         return history_at(run.repository, run.base, documents).recall(title)
 
-    yield Row("past runs, first question, no index kept", said, 1, summed_up([timed(first)]))
-    kept = summed_up([timed(first) for _ in range(5)])
-    yield Row("past runs, first question of a process, index kept", said, 5, kept)
-    kept_files = memory(run.repository).parent.glob("history-*.sqlite")
-    size = max((path.stat().st_size / 1e6 for path in kept_files), default=0.0)
-    yield Row("past runs, size of the index", said, 1, Figure(size, size, size, "MB"))
+    yield Row("past runs, first question", said, 3, summed_up([timed(first) for _ in range(3)]))

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from benchmarks.measuring import Row, measured
 from forge_bot.knowledge.history import History
+from forge_bot.runs.past_runs.past_run_reader import RUNS_READ
 from tests.fakes.made_up import MadeUp
 
-SIZES = (0, 1_000, 10_000)
+SIZES = (0, RUNS_READ)
 
 
 def rows() -> Iterator[Row]:

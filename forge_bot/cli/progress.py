@@ -26,7 +26,6 @@ from forge_bot.runs.notifications import (
     Explained,
     Message,
     Notice,
-    PastRunsRead,
     PhaseBegan,
     PhaseEnded,
     PromptSent,
@@ -75,8 +74,6 @@ class Progress:
                 self._ended(notice)
             case PromptSent():
                 self._sent(notice)
-            case PastRunsRead():
-                self._read(notice)
             case CommandBegan():
                 self._do(say("cli.progress.running", command=" ".join(notice.argv)))
             case CommandEnded():
@@ -119,12 +116,6 @@ class Progress:
         for each in (*notice.dropped, notice.removed):
             if each:
                 self.line(f"  [dim]· {escape(each)}[/]")
-
-    def _read(self, notice: PastRunsRead) -> None:
-        if self.console.is_terminal:
-            self._do(notice.text)
-        else:
-            self.line(f"  [dim]· {escape(notice.text)}[/]")
 
     def _thinking(
         self, notice: ModelAsked | ModelAnswered | RequestStarted | AnswerRejected, task: str | None

@@ -1,13 +1,10 @@
-"""All past runs of a repository: indexed at the first question, asked many times, and what they
-answer as plain data.
-"""
+"""The past runs of a repository, searched in memory, and the results as plain data."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Protocol, TypeVar
 
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.knowledge.repeated_remarks import Remark, Theme, Themes
+from forge_bot.knowledge.repeated_remarks import Remark, Theme, about, grouped
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.search_words import one_line, words
 from forge_bot.values import Frozen, Severity
@@ -25,33 +22,7 @@ class Pattern(Frozen):
     by_person: bool = False
 
 
-class RunKey(NamedTuple):
-    """Folder, tree and day of a run: its identity, and its place in time."""
-
-    name: str
-    tree: str
-    date: str
-
-
-class _Dated(Protocol):
-    """Anything with the name and the day of a run."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def date(self) -> str: ...
-
-
-_AnyDated = TypeVar("_AnyDated", bound=_Dated)
-
-
-def newest_first(dated: Iterable[_AnyDated]) -> list[_AnyDated]:
-    """Return runs in the order in which they matter: by day, and those of a day by name."""
-    by_name = sorted(dated, key=lambda each: each.name)
-    return sorted(by_name, key=lambda each: each.date, reverse=True)
-
-
-def found_in(place: int, run: PastRun) -> Iterator[Remark]:
+def _found_in(place: int, run: PastRun) -> Iterator[Remark]:
     """Yield the findings of a run, and the notes of people who rejected something there."""
     for gate, notes in run.rejections:
         if text := one_line(notes):
@@ -61,15 +32,14 @@ def found_in(place: int, run: PastRun) -> Iterator[Remark]:
             yield Remark(place, by, finding.severity, text)
 
 
-def stuck_in(place: int, run: PastRun) -> Iterator[Remark]:
+def _stuck_in(place: int, run: PastRun) -> Iterator[Remark]:
     """Yield the points where a run got stuck."""
     return (Remark(place, "", Severity.MINOR, one_line(point)) for point in run.friction)
 
 
-def pattern(theme: Theme) -> Pattern:
+def _pattern(theme: Theme) -> Pattern:
     """A theme for a prompt: `where` is its files, then the phases or agents that found it."""
-    by = sorted(theme.by, key=lambda name: -theme.by[name])
-    places = (*sorted(theme.files), *map(one_line, by))
+    places = (*sorted(theme.files), *map(one_line, theme.by))
     return Pattern(
         text=theme.text,
         severity=theme.severity,
@@ -101,7 +71,7 @@ class Recall(Frozen):
 
 
 # A request states its subject at its beginning; logs and stack traces follow.
-CHARACTERS_READ = 2_000
+_CHARACTERS_READ = 2_000
 _SUMMARY_SHOWN = 200
 _FEWEST_SHARED = 2
 
@@ -113,7 +83,8 @@ class History:
     """
 
     def __init__(self, runs: Sequence[PastRun]) -> None:
-        self.runs: Sequence[PastRun] = newest_first({run.name: run for run in runs}.values())
+        by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
+        self.runs: Sequence[PastRun] = sorted(by_name, key=lambda run: run.date, reverse=True)
         self._words: dict[str, frozenset[str]] = {}
 
     def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
@@ -129,7 +100,7 @@ class History:
     def _best(
         self, asked: Sequence[str], limit: int = 3, exclude: str = ""
     ) -> list[tuple[PastRun, float]]:
-        best = self.ranking.best(asked, limit + 1)
+        best = self._ranking.best(asked, limit + 1)
         found = ((self.runs[place], score) for place, score in best)
         return [each for each in found if each[0].name != exclude][:limit]
 
@@ -138,11 +109,13 @@ class History:
 
         People come first, then the most frequent and newest.
         """
-        return tuple(pattern(theme) for theme in self.findings.about(_asked(text), files, limit))
+        themes = about(self._findings, len(self.runs), _asked(text), files, limit)
+        return tuple(_pattern(theme) for theme in themes)
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
         """Return where runs got stuck on a text or files, the most frequent and newest first."""
-        return tuple(theme.text for theme in self.stuck.about(_asked(text), (), limit))
+        themes = about(self._stuck, len(self.runs), _asked(text), (), limit)
+        return tuple(theme.text for theme in themes)
 
     def recall(
         self,
@@ -183,28 +156,24 @@ class History:
     def _words_in(self, run: PastRun) -> frozenset[str]:
         """Return the words of a run, split only once: several agents find the same runs."""
         if run.name not in self._words:
-            self._words[run.name] = frozenset(words_of(run))
+            self._words[run.name] = frozenset(_words_of(run))
         return self._words[run.name]
 
     @cached_property
-    def ranking(self) -> Ranking:
-        """The index for runs like a text."""
-        return Ranking([words_of(run) for run in self.runs])
+    def _ranking(self) -> Ranking:
+        return Ranking([_words_of(run) for run in self.runs])
 
     @cached_property
-    def findings(self) -> Themes:
-        """The index for remarks of people and reviewers."""
-        return self._themes(found_in)
+    def _findings(self) -> list[Theme]:
+        return self._themes(_found_in)
 
     @cached_property
-    def stuck(self) -> Themes:
-        """The index for the points where runs got stuck."""
-        return self._themes(stuck_in)
+    def _stuck(self) -> list[Theme]:
+        return self._themes(_stuck_in)
 
-    def _themes(self, said: Callable[[int, PastRun], Iterator[Remark]]) -> Themes:
+    def _themes(self, said: Callable[[int, PastRun], Iterator[Remark]]) -> list[Theme]:
         oldest_first = enumerate(reversed(self.runs))
-        remarks = [remark for place, run in oldest_first for remark in said(place, run)]
-        return Themes.of(remarks, len(self.runs))
+        return grouped(remark for place, run in oldest_first for remark in said(place, run))
 
 
 @lru_cache(maxsize=8)
@@ -213,13 +182,13 @@ def _asked(text: str) -> tuple[str, ...]:
 
     The same query goes to runs, findings and friction, and comes from several agents.
     """
-    return tuple(words(text[:CHARACTERS_READ]))
+    return tuple(words(text[:_CHARACTERS_READ]))
 
 
-def words_of(run: PastRun) -> list[str]:
+def _words_of(run: PastRun) -> list[str]:
     """Return the words of a run; those of its title count twice."""
     return words(
-        " ".join((run.title, run.title, run.request[:CHARACTERS_READ], run.summary, *run.files))
+        " ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files))
     )
 
 

@@ -201,11 +201,6 @@ def _tasks(state: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
         yield table(task, "spec") or table(task)
 
 
-def day_of(name: str, written: str | None) -> str:
-    """Return the day of the run with that name and state, as `read_past_run` does."""
-    return _date(json_object(written or ""), name)
-
-
 def _date(state: Mapping[str, object], name: str) -> str:
     """Return the day the run began, as YYYY-MM-DD.
 

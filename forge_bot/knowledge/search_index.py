@@ -4,8 +4,8 @@ An inverted index limits the ranking to documents that can match.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from numpy import float64, intp
@@ -16,63 +16,44 @@ MOST_WORDS = 24
 _DIGITS = 6
 
 
-class WordValue(NamedTuple):
-    """A word's inverse document frequency, the positions of its documents, and what it adds to the
-    score of each.
-    """
-
-    idf: float
-    holders: "NDArray[intp]"
-    scores: "NDArray[float64]"
-
-
-class WordValues(Protocol):
-    """The words of a number of documents with their values."""
-
-    size: int
-
-    def idf(self, word: str) -> float | None:
-        """Return the inverse document frequency of a word, None if no document has it."""
-        ...
-
-    def value(self, word: str) -> WordValue:
-        """Return the value of a word that a document has."""
-        ...
-
-
 class Ranking:
-    """An index over documents that are given as lists of words, or as the values of their words.
+    """An index over documents that are given as lists of words.
 
     Of documents with equal scores the one given first comes first, so the given order is the
     preferred order.
-
-    No document is skipped, however common its words are. A query only adds up the values of its
-    words in one pass.
     """
 
-    def __init__(self, documents: "Sequence[Sequence[str]] | WordValues") -> None:
-        self.values = DocumentWords(documents) if isinstance(documents, Sequence) else documents
+    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
+        self._size = len(documents)
+        # The library divides by the number of documents and by their mean length, so neither may be
+        # zero.
+        self._places = [place for place, words in enumerate(documents) if words]
+        self._scorer = (
+            _scorer([documents[place] for place in self._places]) if self._places else None
+        )
+        self._holders: dict[str, list[int]] = {}
+        self._values: dict[str, tuple[NDArray[intp], NDArray[float64]]] = {}
+        for at, counts in enumerate(self._scorer.doc_freqs if self._scorer else ()):
+            for word in counts:
+                self._holders.setdefault(word, []).append(at)
 
     def best(self, question: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Return the positions and scores of the documents that share a word with the query.
 
         The best come first, at most `limit`.
         """
-        if not self.values.size or limit < 1:
+        if self._scorer is None or limit < 1:
             return []
         import numpy as np
 
-        totals = np.zeros(self.values.size)
+        totals = np.zeros(self._size)
         for word in self.most_informative(question):
-            value = self.values.value(word)
-            totals[value.holders] += value.scores
+            holders, scores = self._value(self._scorer, word)
+            totals[holders] += scores
         # Scores are rounded, so that equal documents stay equal whatever order their words were
         # added in.
         totals = totals.round(_DIGITS)
         found = np.flatnonzero(totals)
-        if len(found) > limit:
-            bar = np.partition(totals[found], -limit)[-limit]
-            found = found[totals[found] >= bar]
         ranked = found[np.argsort(-totals[found], kind="stable")][:limit]
         return [(at, float(totals[at])) for at in ranked.tolist()]
 
@@ -81,57 +62,28 @@ class Ranking:
 
         They are those that it repeats and that few documents have.
         """
+        idf = self._scorer.idf if self._scorer else {}
         rarity = {
-            word: (-count * idf, word)
+            word: (-count * idf[word], word)
             for word, count in Counter(question).items()
-            if (idf := self.values.idf(word)) is not None
+            if word in idf
         }
         return sorted(rarity, key=rarity.__getitem__)[:MOST_WORDS]
 
-
-class DocumentWords:
-    """The words of documents. The value of a word is computed when it is first asked for."""
-
-    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
-        # The library divides by the number of documents and by their mean length, so neither may be
-        # zero.
-        self._places = [place for place, words in enumerate(documents) if words]
-        self._scorer = (
-            _scorer([documents[place] for place in self._places]) if self._places else None
-        )
-        self.size = len(documents) if self._places else 0
-        self._holders: dict[str, list[int]] = {}
-        self._values: dict[str, WordValue] = {}
-        for at, counts in enumerate(self._scorer.doc_freqs if self._scorer else ()):
-            for word in counts:
-                if word in self._holders:
-                    self._holders[word].append(at)
-                else:
-                    self._holders[word] = [at]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._holders)
-
-    def idf(self, word: str) -> float | None:
-        """Return the inverse document frequency of a word, None if no document has it."""
-        return self._scorer.idf[word] if self._scorer and word in self._holders else None
-
-    def value(self, word: str) -> WordValue:
-        """Return what a word adds to the scores of its documents.
+    def _value(self, scorer: "_Scorer", word: str) -> "tuple[NDArray[intp], NDArray[float64]]":
+        """Return the positions of the documents that have a word, and what it adds to their scores.
 
         For other documents, the library would return the lower bound of the word (its idf times
         delta). The bound is for documents that have the word (Lv and Zhai, Lower-Bounding Term
         Frequency Normalization, 2011).
         """
-        if word not in self._values and self._scorer is not None:
+        if word not in self._values:
             import numpy as np
 
             holders = self._holders[word]
-            self._values[word] = WordValue(
-                self._scorer.idf[word],
-                np.array([self._places[at] for at in holders]),
-                np.array(self._scorer.get_batch_scores([word], holders)),
-            )
+            places = np.array([self._places[at] for at in holders])
+            scores = np.array(scorer.get_batch_scores([word], holders))
+            self._values[word] = places, scores
         return self._values[word]
 
 

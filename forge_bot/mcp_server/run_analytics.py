@@ -14,7 +14,7 @@ from forge_bot.runs.finding_runs.ended_records import newest_records
 from forge_bot.runs.finding_runs.files_of_run import raw_file
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot
 from forge_bot.runs.past_runs.estimate import estimate
-from forge_bot.runs.past_runs.past_run_index import history_at
+from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Severity, Tier

@@ -200,7 +200,7 @@ class _Inquirer:
         self.place = _place(run)
         self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
         self.profile = profile
-        self.prompts = PromptContext(run, profile, templates, tell=tell)
+        self.prompts = PromptContext(run, profile, templates)
         self.context = ProviderContext(
             run.tree.path,
             base=run.state.base_commit,

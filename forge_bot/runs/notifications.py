@@ -43,18 +43,6 @@ class PromptSent(Frozen):
     removed: str = ""
 
 
-class PastRunsRead(Frozen):
-    """The number of past runs read so far, in a clone where they have not been read before."""
-
-    read: int
-    of: int
-
-    @property
-    def text(self) -> str:
-        """Return the notice in words."""
-        return say("words.past_runs_read", share=self.read / self.of, count=self.of)
-
-
 class CommandBegan(Frozen):
     """One of the project's commands runs."""
 
@@ -119,7 +107,6 @@ Notice = (
     PhaseBegan
     | PhaseEnded
     | PromptSent
-    | PastRunsRead
     | CommandBegan
     | CommandEnded
     | Message
@@ -145,8 +132,6 @@ def log_line(notice: Notice) -> Message | None:
                 code=notice.result.exit_code,
             )
             return Message(text=text)
-        case PastRunsRead():
-            return Message(text=notice.text)
         case Message():
             return notice
         case (

@@ -17,7 +17,7 @@ from forge_bot.git import Repository, blob_id
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.finding_runs.ended_records import newest_records
 from forge_bot.runs.finding_runs.find_runs import runs
-from forge_bot.runs.past_runs.past_run_index import history_at
+from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import PhaseId
 from tests.bot.kept import Kept

@@ -6,9 +6,7 @@ from threading import Event
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan
-from forge_bot.runs.past_runs.past_run_reader import MANY
 from forge_bot.values import CommandName, CommandResult, PhaseId
-from tests.fakes.sample import Sample
 
 
 class _Output(io.StringIO):
@@ -78,18 +76,3 @@ def test_nothing_is_said_where_something_was_printed_in_the_meantime() -> None:
     progress.line("Something")
     progress.stop()
     assert output.getvalue() == "Something\n"
-
-
-def test_whoever_waits_for_many_past_runs_sees_how_many_are_read(sample: Sample) -> None:
-    for number in range(MANY):
-        request = sample.path / ".specs" / f"20260101-{number}" / "request.md"
-        request.parent.mkdir(parents=True)
-        request.write_text("# One more\n", encoding="utf-8")
-    sample.git("add", ".specs")
-    sample.git("commit", "-q", "-m", "Many runs")
-    model = ("--model", sample.model())
-    told = sample.forge("run", "Say who is next", "--effort", "M", "--yes", *model).out
-    wanted = f"reading {MANY:,} past runs, for the first time in this clone: "
-    assert told.count(wanted) == 10, told
-    assert f"{wanted}30%" in told
-    assert wanted not in sample.forge("resume", *model).out

@@ -92,7 +92,7 @@ def test_the_point_that_more_runs_met_comes_first() -> None:
             friction=["The test command is not documented", "Fixtures are hard to find"],
             date="2026-03-01",
         ),
-        past_run("b", friction=["Test commands are not documented."]),
+        past_run("b", friction=["The test command is not documented."]),
     ]
     assert History(runs).friction("") == (
         "The test command is not documented",

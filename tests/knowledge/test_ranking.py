@@ -1,6 +1,4 @@
-"""The ranking is that of a scan through every document, and to ask again costs no more among many
-runs than among few.
-"""
+"""The ranking is that of a scan through every document."""
 
 import math
 import random
@@ -10,10 +8,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.knowledge.history import History
 from forge_bot.knowledge.search_index import MOST_WORDS, Ranking
 from tests.fakes.made_up import MadeUp
-from tests.fakes.steps import calls_in
 
 WORDS = [f"w{number}" for number in range(12)]
 DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=8), max_size=30)
@@ -95,16 +91,3 @@ def test_of_a_long_question_the_words_that_tell_most_are_looked_for() -> None:
     telling = Ranking(documents).most_informative(question)
     assert len(telling) == MOST_WORDS
     assert "everywhere" not in telling
-
-
-def test_looking_for_words_again_takes_no_more_steps_among_many_runs_than_among_few() -> None:
-    made_up = MadeUp()
-    runs = [made_up.run(number) for number in range(1_500)]
-    # Short, so that words which every run has are looked for as well: `src` and `py`.
-    question = " ".join((runs[0].title, *runs[0].files))
-    steps: list[int] = []
-    for some in (runs[:150], runs):
-        history = History(some)
-        history.similar(question)
-        steps.append(calls_in(lambda history=history: history.similar(question)))
-    assert steps[1] < 1.2 * steps[0], steps

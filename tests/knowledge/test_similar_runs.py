@@ -175,10 +175,10 @@ def test_a_score_is_that_of_bm25_plus_as_published() -> None:
     } == pytest.approx(expected, abs=1e-5)
 
 
-def test_among_ten_thousand_runs_the_right_ones_are_found() -> None:
+def test_among_many_runs_the_right_ones_are_found() -> None:
     chance = random.Random(3)  # noqa: S311 - the same runs each time, nothing secret
     runs = [
-        past_run(f"{number:05}", " ".join(chance.choices(WORDS, k=6))) for number in range(10_000)
+        past_run(f"{number:05}", " ".join(chance.choices(WORDS, k=6))) for number in range(1_000)
     ]
     runs += [
         past_run("needle", "login of the zeppelin"),

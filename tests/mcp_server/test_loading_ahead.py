@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from forge_bot.runs.past_runs.past_run_index import INDEXED
 from tests.fakes.kept_samples import made
-from tests.fakes.many_branches import repository_with
 from tests.fakes.sample import Sample
 
 HELLO = {
@@ -77,14 +75,8 @@ def test_the_first_call_of_a_tool_that_looks_imports_nothing_more(first: Called)
     assert first.more == []
 
 
-def test_numpy_is_loaded_ahead_where_past_runs_are_indexed_and_nowhere_else(
-    tmp_path: Path, first: Called
-) -> None:
+def test_numpy_is_not_loaded_ahead(first: Called) -> None:
     assert not first.numpy
-    many = repository_with(tmp_path / "many", merged=INDEXED, branches=0).root
-    assert not called(many).numpy
-    found = called(many)
-    assert (found.numpy, found.more) == (True, [])
 
 
 def test_a_served_repository_is_found_ahead_and_its_first_question_starts_one_process(

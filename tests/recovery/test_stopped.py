@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.past_runs.past_run_reader import MANY
-from tests.fakes.many_branches import repository_with
 from tests.recovery.boundaries import below
 from tests.recovery.conftest import LARGE, Told
 from tests.recovery.scripts import MODEL, SHORT
@@ -139,28 +137,6 @@ def test_stopped_while_files_are_checked_out_a_run_waits_for_none_and_goes_on(
     assert blank.leftovers() == []
     changed = blank.git("status", "--porcelain", folder=blank.tree).splitlines()
     assert [line for line in changed if ".specs/" not in line] == []
-
-
-def test_stopped_while_past_runs_are_read_a_run_waits_for_none_and_reads_them_later(
-    blank: World,
-) -> None:
-    repository_with(blank.path, merged=MANY, branches=0)
-    blank.state.mkdir()
-    configured(blank, "pass")
-    readers: list[int] = []
-
-    def reading(pid: int) -> None:
-        while not (found := [each for each in below(pid) if b"past_run_reader" in _words(each)]):
-            assert _words(pid), blank.printed
-        readers.extend(found)
-        os.kill(found[0], signal.SIGSTOP)
-
-    stopped(blank, SHORT[0].words, reading, ONCE)
-    assert not any(Path(f"/proc/{each}").exists() for each in readers)
-    kept = blank.path / ".git" / "forge-bot"
-    assert list(kept.glob("history-*")) == []
-    assert blank.forge("resume", *MODEL)[0] == 3, blank.printed
-    assert len(list(kept.glob("history-*.sqlite"))) == 1
 
 
 WAIT_FOR_FILE = """

@@ -17,7 +17,7 @@ from forge_bot.runs.finding_runs.ended_records import (
 )
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.runs.past_runs.past_run_index import history_at
+from forge_bot.runs.past_runs.past_run_reader import history_at
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 

@@ -19,7 +19,6 @@ from forge_bot.runs.past_runs.estimate import (
     estimate,
     keep_estimate,
     kept_estimate,
-    percentile,
 )
 from forge_bot.runs.past_runs.estimate_evidence import shipped_run, total
 from forge_bot.values import Effort, Tier, Usage
@@ -134,25 +133,6 @@ def test_runs_that_paid_half_for_batches_are_evidence_of_the_whole_price(sample:
 
 def days(count: int) -> list[str]:
     return [f"202601{day:02d}-run" for day in range(1, count + 1)]
-
-
-@pytest.mark.parametrize(
-    ("values", "share", "expected"),
-    [
-        ([7], "0.9", "7"),
-        ([1, 2], "0.5", "1.5"),
-        ([4, 1, 3, 2], "0.5", "2.5"),
-        ([4, 1, 3, 2], "0.9", "3.7"),
-        ([10, 20, 30, 40, 50], "0.9", "46"),
-        ([10, 20, 30, 40, 50], "0", "10"),
-        ([10, 20, 30, 40, 50], "1", "50"),
-        ([5, 5, 5], "0.9", "5"),
-    ],
-)
-def test_percentiles_lie_between_the_closest_ranks(
-    values: list[int], share: str, expected: str
-) -> None:
-    assert percentile([Decimal(value) for value in values], Decimal(share)) == Decimal(expected)
 
 
 def test_five_runs_here_are_evidence_by_themselves(sample: Sample) -> None:

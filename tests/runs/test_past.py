@@ -1,27 +1,20 @@
-"""Past runs are read once, and a prompt asks git as often among many of them as among none."""
+"""The newest past runs are read, and a prompt asks git as often among many of them as among none."""
 
 import json
-import shutil
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.knowledge.past_runs import DocumentNames, PastRun
-from forge_bot.runs.past_runs.past_run_index import history_at, memory, past_runs
+from forge_bot.knowledge.past_runs import DocumentNames
+from forge_bot.runs.past_runs.past_run_reader import RUNS_READ, history_at, read_past_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
 from tests.fakes.processes import started_by
 
 MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
-
-
-def read_all(asked: tuple[Repository, str]) -> tuple[PastRun, ...]:
-    """What one process knows of the past runs of a commit."""
-    return past_runs(*asked, DOCUMENTS)
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     history_at.cache_clear()
     judging = next(step for step in run.steps if step.action.agent == "design-reviewer")
     assert run.prompt(judging)[1].similar == ()
-    assert not memory(run.repository).exists()
+    assert history_at.cache_info().misses == 0
     designing = next(step for step in run.steps if step.action.agent == "architect")
     noted = {
         "type": "answered",
@@ -93,75 +86,28 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
         "- [an agent got stuck] rota next has two clocks",
     ]
     assert run.prompts.past_runs("zebra") == "No past run is like this."
-    assert memory(run.repository).exists()
 
 
-@pytest.mark.slow
-def test_what_was_read_once_is_remembered_and_the_same(run: Finished) -> None:
-    first = past_runs(run.repository, run.base, DOCUMENTS)
-    assert len(first) == 30
-    assert first[0].findings or first[1].findings
-    again: list[object] = []
-    calls = started_by(lambda: again.append(past_runs(run.repository, run.base, DOCUMENTS)))
-    assert again == [first]
-    assert not any("cat-file" in call for call in calls)
+def test_the_newest_runs_are_read_and_no_more(run: Finished) -> None:
+    more = {f".specs/2030-{number:03}/request.md": "# New\n" for number in range(RUNS_READ - 1)}
+    runs = read_past_runs(run.repository, committed(run, more), DOCUMENTS)
+    before = read_past_runs(run.repository, run.base, DOCUMENTS)
+    assert (len(before), len(runs)) == (30, RUNS_READ)
+    assert [each for each in runs if each.title != "New"] == [before[-1]]
 
 
-@pytest.mark.slow
-def test_only_workspaces_that_changed_are_read_again(run: Finished) -> None:
-    before = past_runs(run.repository, run.base, DOCUMENTS)
-    changed = before[4].name
-    base = committed(
-        run,
-        {
-            f".specs/{changed}/request.md": "# Another title\n\nAnother text.\n",
-            ".specs/29991231-new/request.md": "# New\n",
-        },
-    )
-    after = {each.name: each for each in past_runs(run.repository, base, DOCUMENTS)}
-    assert len(after) == 31
-    assert after["29991231-new"].title == "New"
-    assert after[changed].request == "Another text."
-    assert {name for name in after if after[name] not in before} == {changed, "29991231-new"}
-    assert past_runs(run.repository, run.base, DOCUMENTS) == before, (
-        "an older commit still tells what it told"
-    )
+def test_what_a_partial_clone_has_not_fetched_is_not_read(run: Finished, tmp_path: Path) -> None:
+    git = ("git", "-C", str(run.repository.root))
+    subprocess.run([*git, "config", "uploadpack.allowFilter", "true"], check=True)
+    clone = tmp_path / "partial"
+    words = ("clone", "-q", "--no-checkout", "--filter=blob:none", run.repository.root.as_uri())
+    subprocess.run(["git", *words, str(clone)], check=True)
+    partial = Repository.find(clone)
+    before = sorted((partial.common_dir / "objects").rglob("*"))
+    assert read_past_runs(partial, run.base, DOCUMENTS) == ()
+    assert sorted((partial.common_dir / "objects").rglob("*")) == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "damage", ["", "not a memory", '{"pastRuns":2,"version":"0.0.0-other"}\n', "\n\xff\xfe"]
-)
-def test_a_memory_that_is_broken_or_of_another_version_is_made_anew(
-    run: Finished, damage: str
-) -> None:
-    whole = past_runs(run.repository, run.base, DOCUMENTS)
-    text = memory(run.repository).read_bytes()
-    memory(run.repository).write_bytes(damage.encode("latin-1"))
-    assert past_runs(run.repository, run.base, DOCUMENTS) == whole
-    assert memory(run.repository).read_bytes() == text
-
-
-@pytest.mark.slow
-def test_processes_that_read_all_of_them_at_once_leave_one_whole_memory(run: Finished) -> None:
-    asked = [(run.repository, run.base)] * 3
-    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
-        found = list(processes.map(read_all, asked))
-    text = memory(run.repository).read_bytes()
-    assert found == [past_runs(run.repository, run.base, DOCUMENTS)] * 3
-    assert memory(run.repository).read_bytes() == text, "nothing was missing in what is kept"
-    assert len(text.splitlines()) == 1 + 30
-
-
-@pytest.mark.slow
-def test_where_nothing_can_be_remembered_past_runs_are_still_known(run: Finished) -> None:
-    place = memory(run.repository).parent
-    shutil.rmtree(place)
-    place.write_text("a file where the folder should be")
-    assert len(past_runs(run.repository, run.base, DOCUMENTS)) == 30
-
-
-@pytest.mark.slow
 def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
     base = committed(
         run,
@@ -171,8 +117,4 @@ def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
             ".specs/\u200bodd/request.md": "# x\n",
         },
     )
-    assert (
-        len(past_runs(run.repository, base, DOCUMENTS))
-        == len(past_runs(run.repository, base, DOCUMENTS))
-        == 30
-    )
+    assert len(read_past_runs(run.repository, base, DOCUMENTS)) == 30

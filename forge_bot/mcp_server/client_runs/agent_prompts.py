@@ -5,7 +5,6 @@ from typing import TypeVar
 from forge_bot.engine import SpawnAgent
 from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
@@ -27,12 +26,12 @@ class AgentPrompts:
         self._environments: dict[tuple[object, ...], Environment] = {}
         self._profiles: dict[tuple[object, ...], Profile] = {}
 
-    def prompt(self, run: Run, action: SpawnAgent, tell: Notify) -> str:
+    def prompt(self, run: Run, action: SpawnAgent) -> str:
         """Return the prompt. For several tasks it has all of them, and each agent does the one
         whose id it gets.
         """
         profile = self.profile(run)
-        prompts = PromptContext(run, profile, self._environment(run), "files", tell)
+        prompts = PromptContext(run, profile, self._environment(run), "files")
         settings = run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         tasks = action.parallel_task_ids or (None,)

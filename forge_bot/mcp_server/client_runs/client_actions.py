@@ -280,7 +280,7 @@ def _spawn(run: Run, action: SpawnAgent, host: _ClientHost) -> SpawnAgentAction:
     return SpawnAgentAction(
         action_id=action.action_id,
         agent=action.agent,
-        prompt=host.check_tree.prompting.prompt(run, action, host.tell),
+        prompt=host.check_tree.prompting.prompt(run, action),
         model=MODELS[action.tier],
         phase=action.phase,
         input_files=action.input_files,

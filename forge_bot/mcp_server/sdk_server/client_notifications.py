@@ -104,7 +104,6 @@ def _progress_words(notice: "Notice") -> str:
         CommandBegan,
         CommandEnded,
         Message,
-        PastRunsRead,
         PhaseBegan,
     )
 
@@ -115,7 +114,7 @@ def _progress_words(notice: "Notice") -> str:
             return f"{notice.name.value}: {' '.join(notice.argv)}"
         case CommandEnded():
             return f"{notice.result.name.value} ended with {notice.result.exit_code}"
-        case Message() | PastRunsRead():
+        case Message():
             return notice.text
         case _:
             return ""

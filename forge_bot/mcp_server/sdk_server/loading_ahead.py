@@ -1,9 +1,7 @@
 """Load the modules for a client's first calls while the client is idle.
 
 Each part is a step of its own. A call, or a disconnect, waits at most for the end of one step.
-
-numpy takes much memory. It is loaded only where past runs are indexed, since prompts and searches
-read the index there; elsewhere the first search imports it.
+numpy takes much memory, so the first search among past runs imports it.
 """
 
 from collections.abc import Callable
@@ -24,7 +22,6 @@ _BEFORE_THE_SERVICE = (
     "forge_bot.runs.local_host",
     "forge_bot.mcp_server.service",
 )
-_TO_SEARCH = ("numpy", "sqlite3", "forge_bot.knowledge.kept_history")
 
 
 def steps(service: LazyService) -> tuple[Step, ...]:
@@ -36,7 +33,6 @@ def steps(service: LazyService) -> tuple[Step, ...]:
         *(partial(service.before_calls, build) for build in (_pipeline, _records, _answers)),
         partial(_folders, service),
         partial(_objects, service),
-        partial(_search, service),
         partial(service.before_calls, _findings),
     )
 
@@ -57,15 +53,6 @@ def _objects(service: LazyService) -> None:
     for root in service().roots.all:
         if not is_partial(root.repository.common_dir):
             root.repository.list_folders("HEAD", SPECS)
-
-
-def _search(service: LazyService) -> None:
-    """Load what a search needs where there is an index to search."""
-    from forge_bot.runs.past_runs.kept_indexes import has_index
-
-    if any(has_index(root.repository.kept) for root in service().roots.all):
-        for name in _TO_SEARCH:
-            import_module(name)
 
 
 def _pipeline() -> None:

@@ -88,7 +88,7 @@ class Agents:
         self.ledger = Ledger(run.state.budget)
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
-        self.prompts = PromptContext(run, project.profile, templates, tell=tell)
+        self.prompts = PromptContext(run, project.profile, templates)
         self.worktrees = AgentWorktrees(run, project, self.prompts.past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
         self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)

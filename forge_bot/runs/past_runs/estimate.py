@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from statistics import quantiles
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import Field
@@ -26,7 +27,6 @@ ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
 
 _FILE = "estimate.json"
-_HALF, _MOST = Decimal("0.5"), Decimal("0.9")
 _MINUTE = Decimal(60_000)
 _CENT_OF_A_CENT, _TENTH = Decimal("0.0001"), Decimal("0.1")
 
@@ -130,22 +130,6 @@ def without_batches(models: Mapping[Tier, str]) -> str:
     return said if live else ""
 
 
-def percentile(values: list[Decimal], share: Decimal) -> Decimal:
-    """The value below which `share` (0 to 1) of the values lie, by linear interpolation between the
-    closest ranks.
-
-    This is method 7 of Hyndman and Fan (1996), "Sample Quantiles in Statistical Packages": the rank
-    is (n - 1) x share, counted from 0, as in NumPy's default. ValueError for no values.
-    """
-    if not values:
-        raise ValueError("no values, no percentile")
-    ranked = sorted(values)
-    rank = (len(ranked) - 1) * share
-    below = int(rank)
-    above = min(below + 1, len(ranked) - 1)
-    return ranked[below] + (ranked[above] - ranked[below]) * (rank - below)
-
-
 def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
     """Store the estimate of a run beside its journal. It is about this machine's models, so it is
     not part of the record.
@@ -218,9 +202,9 @@ def _tokens(sample: "Sample") -> Decimal:
 
 
 def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
-    return Spread(
-        p50=percentile(values, _HALF).quantize(step), p90=percentile(values, _MOST).quantize(step)
-    )
+    # Of one value there are no quantiles.
+    tenths = quantiles(values if len(values) > 1 else values * 2, n=10, method="inclusive")
+    return Spread(p50=tenths[4].quantize(step), p90=tenths[8].quantize(step))
 
 
 def _basis(runs: int, effort: Effort, *, alone: bool) -> str:

@@ -15,7 +15,7 @@ from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import PastRun, read_past_run
 from forge_bot.project.lenient_config import json_object, table
 from forge_bot.resources import templates
-from forge_bot.runs.past_runs.past_run_index import past_folders
+from forge_bot.runs.past_runs.past_run_reader import past_folders
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Effort, PhaseId, Tier, Usage
 
@@ -34,7 +34,7 @@ def earlier_runs(
     """The finished runs of this pipeline and effort whose state is in the commit `base`, or in
     `records`; broken ones are left out.
     """
-    newest = sorted(past_folders(repository, base, records).items())[-_RUNS_READ:]
+    newest = list(past_folders(repository, base, records).items())[-_RUNS_READ:]
     # Only what the runs used is of interest: their documents stay unread.
     reader = repository.objects_by_id()
     states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))

@@ -33,8 +33,7 @@ from forge_bot.prompts.material import (
     Prompt,
 )
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.notifications import Notify, PastRunsRead
-from forge_bot.runs.past_runs.past_run_index import NOBODY, Listener, history_at
+from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
@@ -69,10 +68,8 @@ class PromptContext:
         profile: Profile,
         environment: Environment,
         delivery: Delivery = "answer",
-        tell: Notify | None = None,
     ) -> None:
         self.run = run
-        self.tell = tell
         self.changes = ChangeInputs(run)
         self.delivery: Delivery = delivery
         self.inputs = PromptInputs(run, self.changes, delivery)
@@ -227,15 +224,8 @@ class PromptContext:
     @property
     def history(self) -> History:
         """Return the history in the base commit and in the records that the run began with."""
-        state, tell = self.run.state, self.tell
-        documents = DocumentNames.of(self.run.pipeline)
-        return history_at(
-            self.run.repository,
-            state.base_commit,
-            documents,
-            state.recalls_from,
-            Listener(lambda read, of: tell(PastRunsRead(read=read, of=of))) if tell else NOBODY,
-        )
+        state, documents = self.run.state, DocumentNames.of(self.run.pipeline)
+        return history_at(self.run.repository, state.base_commit, documents, state.recalls_from)
 
     def _recalled(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
         if not phase.recalls:
