@@ -39,7 +39,7 @@ SUPERVISOR = """
 import ctypes, os, subprocess
 from pathlib import Path
 from forge_bot.bot.job_start import begin
-repository = begin(certain=True).cloned.repository()
+repository = begin().cloned.repository()
 for settings in (Path.home() / ".gitconfig", repository.common_dir / "config"):
     with settings.open("a") as file:
         file.write(os.environ["WRITTEN_BY_A_WORKER"])
