@@ -5,10 +5,8 @@ that people read as a page too. What a language lacks is said in English. docs/l
 a language is added.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,8 +19,6 @@ ENGLISH = "en"
 VARIABLE = "FORGE_BOT_LANGUAGE"
 _PAGES = frozenset({"commands"})
 """The topics whose sentences stand in a table of Markdown."""
-_FORM = 1
-"""The number of the form of compiled sentences. It grows when they are compiled differently."""
 
 
 def say(name: str, /, **values: object) -> str:
@@ -73,29 +69,12 @@ def languages() -> list[str]:
 
 @cache
 def read_topic(language: str, topic: str) -> dict[str, str | list[str]]:
-    """Return the sentences of one file by name; none where a language does not have it.
-
-    They are kept as Python keeps compiled modules: in `__pycache__` beside the file, for as long as
-    its time and size stay the same. So most processes load no TOML parser.
-    """
-    from forge_bot.resources import compiled_place, keep_compiled
-
+    """Return the sentences of one file by name; none where a language does not have it."""
     file = _folder() / language / f"{topic}.{'md' if topic in _PAGES else 'toml'}"
-    try:
-        found = file.stat()
-    except OSError:
+    if not file.is_file():
         return {}
-    kept_for = [_FORM, found.st_mtime_ns, found.st_size]
-    compiled = compiled_place(file, ".json")
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(compiled.read_bytes())
-        if kept["kept_for"] == kept_for:
-            return kept["sentences"]
     text = file.read_text("utf-8")
-    sentences = dict(_rows(text) if topic in _PAGES else _entries(text))
-    kept = {"kept_for": kept_for, "sentences": sentences}
-    keep_compiled(compiled, json.dumps(kept).encode())
-    return sentences
+    return dict(_rows(text) if topic in _PAGES else _entries(text))
 
 
 def _folder() -> "Path":

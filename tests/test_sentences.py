@@ -540,24 +540,6 @@ def test_the_list_of_commands_is_said_in_the_language_that_is_set(second_languag
     assert "| `/help` | Show this list. |" in said
 
 
-def test_a_changed_sentence_is_said_at_once_and_a_broken_compiled_one_never(
-    second_language: Path,
-) -> None:
-    def shown() -> str:
-        return in_copy(second_language, "pirate", "-m", "forge_bot", "--help").stdout
-
-    pirate = second_language / "templates" / "sentences" / "pirate"
-    assert "Muster the voyages." in shown()
-    (compiled,) = (pirate / "__pycache__").glob("help.*")
-    whole = compiled.read_bytes()
-    for broken in (b"", whole[:-9], b"[]", b'{"kept_for": 1}', b"\xff"):
-        compiled.write_bytes(broken)
-        assert "Muster the voyages." in shown(), broken
-        assert compiled.read_bytes() == whole
-    (pirate / "help.toml").write_text('[list]\nwhat = "Count the sails."\n', encoding="utf-8")
-    assert "Count the sails." in shown()
-
-
 def test_an_error_is_said_in_the_language_that_is_set(
     second_language: Path, asked_sample: Sample
 ) -> None:

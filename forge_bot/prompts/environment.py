@@ -3,29 +3,22 @@
 BadTemplate names the line of an error.
 """
 
-import pickle
+import json
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
-from functools import cached_property
-from io import BytesIO
 from pathlib import Path
 from traceback import walk_tb
-from types import CodeType
 
 from jinja2 import (
-    BytecodeCache,
     FunctionLoader,
+    StrictUndefined,
     TemplateError,
     TemplateNotFound,
     TemplateSyntaxError,
 )
-from jinja2 import compiler as jinja_compiler
-from jinja2.bccache import Bucket
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from forge_bot import resources
 from forge_bot.errors import BadTemplate
-from forge_bot.prompts import bounded_jinja
-from forge_bot.prompts.bounded_jinja import BoundedEnvironment, counted_steps
 from forge_bot.values import Frozen
 
 SUFFIX = ".md.j2"
@@ -49,58 +42,6 @@ _KEPT = 32
 """The number of cached texts: more than the agents of a pipeline."""
 
 
-_COMPILED = 128
-"""The number of cached templates: more than are shipped, with those of a few repositories."""
-
-
-class _CompiledTemplates(BytecodeCache):
-    """Caches the code of templates by name and text, for all environments of a process. The code of
-    shipped ones is kept beside them for other processes, as Python keeps compiled modules.
-    """
-
-    def __init__(self) -> None:
-        self._folder = resources.templates() / "prompts"
-        self._codes: dict[tuple[str, str], CodeType | None] = {}
-
-    def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        return f"{filename}\0{name}"
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._codes.get((bucket.key, bucket.checksum))
-        if bucket.code is None and (place := self._place(bucket.key)) is not None:
-            with suppress(OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
-                made_by, _, code = place.read_bytes().partition(b"\n")
-                if made_by == self._compilers:
-                    bucket.load_bytecode(BytesIO(code))
-                    self._codes[bucket.key, bucket.checksum] = bucket.code
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._codes[bucket.key, bucket.checksum] = bucket.code
-        for oldest in list(self._codes)[:-_COMPILED]:
-            self._codes.pop(oldest, None)
-        if (place := self._place(bucket.key)) is not None:
-            resources.keep_compiled(place, self._compilers + b"\n" + bucket.bytecode_to_string())
-
-    def _place(self, key: str) -> Path | None:
-        """Return where the code of a shipped template is kept; None for another one, and for a
-        shipped one under another name.
-        """
-        filename, _, name = key.partition("\0")
-        shipped = filename == _shown(self._folder / name) and name == Path(name).name
-        return resources.compiled_place(self._folder / name, ".j2c") if shipped else None
-
-    @cached_property
-    def _compilers(self) -> bytes:
-        """The versions of what compiles templates, by the times and sizes of its files: other ones
-        may compile a template differently.
-        """
-        files = (Path(str(each.__file__)).stat() for each in (bounded_jinja, jinja_compiler))
-        return repr([(each.st_mtime_ns, each.st_size) for each in files]).encode()
-
-
-_CODES = _CompiledTemplates()
-
-
 class Environment:
     """The templates of prompts, rendered with plain data in a sandbox.
 
@@ -112,9 +53,14 @@ class Environment:
         self._folder = resources.templates() / "prompts"
         self._overrides = dict(overrides or {})
         self._made: dict[tuple[str, Frozen], str] = {}
-        self._jinja = BoundedEnvironment(
-            loader=FunctionLoader(self._find), keep_trailing_newline=True, bytecode_cache=_CODES
+        self._jinja = ImmutableSandboxedEnvironment(
+            loader=FunctionLoader(self._find),
+            keep_trailing_newline=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
         )
+        self._jinja.filters["json"] = _json
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,11 +79,10 @@ class Environment:
         BadTemplate names the template and the line when it cannot be read or rendered.
         """
         data = facts.model_dump(mode="json", by_alias=False)
-        with counted_steps():
-            try:
-                return self._jinja.get_template(name).render(data)
-            except _FAILURES as error:
-                raise BadTemplate(_sentence(name, error)) from error
+        try:
+            return self._jinja.get_template(name).render(data)
+        except _FAILURES as error:
+            raise BadTemplate(_sentence(name, error)) from error
 
     def render_once(self, name: str, facts: Frozen) -> str:
         """Render as `render` does, and cache the text for facts that recur."""
@@ -180,6 +125,10 @@ class Environment:
     def _shipped(self, name: str) -> Path | None:
         path = self._folder / name
         return path if name == path.name and name.endswith(SUFFIX) and path.is_file() else None
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _shown(path: Path) -> str:

@@ -111,64 +111,10 @@ def test_an_include_reads_templates_only(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "{% for a in range(999) %}{% for b in range(999) %}{% endfor %}{% endfor %}",
-            "more than 100,000 steps",
-        ),
-        (
-            "{% for a in range(999) %}{% for b in range(999) if false %}{% endfor %}{% endfor %}",
-            "more than 100,000 steps",
-        ),
-        (
-            (
-                "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{"
-                " m(50) }}"
-            ),
-            "more than 100,000 steps",
-        ),
-        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "calls itself without end"),
-        ("{% include '_probe.md.j2' %}", "calls itself without end"),
-        ("{{ range(1001)|length }}", "a range holds more than 1,000 numbers"),
-        ("{{ 'a' * 1000000000 }}", "may not compute str * int"),
-        ("{{ names * 1000000000 }}", "may not compute list * int"),
-        ("{{ 10 ** 10 ** 10 }}", "may not compute int ** int"),
-        ("{{ '%1000000000d' % 1 }}", "may not compute str % int"),
-        ("{{ '{:1000000000}'.format(1) }}", "'format' of 'str' object is unsafe"),
-        ("{{ word.ljust(1000000000) }}", "'ljust' of 'str' object is unsafe"),
-        ("{{ word|center(1000000000) }}", "No filter named 'center'"),
-        ("{{ range(1000)|join(range(1000)|join('.....')) }}", "more than 4,000,000 characters"),
-    ],
+    "text", ["{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{% include '_probe.md.j2' %}"]
 )
-def test_a_template_cannot_run_away(text: str, said: str) -> None:
-    assert said in refusal(text)
-
-
-@pytest.mark.parametrize(
-    "double",
-    [
-        "{% set n.s = n.s ~ n.s %}",
-        "{% set n.s = n.s + n.s %}",
-        "{% set n.s %}{{ n.s }}{{ n.s }}{% endset %}",
-    ],
-)
-def test_a_text_that_doubles_itself_is_stopped(double: str) -> None:
-    text = (
-        f"{{% set n = namespace(s='12345678') %}}{{% for a in range(60) %}}{double}{{% endfor %}}"
-    )
-    assert "more than 4,000,000 characters" in refusal(text)
-
-
-def test_each_rendering_counts_its_own_steps() -> None:
-    probe = Environment(
-        {
-            "_probe.md.j2": (
-                "{% for a in range(900) %}{% for b in range(90) %}{% endfor %}{% endfor %}done"
-            )
-        }
-    )
-    assert [probe.render("_probe.md.j2", Facts()) for _ in range(3)] == ["done"] * 3
+def test_a_template_that_calls_itself_is_told(text: str) -> None:
+    assert "calls itself without end" in refusal(text)
 
 
 def test_a_repository_can_replace_a_template_or_a_partial() -> None:
