@@ -51,6 +51,22 @@ def ignored(folder: Path) -> tuple[str, ...]:
     return git(folder, "ls-files", "--others", "--ignored", "--exclude-standard", "-z").names
 
 
+def ignored_beside(folder: Path) -> tuple[str, ...]:
+    """Return the files that git ignores beside tracked ones; none in folders that it ignores."""
+    form = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    return tuple(name for name in git(folder, "ls-files", *form).names if not name.endswith("/"))
+
+
+def would_ignore(folder: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some paths, existing or not, that git would ignore."""
+    if not paths:
+        return ()
+    names = "\0".join(paths).encode()
+    # This command refuses to take names literally, and does so anyway.
+    plain = {"GIT_LITERAL_PATHSPECS": "0"}
+    return git(folder, "check-ignore", "--stdin", "-z", stdin=names, ok=(0, 1), env=plain).names
+
+
 def new(folder: Path) -> tuple[str, ...]:
     """Return the untracked files that git does not ignore, one by one. A nested repository ends in
     a slash.

@@ -56,9 +56,11 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
         *capability_risks(setup_of(run)),
     )
     found = unusable((*results, *checks))
+    left_behind = project.left_behind(checks)
     if not found:
-        tell_of_red(checks, project.tell)
-    document = baseline_document((*results, *checks), found, project.profile.commands)
+        tell_of_red(checks, left_behind, project.tell)
+    commands = project.profile.commands
+    document = baseline_document((*results, *checks), found, commands, left_behind)
     raw = run.workspace.write(BASELINE, document) if found else b""
     return Prepared(
         **head_of(action.action_id, run.now()),

@@ -52,7 +52,19 @@ def folder_of(value: str) -> str:
     return plain
 
 
+def _file_of(value: str) -> str:
+    """Return a file as git names it. Raises ValueError for a path outside the repository and for
+    what is git's or forge-bot's own.
+    """
+    plain = posixpath.normpath(value.strip())
+    top = plain.partition("/")[0].casefold()
+    if plain in {".", ""} or top in {"", "..", ".git", ".specs"} or "\\" in plain:
+        raise ValueError(say("settings.config.name_a_file"))
+    return plain
+
+
 Folder = Annotated[str, AfterValidator(folder_of)]
+File = Annotated[str, AfterValidator(_file_of)]
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
@@ -170,6 +182,10 @@ class Config(Frozen):
     )
     environment: dict[str, str] = Field(
         default_factory=dict[str, str], description="variables for project commands"
+    )
+    carry: tuple[File, ...] = Field(
+        default=(),
+        description="ignored files of the checkout that build, tests and lint find in their tree",
     )
     services: dict[str, Port] = Field(
         default_factory=dict[str, int],

@@ -84,6 +84,50 @@ def test_tests_that_were_red_before_are_told_at_the_terminal_before_and_at_the_e
     assert "test_a_stranger_is_told" in result
 
 
+NEEDS_A_FILE = """\
+import pathlib
+
+text = pathlib.Path("conf/test.env").read_text()
+assert not text, text
+"""
+
+
+@pytest.mark.parametrize("setup", ["", ", setup: 'test ! -e conf/test.env'"])
+def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(
+    sample: Sample, setup: str
+) -> None:
+    commands = f"commands: {{test: python3 -m unittest -v tests.test_settings{setup}}}\n"
+    configured(sample, commands)
+    (sample.path / ".gitignore").write_text("*.env\n")
+    (sample.path / "tests/test_settings.py").write_text(NEEDS_A_FILE)
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "settings")
+    (sample.path / "conf").mkdir()
+    (sample.path / "conf/test.env").write_text("KIND=local\nexport API_TOKEN='tr0ub4dor&3'\n")
+    (sample.path / "link.env").symlink_to("conf/test.env")
+
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert asked.code == 3
+    document = (sample.workspace / "baseline.md").read_text()
+    assert "without the files that git ignores in your checkout" in document
+    names = ["conf/test.env", "link.env"]
+    assert {"carry": names} in pasted(document)
+
+    # Another setup, so that it runs once more.
+    commands = commands.replace("! -e", "! -f")
+    configured(sample, f"{commands}carry: [conf/test.env, link.env, README.md, gone.env]\n")
+    again = sample.forge("reject", "tried again", "--model", sample.model())
+    for name in ("link.env", "README.md", "gone.env"):
+        assert f"{name} is not taken along" in again.out
+    assert "conf/test.env is not taken along" not in again.out
+    document = (sample.workspace / "baseline.md").read_text()
+    assert "KIND=local" in document, "the test found it, and fails by its contents"
+    assert "[API_TOKEN]" in document
+    assert "tr0ub4dor" not in document
+    assert "conf/test.env" not in sample.git("ls-tree", "-r", "--name-only", sample.branch)
+    assert not [*sample.path.parent.rglob("**/tree/conf"), *sample.path.parent.rglob("judged/conf")]
+
+
 @pytest.mark.slow
 def test_a_command_that_does_not_end_is_told_so_and_not_by_a_number(sample: Sample) -> None:
     configured(sample, "command_seconds: 3\ncommands: {test: python3 -m unittest hangs}\n")

@@ -1,7 +1,7 @@
 """The context providers for one work tree: the catalogue, and the results."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -47,7 +47,8 @@ class ProviderContext:
     `base` is the commit where this work began; git_diff compares with it. Lookups that higher
     layers implement are passed as functions: `past_runs` takes words, `run_tests` and `lint_check`
     take names of files or tests (all if empty), and each returns the text to show; `graph` reads
-    the graph of this work tree. Without its function a capability is not in the catalogue.
+    the graph of this work tree. Without its function a capability is not in the catalogue. Files
+    that are `withheld` are never shown.
     """
 
     def __init__(
@@ -59,12 +60,13 @@ class ProviderContext:
         past_runs: OnWords | None = None,
         run_tests: OnPaths | None = None,
         lint_check: OnPaths | None = None,
+        withheld: Collection[str] = (),
     ) -> None:
         self._root = root
         # Two test runs at once in one work tree would disturb each other.
         self._one_command = threading.Lock()
         self._capabilities: dict[str, _Capability] = {}
-        self._add("read_file", ReadFile, partial(read_file, root), long=True)
+        self._add("read_file", ReadFile, partial(read_file, root, withheld), long=True)
         self._add("search_code", SearchCode, partial(search_code, root))
         self._add("list_files", ListFiles, partial(list_files, root))
         self._add("git_log", GitLog, partial(git_log, root))

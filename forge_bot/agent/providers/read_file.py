@@ -1,5 +1,6 @@
 """Read a file of the repository, or some lines of it, unchanged, so that edits can quote them."""
 
+from collections.abc import Collection
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -24,9 +25,11 @@ class ReadFile(Frozen):
     end: int | None = Field(default=None, ge=1, description="last line to show")
 
 
-def read_file(root: Path, wanted: ReadFile, limit: int) -> ProviderResult:
+def read_file(
+    root: Path, withheld: Collection[str], wanted: ReadFile, limit: int
+) -> ProviderResult:
     """Return the lines from `start` to `end`, as many as fit into `limit` characters."""
-    text, remarks = _text(_readable(root, wanted.path), wanted.path)
+    text, remarks = _text(_readable(root, wanted.path, withheld), wanted.path)
     lines = text.split("\n")
     unfinished = bool(lines[-1])
     total = len(lines) - (not unfinished)
@@ -65,7 +68,7 @@ def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
     return lines, ""
 
 
-def _readable(root: Path, path: str) -> Path:
+def _readable(root: Path, path: str, withheld: Collection[str]) -> Path:
     place = inside(root, path)
     try:
         status = place.stat()
@@ -82,9 +85,8 @@ def _readable(root: Path, path: str) -> Path:
             ResultStatus.TOOL_ERROR,
             f"{path} has {status.st_size:,} bytes, too many to read; search_code can look into it.",
         )
-    if is_private(root, normalise(path)) or is_private(
-        root, place.relative_to(root.resolve()).as_posix()
-    ):
+    names = (normalise(path), place.relative_to(root.resolve()).as_posix())
+    if any(name in withheld or is_private(root, name) for name in names):
         raise Declined(
             ResultStatus.DENIED, f"{path} is not part of the repository and may hold secrets."
         )

@@ -63,6 +63,7 @@ class AgentWorktrees:
             past_runs=self.past_runs,
             run_tests=self._running(run_tests, project) if project.profile.commands.test else None,
             lint_check=self._running(lint, project) if project.profile.commands.lint else None,
+            withheld=project.config.carry,
         )
 
     def _running(

@@ -81,7 +81,9 @@ class SkillTrial:
             prefix="try#",
             phase=PLACE,
             commit=commit,
-            providers=ProviderContext(self.repository.root, base=commit),
+            providers=ProviderContext(
+                self.repository.root, base=commit, withheld=self.config.carry
+            ),
             result_chars=_RESULT_CHARACTERS,
         )
         places.home.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ _LOCK = "runs.baseline_document.stale_lock"
 _NO_SETUP = "runs.baseline_document.how_it_is_installed"
 _LINES_SHOWN = 25
 _MOST_SHOWN = 8
+_IGNORED_SHOWN = 5
 _LONGEST_LINE = 400
 
 _MISSING_IMPORT = re.compile(r"No module named '?([A-Za-z_]\w*)")
@@ -58,16 +59,34 @@ _SERVICE = re.compile(
 )
 
 
-def tell_of_red(results: Sequence[CommandResult], tell: Notify) -> None:
-    """Tell how many failures there were before any change, if there were some."""
+def tell_of_red(results: Sequence[CommandResult], left_behind: Sequence[str], tell: Notify) -> None:
+    """Tell how many failures there were before any change, if there were some, and which ignored
+    files the tests did not find.
+    """
     if red := sum(len(each.failures) for each in results if each.exit_code != 0):
         tell(Message(text=say("runs.baseline_document.red_before", count=red)))
+    if left_behind:
+        setting = f"`{_carry(left_behind)}` in {CONFIG}"
+        tell(Message(text=f"{_left_behind(left_behind)} {setting}"))
+
+
+def _left_behind(names: Sequence[str]) -> str:
+    return say("runs.baseline_document.left_behind", names=", ".join(names[:_IGNORED_SHOWN]))
+
+
+def _carry(names: Sequence[str]) -> str:
+    return f"carry: {json.dumps(names[:_IGNORED_SHOWN], ensure_ascii=False)}"
 
 
 def baseline_document(
-    results: Sequence[CommandResult], found: Sequence[UnusableCommand], commands: ProjectCommands
+    results: Sequence[CommandResult],
+    found: Sequence[UnusableCommand],
+    commands: ProjectCommands,
+    left_behind: Sequence[str] = (),
 ) -> str:
-    """Return the text about the unusable commands; the same results give the same text."""
+    """Return the text about the unusable commands; the same results give the same text. It names
+    ignored files that the tests did not find.
+    """
     known = {(result.name, result.argv): result for result in results}
     shown = found[:_MOST_SHOWN]
     title = say("runs.baseline_document.title")
@@ -78,6 +97,8 @@ def baseline_document(
     parts += [_part(each, known[each.name, each.argv], commands) for each in shown]
     if len(found) > _MOST_SHOWN:
         parts.append(f"{say('runs.baseline_document.more', count=len(found) - _MOST_SHOWN)}\n")
+    if left_behind:
+        parts.append(f"{_left_behind(left_behind)}\n\n{_settings(_carry(left_behind))}")
     return "\n".join(parts)
 
 
@@ -101,13 +122,13 @@ def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommand
             "",
             advice,
             "",
-            "```yaml",
-            f"# {CONFIG}",
-            *configuration,
-            "```",
-            "",
+            _settings(*configuration),
         )
     )
+
+
+def _settings(*lines: str) -> str:
+    return "\n".join(("```yaml", f"# {CONFIG}", *lines, "```", ""))
 
 
 _CAUSES = {

@@ -32,10 +32,11 @@ def try_baseline(
         prepared = project.set_up()
         ready = all(result.exit_code == 0 for result in prepared)
         results = (*prepared, *(project.check() if ready else ()))
+        left_behind = project.left_behind(results)
     finally:
         for place in (places.judged, places.tree):
             repository.remove_tree(place)
         shutil.rmtree(places.home, ignore_errors=True)
     if not (found := unusable(results)):
-        tell_of_red(results, tell)
+        tell_of_red(results, left_behind, tell)
     return tuple(said_before(each) for each in found)

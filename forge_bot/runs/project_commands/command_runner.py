@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -15,6 +15,7 @@ from forge_bot.git.commit_objects import tree_without
 from forge_bot.git.unread_files import without_reading
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
+from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
@@ -46,6 +47,7 @@ class CommandRunner:
     installation: Installation
     tell: Notify
     strike: Redactor
+    carried: CarriedFiles
     made: MadeByCommands | None
     by_hand: frozenset[str]
     _refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
@@ -110,7 +112,7 @@ class CommandRunner:
         self._begins(CommandName.SETUP, argv)
         at_base = self._is_at_base(place)
         box = self.sandbox.box(place, setting_up=True, network=network, at_base=at_base)
-        outcome = self._run(box.replace(secret_env=secret), argv, place)
+        outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
         if outcome.killed and first:
             raise SetupKilled(say("runs.command_runner.setup_begins_anew", command=" ".join(argv)))
         return self._ended(CommandName.SETUP, argv, place, outcome)[0]
@@ -134,12 +136,18 @@ class CommandRunner:
         ignored = (name for name in place.ignored() if not name.startswith(f"{SPECS}/"))
         return all(self.installation.left(name) for name in ignored)
 
-    def _run(self, box: Box, argv: Sequence[str], place: Tree) -> CommandOutcome:
-        """Run a command; in the run's own tree note the ignored files that it makes."""
+    def _run(
+        self, box: Box, argv: Sequence[str], place: Tree, *, carrying: bool = True
+    ) -> CommandOutcome:
+        """Run a command with the carried files, which setup must not see, since it has the
+        network; in the run's own tree note the ignored files that appear.
+        """
         words = [word.replace(ENV, str(self.environment)) for word in argv]
-        if self.made is None or place.path != self.tree.path:
-            return self.sandbox.run(box, words)
-        with self.made.noted():
+        with ExitStack() as stack:
+            if self.made is not None and place.path == self.tree.path:
+                stack.enter_context(self.made.noted())
+            if carrying:
+                stack.enter_context(self.carried.copied_to(place))
             return self.sandbox.run(box, words)
 
     def _ended(

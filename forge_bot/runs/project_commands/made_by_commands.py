@@ -38,17 +38,11 @@ class MadeByCommands:
         """
         if not self._note.is_file():
             return
-        root, tops = self._tree.path, frozenset(map(Path, kept))
+        tops = frozenset(map(Path, kept))
         made = self._made(self._ignored)
         stay = {name for name in made if not tops.isdisjoint((Path(name), *Path(name).parents))}
         for name in sorted(made - stay, reverse=True):
-            place = root / name
-            if place.parent.resolve() != root.resolve() / Path(name).parent:
-                continue
-            with suppress(OSError):
-                place.unlink()
-                for folder in place.parents[: -len(root.parts)]:
-                    folder.rmdir()
+            remove_file(self._tree.path, name)
         if stay:
             self._keep({"made": stay})
         else:
@@ -71,3 +65,18 @@ class MadeByCommands:
     def _keep(self, note: Mapping[str, Iterable[str]]) -> None:
         # In ASCII: names need not be UTF-8.
         write_whole(self._note, json.dumps({key: sorted(names) for key, names in note.items()}))
+
+
+def lies_inside(root: Path, name: str) -> bool:
+    """Return whether no link leads to a path below a folder elsewhere."""
+    return (root / name).parent.resolve() == root.resolve() / Path(name).parent
+
+
+def remove_file(root: Path, name: str) -> None:
+    """Remove a file of a tree, and the folders that are empty then; nothing through a link."""
+    if not lies_inside(root, name):
+        return
+    with suppress(OSError):
+        (root / name).unlink()
+        for folder in (root / name).parents[: -len(root.parts)]:
+            folder.rmdir()

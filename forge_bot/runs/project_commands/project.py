@@ -17,6 +17,7 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
 from forge_bot.runs.late_files import finish_files
 from forge_bot.runs.notifications import Message, Notify, warning
+from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.command_runner import (
     CommandRunner,
     SetupKilled,
@@ -86,16 +87,26 @@ class Project:
         """Trees with what commands built there from the code of a commit, and of no other one."""
         # In a checkout of a person, their own programs make such files at any moment.
         ours = tree.path == places.tree and not profile.commands.setup
+        carried = CarriedFiles(repository.root, config.carry, tell)
         self.runner = CommandRunner(
             tree,
             places.environment,
             self.sandbox,
             self._installation,
             tell,
-            redactor_of(secrets_in(self._credentials)),
+            redactor_of({**carried.secrets(), **secrets_in(self._credentials)}),
+            carried,
             made=MadeByCommands(tree, places.made_files) if ours else None,
             by_hand=nested_by_hand(repository, tree),
         )
+
+    def left_behind(self, results: Sequence[CommandResult]) -> tuple[str, ...]:
+        """Return ignored files of the checkout that failing tests do not find where they run."""
+        here = self.tree.path == self.repository.root and not self.profile.commands.setup
+        if here or not any(each.name is CommandName.TEST and each.exit_code for each in results):
+            return ()
+        names = Tree(self.repository.root).ignored_beside()
+        return tuple(name for name in names if name not in self.config.carry)
 
     def in_tree(self, tree: Tree) -> "Project":
         """Return the same project for a temporary tree beside the run's own."""

@@ -1,0 +1,76 @@
+"""Files that git ignores and that the configuration names (`carry`): commands find them in their
+tree, and nobody else does.
+"""
+
+import os
+import shutil
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from forge_bot.agent.redaction import secrets_of
+from forge_bot.git import Tree
+from forge_bot.runs.notifications import Notify, warning
+from forge_bot.runs.project_commands.made_by_commands import lies_inside, remove_file
+from forge_bot.sentences import say
+
+
+class CarriedFiles:
+    """Files of a person's checkout, by their paths in the repository."""
+
+    def __init__(self, checkout: Path, names: Sequence[str], tell: Notify) -> None:
+        self._checkout = Tree(checkout)
+        self._names = names
+        self._tell = tell
+        self._told: set[str] = set()
+
+    @contextmanager
+    def copied_to(self, place: Tree) -> Generator[None]:
+        """Copy the files into a tree for the time of the block. Neither replaced nor removed is
+        what lies at their paths there.
+        """
+        copied: list[str] = []
+        try:
+            for name in self._missing_in(place):
+                copied.append(name)
+                (place.path / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self._checkout.path / name, place.path / name, follow_symlinks=False)
+            yield
+        finally:
+            for name in copied:
+                remove_file(place.path, name)
+
+    def secrets(self) -> Mapping[str, str]:
+        """Return the values in the files, by variable, that must not be shown."""
+        if not self._names:
+            return {}
+        files = [self._checkout.path / name for name in self._fitting()]
+        lines = [
+            line.strip().removeprefix("export ").partition("=")
+            for file in files
+            for line in file.read_text("utf-8", "replace").splitlines()
+        ]
+        return secrets_of({name.strip(): value.strip().strip("\"'") for name, _, value in lines})
+
+    def _missing_in(self, place: Tree) -> Sequence[str]:
+        """Return the files to copy into a tree; tell once of each that cannot be."""
+        if not self._names or place.path == self._checkout.path:
+            return ()
+        fitting = self._fitting()
+        for name in self._names:
+            if name not in fitting and name not in self._told:
+                self._told.add(name)
+                self._tell(warning(say("runs.carried_files.not_carried", name=name)))
+        free = [name for name in fitting if not os.path.lexists(place.path / name)]
+        # What git would see there could get into a commit.
+        return place.would_ignore([name for name in free if lies_inside(place.path, name)])
+
+    def _fitting(self) -> Sequence[str]:
+        root = self._checkout.path
+        files = [
+            name
+            for name in self._names
+            if not (root / name).is_symlink() and (root / name).is_file()
+            if os.access(root / name, os.R_OK) and lies_inside(root, name)
+        ]
+        return self._checkout.would_ignore(files)
