@@ -4,6 +4,8 @@ import re
 import unicodedata
 from decimal import Decimal
 
+from forge_bot.gate.arguments import Amount
+
 _CENT = Decimal("0.01")
 _SENTENCE_END = re.compile(r"[.!?;][”\")`]*(?=\s+[^a-z\s])|;(?=\s)")
 _TWICE = re.compile(r"\b(\w+) \(([\w.]+\.\1)\)")
@@ -62,6 +64,13 @@ def money(amount: Decimal | None) -> str:
     if amount is None:
         return "price unknown"
     return f"${amount:,.2f}" if amount >= _CENT or amount == 0 else f"${amount:.4f}"
+
+
+def limits(amount: Amount) -> str:
+    """The most that an amount allows, for people."""
+    dollars = money(amount.dollars) if amount.dollars is not None else ""
+    most = f"{amount.tokens:,} tokens" if amount.tokens is not None else ""
+    return " and ".join(filter(None, (dollars, most)))
 
 
 def code_block(text: str, language: str = "text", least: int = 3) -> str:

@@ -92,8 +92,8 @@ FLAGS = [
 
 
 OPTIONS = [
-    (("fix the login", "--auto"), (True, None, None)),
-    (("--auto", "fix the login"), (True, None, None)),
+    (("fix the login", "--auto"), (True, "5", None)),
+    (("--auto", "fix the login"), (True, "5", None)),
     (("--budget", "5", "fix it"), (False, "5", None)),
     (("fix it", "--budget", "5 usd"), (False, "5", None)),
     (("fix it", "--budget=20k tokens", "--auto"), (True, None, 20_000)),

@@ -22,13 +22,6 @@ def paid(usage: Usage) -> str:
     return f"{tokens(usage)}, {money(usage.cost)}"
 
 
-def limits(amount: Amount) -> str:
-    """The most that an amount allows, for people."""
-    dollars = money(amount.dollars) if amount.dollars is not None else ""
-    most = f"{amount.tokens:,} tokens" if amount.tokens is not None else ""
-    return " and ".join(filter(None, (dollars, most)))
-
-
 def amount_of(text: str, example: str) -> Amount:
     """Read an amount of money or tokens as every face does. Raises BadOption."""
     if (amount := read_amount(text)) is not None:

@@ -25,7 +25,7 @@ from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
-from forge_bot.cli.amounts import amount_of, limits, paid
+from forge_bot.cli.amounts import amount_of, paid
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice, SkillOptions
 from forge_bot.cli.server_question import server_facts, setup_here, with_yes
@@ -33,6 +33,7 @@ from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
+from forge_bot.text_format import limits
 
 _BROKEN = 5
 _SHOWN = 100_000

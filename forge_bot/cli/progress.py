@@ -37,6 +37,7 @@ from forge_bot.text_format import money
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
+    from forge_bot.gate.arguments import Amount
     from forge_bot.runs.create_run import RunPlan
     from forge_bot.runs.finding_runs.find_runs import RunInfo
     from forge_bot.runs.past_runs.estimate import Estimate
@@ -194,8 +195,8 @@ class Progress:
         self._beat()
         self.console.print(markup, soft_wrap=True, no_wrap=copied or None)
 
-    def began(self, info: "RunInfo", plan: "RunPlan", estimate: "Estimate | None" = None) -> None:
-        """Print the beginning of a run, and its place."""
+    def began(self, info: "RunInfo", plan: "RunPlan", outlook: str = "") -> None:
+        """Print the beginning of a run, its place, and what it will probably cost."""
         self.line(f"[bold]{escape(info.title)}[/]")
         effort = say(
             "cli.progress.run_and_effort",
@@ -206,8 +207,8 @@ class Progress:
         self.line(f"[dim]{effort}[/]")
         branch, tree = escape(info.branch), escape(str(info.tree))
         self.line(f"[dim]{say('cli.progress.branch', branch=branch, tree=tree)}[/]")
-        if estimate is not None:
-            self.line(f"[dim]{escape(expected(estimate))}[/]")
+        if outlook:
+            self.line(f"[dim]{escape(outlook)}[/]")
         self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:
@@ -261,17 +262,24 @@ class Progress:
         self._quiet()
 
 
-def expected(estimate: "Estimate") -> str:
+def expected(estimate: "Estimate", budget: "Amount") -> str:
     """Return the estimate of a run in words: half of such runs stay below the first figures,
-    nine in ten below the second.
+    nine in ten below the second; then the limit.
     """
+    from forge_bot.runs.past_runs.estimate import at_most
+
     half, most = (_figures(estimate, share) for share in ("p50", "p90"))
     spread = (
         say("cli.progress.about", half=half)
         if half == most
         else say("cli.progress.about_and_most", half=half, most=most)
     )
-    return say("cli.progress.expected", spread=spread, rests_on=estimate.rests_on)
+    return say(
+        "cli.progress.expected",
+        spread=spread,
+        rests_on=estimate.rests_on,
+        at_most=at_most(estimate, budget),
+    )
 
 
 def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:

@@ -229,7 +229,8 @@ def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate 
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)
     keep_options(going.repository, info.name, _named(options.capabilities))
-    start.progress.began(info, beginning.plan, estimate)
+    outlook = "" if estimate is None else expected(estimate, start.budget)
+    start.progress.began(info, beginning.plan, outlook)
     leader = going if start.place is None else on_server(going, start.place, options.record)
     try:
         ended = leader.go_on(info)
@@ -303,7 +304,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         branch=escape(plan.merge_branch or plan.branch),
     )
     console.print(f"  {chosen}")
-    console.print(f"  {escape(expected(estimate))}")
+    console.print(f"  {escape(expected(estimate, start.budget))}")
     said = console.ask(f"  {say('cli.start_run.enter_to_begin')}")
     if not said.strip():
         return plan

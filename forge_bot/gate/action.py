@@ -57,7 +57,7 @@ INPUTS = (
     ActionInput(
         "budget",
         "US dollars that a run may cost, or tokens such as `200000 tokens`; replaces `budget` of"
-        " `.forge/config.yml`",
+        " `.forge/config.yml`, which is 5 unless it says otherwise",
     ),
     ActionInput(
         "trust-local",

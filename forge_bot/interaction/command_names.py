@@ -40,9 +40,10 @@ class CommandNames(Frozen):
         return " ".join([begin, *rest])
 
     def raise_budget(self, budget: Budget) -> str:
-        """The command that allows more, by example: money, or tokens if only they are limited."""
-        only_tokens = budget.cap is None and budget.token_cap is not None
-        return self.say("continue", "200000 tokens") if only_tokens else self.form("continue")
+        """The command that allows more, by example: of the limit that is nearer to its end."""
+        cap, most = budget.cap, budget.token_cap
+        tokens = most is not None and (cap is None or budget.tokens * cap > budget.spent * most)
+        return self.say("continue", "200000 tokens") if tokens else self.form("continue")
 
     def form(self, word: str, digest: str = "") -> str:
         """The command with what goes with it: the version that waits, or an example."""

@@ -163,7 +163,10 @@ class Config(Frozen):
     model_retries: int = Field(default=4, ge=0, le=20)
     pipeline: str = "develop"
     budget: Decimal | None = Field(
-        default=None, gt=0, le=MOST_DOLLARS, description="US dollars a run may cost"
+        default=Decimal(5),
+        gt=0,
+        le=MOST_DOLLARS,
+        description="US dollars a run may cost; null is no limit",
     )
     budget_tokens: int | None = Field(
         default=None,

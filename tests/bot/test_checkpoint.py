@@ -3,6 +3,7 @@ that the answer is bound to.
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 from textwrap import wrap
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.run_view import RunView
+from forge_bot.engine.budget import Budget
 from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
@@ -244,6 +246,12 @@ def test_at_the_end_of_the_budget_nothing_can_be_rejected_but_more_be_allowed() 
     assert "/forge continue +$5" in said
     assert "/reject" not in said
     assert "Spent: $0.32 of $0.60" in shown(said)
+
+
+def test_the_command_that_allows_more_is_for_the_limit_that_is_nearer_to_its_end() -> None:
+    both = Budget(cap=Decimal(5), spent=Decimal(4), token_cap=1_000)
+    assert CommandNames().raise_budget(both).endswith("continue +$5")
+    assert CommandNames().raise_budget(both.replace(tokens=900)).endswith("200000 tokens")
 
 
 def test_what_only_a_person_can_do_comes_with_its_criteria() -> None:

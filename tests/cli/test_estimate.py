@@ -43,6 +43,7 @@ def test_a_budget_below_what_half_of_such_runs_cost_is_a_warning(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text("model_retries: 0\ncommands: {test: []}\n")
-    words = ("run", TASK, "--effort", "S", "--model", "openai:gpt-5", "--budget")
-    assert "The budget of $0.01 is below the $" in sample.forge(*words, "0.01").out
-    assert "The budget of" not in sample.forge(*words, "50").out
+    words = ("run", TASK, "--effort", "S", "--model", "openai:gpt-5")
+    assert "The budget of $0.01 is below the $" in sample.forge(*words, "--budget", "0.01").out
+    assert "The budget of" not in sample.forge(*words, "--budget", "50").out
+    assert "stops to ask at $5.00" in sample.forge(*words).out

@@ -486,7 +486,9 @@ async def test_the_question_before_a_run_says_what_it_will_take_and_its_keys_sta
     assert set(body) == {"needs_user_confirmation"}
     assert told["effort"] == needs["detected_effort"]
     assert told["tokens"]["p50"] > 0
-    assert re.search(r"Expected: .*\d.*from the recorded run that ships", needs["message"])
+    assert re.search(
+        r"Expected: .*\d.*from the recorded run that ships.*stops to ask at \$5", needs["message"]
+    )
 
 
 def chose(**content: str) -> ElicitResult:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
-from forge_bot.settings.config import parse_config
+from forge_bot.settings.config import Config, parse_config
 from tests.settings.own_pipelines import own_pipeline
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -90,7 +90,7 @@ def test_an_alias_that_saves_writing_is_welcome() -> None:
 
 @pytest.mark.parametrize("text", ["", "~\n", "# nothing\n", "\ufeff", "---\n", "\r\n"])
 def test_a_file_without_keys_is_a_file_of_defaults(text: str) -> None:
-    assert parse_config(text, {}).budget is None
+    assert parse_config(text, {}) == Config()
 
 
 @pytest.mark.parametrize(

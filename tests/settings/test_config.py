@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
+from forge_bot.gate.arguments import Amount
 from forge_bot.settings import Config, state_home
 from forge_bot.settings.config import DEFAULT_MODEL, parse_config
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -80,6 +81,8 @@ def test_off_means_off_however_yaml_reads_it(written: str) -> None:
 
 def test_money_is_exact() -> None:
     assert config("budget: 0.10\n").budget == Decimal("0.10")
+    assert config("budget: null\n").budget is None
+    assert config("budget_tokens: 2000\n").amount == Amount(Decimal(5), 2000)
 
 
 # -- pipelines

@@ -54,7 +54,7 @@ from forge_bot.runs.create_run import (
 from forge_bot.runs.finding_runs.files_of_run import raw_file
 from forge_bot.runs.finding_runs.resolve_run import checked_out, named_in
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.past_runs.estimate import Estimate, estimate, in_words
+from forge_bot.runs.past_runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
@@ -169,7 +169,10 @@ def _asked(
     """Return the question before a run begins, with what such a run will probably take."""
     proposal = _proposal(root, pipeline, ticket, told)
     found = _estimated(root, pipeline, ticket.effort.effort, auto=told.flags.auto)
-    expected = (f"Expected: {in_words(found)} ({found.rests_on}).",) if found is not None else ()
+    limit = at_most(found, _budget(root, told)) if found is not None else ""
+    expected = (
+        (f"Expected: {in_words(found)} ({found.rests_on}){limit}.",) if found is not None else ()
+    )
     sentences = (
         f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).',
         *expected,
@@ -306,11 +309,15 @@ def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
             batch=flags.batch,
             scope=scope_folder(root.repository, flags.scope),
         ),
-        budget=Amount(flags.budget, flags.budget_tokens) or root.config.amount,
+        budget=_budget(root, told),
         by=local_user(),
         # In the client's own branch there is no other place for the record.
         records=None if chosen.use_current_branch else _apart(root),
     )
+
+
+def _budget(root: ServedFolder, told: _Told) -> Amount:
+    return Amount(told.flags.budget, told.flags.budget_tokens) or root.config.amount
 
 
 def _apart(root: ServedFolder) -> RecordsPolicy | None:

@@ -5,6 +5,7 @@ one that ships.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from statistics import quantiles
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import Field
 
 from forge_bot.errors import WriteFailed
+from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.sentences import say
 from forge_bot.store import write_whole
-from forge_bot.text_format import several
+from forge_bot.text_format import limits, several
 from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
 
 if TYPE_CHECKING:
@@ -163,6 +165,14 @@ def in_words(found: Estimate) -> str:
     else:
         parts.append(f"{_span(f'{found.tokens.p50:,}', f'{found.tokens.p90:,}')} tokens")
     return ", ".join(parts)
+
+
+def at_most(found: Estimate, budget: Amount) -> str:
+    """Return where a run stops and asks, such as ` · stops to ask at $5.00`; empty without a limit
+    that counts. US dollars do not limit models without a price.
+    """
+    counted = budget if found.cost is not None else replace(budget, dollars=None)
+    return say("runs.estimate.at_most", limits=limits(counted)) if counted else ""
 
 
 def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> str:
