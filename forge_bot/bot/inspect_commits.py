@@ -7,10 +7,8 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 import os
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 
-from forge_bot.agent.protected_changes import protected_changes
 from forge_bot.agent.redaction import encoded_forms, redactor_of
 from forge_bot.bot.untrusted_records import (
     approved_patches,
@@ -29,6 +27,7 @@ from forge_bot.runs.standing_rules import rules_at
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.settings.instructions import INSTRUCTIONS, Rules
+from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
 
 Steps = Sequence[tuple[str, str]]
@@ -160,9 +159,7 @@ class CommitInspector:
             if f"{self.record}{REQUEST}" in changed:
                 found.append(say("bot.inspect_commits.request_does_not_change", request=REQUEST))
             paths = [path for path in changed if not path.startswith(self.record)]
-            guarded = dict(
-                protected_changes(paths, partial(self._versions, before, after), self.patterns)
-            )
+            guarded = protected_changes(paths, self.patterns)
             guarded |= dict.fromkeys(
                 rules.forbidden(paths),
                 say("bot.inspect_commits.left_to_a_person", instructions=INSTRUCTIONS),
@@ -180,9 +177,6 @@ class CommitInspector:
                 if path not in good
             ]
         return found
-
-    def _versions(self, before: str, after: str, path: str) -> tuple[bytes | None, bytes | None]:
-        return self.repository.read(before, path), self.repository.read(after, path)
 
     def _approved(self, commit: str) -> list[bytes]:
         """Return the patches that persons approved, by the bytes they were shown."""

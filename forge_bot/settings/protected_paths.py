@@ -140,6 +140,9 @@ RULES = (
     ProtectionRule(
         "settings.protected_paths.manifest",
         names("""
+            pyproject.toml setup.py setup.cfg Pipfile *requirements*.txt *requirements*.in
+            *constraints*.txt *constraints*.in requirements/*.txt requirements/*.in package.json
+            Cargo.toml go.mod pom.xml composer.json pubspec.yaml environment.yml environment.yaml
             Gemfile gems.rb *.gemspec build.gradle build.gradle.kts settings.gradle
             settings.gradle.kts libs.versions.toml build.sbt mix.exs Package.swift Podfile *.podspec
             project.clj deps.edn rebar.config cpanfile package.yaml package.json5 deno.json
@@ -202,9 +205,13 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
     return say(_OWN_REASON) if covered(parts, tuple(patterns)) else ""
 
 
-def protected(paths: Iterable[str], patterns: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return those of the paths that are protected for every kind of change, sorted."""
-    return tuple(sorted(path for path in set(paths) if reason_for(path, patterns)))
+def protected_changes(paths: Iterable[str], patterns: Sequence[str] = ()) -> dict[str, str]:
+    """Return the changed paths that wait for a person, sorted, each with the reason.
+
+    `patterns` are a repository's own, beside the table.
+    """
+    reasons = {path: reason_for(path, patterns) for path in sorted(set(paths))}
+    return {path: reason for path, reason in reasons.items() if reason}
 
 
 def held_in_sandbox() -> tuple[str, ...]:

@@ -116,7 +116,7 @@ class ClientTries(NamedTuple):
         The commands do not run again on the same bytes, nor on files that wait for a person.
         """
         applier, config = OutputApplier(run), run.config.tries
-        if config.most == 0 or not paths or applier.risky_here(paths):
+        if config.most == 0 or not paths or applier.held_paths(tuple(paths)):
             return dispatch
         if any((run.tree.path / path).is_dir() for path in paths):
             # A repository inside of this one.

@@ -308,7 +308,7 @@ class Agents:
     ) -> TryOutcome:
         """Run the project's commands on a task's edits, except those that wait for a person."""
         files = self.applier.planned(effect.answer, worktree.tree)
-        if task is None or not files or self.applier.is_held(files, worktree.tree):
+        if task is None or not files or self.applier.is_held(files):
             return TryOutcome()
         outcome = self.tries.edits((task,), worktree.commit, files, effect.seconds)
         self.tries.say((task,), outcome, action.agent, last=effect.last)

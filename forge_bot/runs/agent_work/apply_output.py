@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.protected_changes import Versions, protected_changes
 from forge_bot.agent.tries import FormattedFile, with_formatting
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
@@ -31,6 +30,7 @@ from forge_bot.runs.agent_work.unknown_names import said_unknown, unknown_names
 from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
+from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Inspection, Problem, TaskId, Usage
 
@@ -138,10 +138,9 @@ class OutputApplier:
         """Return the files of a tree with the answer's edits."""
         return self._plan(answer, tree).files
 
-    def is_held(self, files: Files, tree: Tree) -> bool:
-        """Return whether a person has to approve these files before they are written to a tree."""
-        before, after = Folder(tree.path), dict(files)
-        return bool(self._risky(tuple(after), lambda path: (before.read(path), after[path])))
+    def is_held(self, files: Files) -> bool:
+        """Return whether a person has to approve these files before they are written."""
+        return bool(self.held_paths(tuple(path for path, _ in files)))
 
     def _plan(self, answer: Change, tree: Tree) -> EditPlan:
         folder = Folder(tree.path)
@@ -202,18 +201,13 @@ class OutputApplier:
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
         report = self._written(action, task, text, inspection, usage)
-        risky = self.risky_here(touched)
+        risky = self.held_paths(touched)
         rest = tuple(path for path in touched if path not in risky)
         if not risky or inspection.problems:
             return report, rest
         patch = self.run.tree.patch(risky)
         self.run.tree.discard(risky)
         return self._held(report, patch, risky, task or TaskId("")), rest
-
-    def risky_here(self, touched: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the paths that an agent wrote in the run's tree and that wait for a person."""
-        committed = self.run.repository.read_many(self.run.ref, touched)
-        return self._risky(touched, lambda path: (committed.get(path), self.in_git(path)))
 
     def _written(
         self,
@@ -264,8 +258,8 @@ class OutputApplier:
         self, report: ArtifactWritten, files: Files, task: TaskId
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
         touched = tuple(path for path, _ in files)
-        before, after = {path: self._bytes(path) for path in touched}, dict(files)
-        risky = self._risky(touched, lambda path: (before[path], after[path]))
+        before = {path: self._bytes(path) for path in touched}
+        risky = self.held_paths(touched)
         self._write(files)
         if not risky:
             return report, touched
@@ -276,11 +270,12 @@ class OutputApplier:
         rest = tuple(path for path in touched if path not in risky)
         return self._held(report, patch, risky, task), rest
 
-    def _risky(self, touched: tuple[str, ...], versions: Versions) -> tuple[str, ...]:
-        found = protected_changes(touched, versions, self.run.config.protected)
+    def held_paths(self, touched: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those of the touched paths that wait for a person."""
+        protected = protected_changes(touched, self.run.config.protected)
         scope = self.run.state.flags.scope
         outside = [path for path in touched if not is_inside(path, scope)]
-        return tuple(sorted({*found, *self.run.rules.forbidden(touched), *outside}))
+        return tuple(sorted({*protected, *self.run.rules.forbidden(touched), *outside}))
 
     def _held(
         self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId

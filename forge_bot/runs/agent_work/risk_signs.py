@@ -9,7 +9,7 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPHttpServerConfig
-from forge_bot.settings.protected_paths import protected
+from forge_bot.settings.protected_paths import protected_changes
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
@@ -34,8 +34,8 @@ def design_risks(
         {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
     )
     found: list[str] = []
-    if touched := protected(paths, patterns):
-        found.append(say("runs.risk_signs.protected_files", files=", ".join(touched[:5])))
+    if touched := protected_changes(paths, patterns):
+        found.append(say("runs.risk_signs.protected_files", files=", ".join([*touched][:5])))
     if (line := _line_of(_DEPENDENCY, design)) is not None:
         found.append(say("runs.risk_signs.new_dependency", line=line))
     if len(paths) > _MANY_FILES:

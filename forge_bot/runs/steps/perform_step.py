@@ -6,7 +6,6 @@ from difflib import unified_diff
 
 from pydantic import JsonValue
 
-from forge_bot.agent.protected_changes import protected_changes
 from forge_bot.engine import Exec
 from forge_bot.engine.phases import StepPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, head_of
@@ -28,6 +27,7 @@ from forge_bot.runs.steps.finding_issues import approval_line, approves
 from forge_bot.runs.steps.step_calls import StepCalls, taken
 from forge_bot.runs.steps.step_values import StepValues
 from forge_bot.sentences import hint_of, say
+from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS, inside, write_whole
 
 LARGEST_OUTPUT = 1_000_000
@@ -154,11 +154,7 @@ class StepPerformer:
                     say("runs.perform_step.path_in_the_record", step=step.step, path=file.path)
                 )
         data = {file.path: file.content.encode() for file in files}
-        refused = protected_changes(
-            data,
-            lambda path: ((self._before(path) or "").encode(), data[path]),
-            self._run.config.protected,
-        )
+        refused = protected_changes(data, self._run.config.protected)
         if refused:
             path, reason = next(iter(refused.items()))
             raise StepFailed(
