@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from forge_bot.agent.redaction import encoded_forms, redactor_of
+from forge_bot.bot.commit_form import strange_commits
 from forge_bot.bot.untrusted_records import (
     approved_patches,
     check_reports,
@@ -103,12 +104,12 @@ class CommitInspector:
             if len(commits) > MOST_COMMITS
             else []
         )
-        strange = [
-            commit.subject for commit in commits if ("Forge-Run", self.run) not in commit.trailers
-        ]
+        ids = (before, *(commit.id for commit in reversed(commits)))
+        strange = strange_commits(self.repository, self.pipeline, self.run, ids)
+        subjects = {commit.id: commit.subject[:80] for commit in commits}
         return found + [
-            say("bot.inspect_commits.not_of_this_run", subject=subject[:80])
-            for subject in strange[:5]
+            say("bot.inspect_commits.not_of_this_run", subject=subjects[each])
+            for each in strange[:5]
         ]
 
     def _paths(self, steps: Steps) -> list[str]:
@@ -224,20 +225,12 @@ class CommitInspector:
         return found
 
     def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
-        """Return the places of secrets outside of files: messages, header lines of commits, and new
-        file names.
-        """
+        """Return the places of secrets outside of files: messages and new file names."""
         found = [
             say("bot.inspect_commits.message_holds_a_secret", name=name)
             for commit in commits
             for name in sorted(self._leaked(commit.message.encode()))
         ]
-        for raw in self.repository.raw_commits([commit.id for commit in commits]).values():
-            head = raw.partition(b"\n\n")[0]
-            found += [
-                say("bot.inspect_commits.header_holds_a_secret", name=name)
-                for name in sorted(self._leaked(head))
-            ]
         new = [path for step in steps for path in self._new_files(*step)]
         texts = [form for path in new for form in (path, path.replace("/", ""))]
         leaked = {name for text in texts for name in self._leaked(os.fsencode(text))}

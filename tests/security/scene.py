@@ -4,9 +4,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from forge_bot.bot.commit_form import KEPT
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
+from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.request_draft import RequestDraft
@@ -34,7 +36,7 @@ class Scene:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    def commit(self, message: str = "forge-bot: work", run: str = "") -> str:
+    def commit(self, message: str = KEPT, run: str = "") -> str:
         """Everything, as a commit of the run."""
         made = self.tree.commit(message, [("Forge-Run", run or self.info.name)], None)
         assert made is not None
@@ -64,6 +66,8 @@ def begun(folder: Path, instructions: str = "") -> Scene:
     """A run at its first commit; XDG_STATE_HOME has to be a folder of the test's."""
     path = folder / "rota"
     made(path)
+    git(path, "config", "user.name", OWN_IDENTITY["GIT_AUTHOR_NAME"])
+    git(path, "config", "user.email", OWN_IDENTITY["GIT_AUTHOR_EMAIL"])
     if instructions:
         (path / ".specs").mkdir()
         (path / ".specs" / "instructions.md").write_text(instructions, encoding="utf-8")

@@ -1,11 +1,13 @@
 """What a misled worker may have committed: looked at before anything is pushed."""
 
 import base64
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from forge_bot.bot.commit_form import KEPT
 from forge_bot.bot.push_commits import push, refuse_unseen
 from forge_bot.bot.untrusted_records import state_at
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published
@@ -91,7 +93,7 @@ def test_a_key_is_found_in_documents_in_binary_files_and_in_messages(scene: Scen
     git(scene.tree.path, "reset", "-q", "--hard", scene.start)
     scene.write("notes.txt", "nothing\n")
     scene.commit(f"forge-bot: {KEY}")
-    refused(scene, "a message holds the value of OPENAI_API_KEY")
+    refused(scene, "“forge-bot: [OPENAI_API_KEY]” is not a commit")
 
 
 def test_a_key_that_a_later_commit_takes_back_is_found_all_the_same(scene: Scene) -> None:
@@ -138,7 +140,8 @@ def test_links_and_submodules_are_not_pushed(scene: Scene) -> None:
     refused(scene, "design.md would be a link")
     git(scene.tree.path, "reset", "-q", "--hard", scene.start)
     git(scene.tree.path, "update-index", "--add", "--cacheinfo", f"160000,{scene.start},vendor")
-    git(scene.tree.path, "commit", "-qm", f"x\n\nForge-Run: {scene.info.name}")
+    message = f"{KEPT}\n\nForge-Run: {scene.info.name}"
+    subprocess.run(["git", "-C", scene.tree.path, "commit", "-qm", message], check=True)
     refused(scene, "vendor would be a link or a submodule")
 
 
@@ -156,7 +159,7 @@ def test_more_files_or_bytes_than_any_task_needs_are_not_pushed(scene: Scene) ->
 def test_commits_of_somebody_else_or_on_another_history_are_not_pushed(scene: Scene) -> None:
     scene.write("a.txt", "a")
     scene.commit(run="another-run")
-    refused(scene, "is not a commit of this run")
+    refused(scene, "is not a commit that a worker of this run makes")
     git(scene.tree.path, "reset", "-q", "--hard", scene.start)
     git(scene.tree.path, "commit", "-q", "--amend", "-m", f"x\n\nForge-Run: {scene.info.name}")
     refused(scene, "do not follow the newest commit of the branch")

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from forge_bot.bot.commit_form import KEPT
 from forge_bot.errors import CommitsRefused
 from tests.security.scene import KEY, Scene, git
 
@@ -77,18 +78,13 @@ def test_a_key_in_the_author_or_committer_of_a_commit_is_found(scene: Scene, rol
     words = (
         "git",
         "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@b.c",
+        "commit.gpgSign=false",
         "commit",
         "-qm",
-        f"x\n\nForge-Run: {scene.info.name}",
+        f"{KEPT}\n\nForge-Run: {scene.info.name}",
     )
     subprocess.run(words, cwd=scene.tree.path, env=env, check=True)
-    assert (
-        "a commit's author, committer or another header line holds the value of OPENAI_API_KEY"
-        in refused(scene)
-    )
+    assert "is not a commit that a worker of this run makes" in refused(scene)
 
 
 def test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found(scene: Scene) -> None:
@@ -107,7 +103,7 @@ def test_a_key_in_a_line_of_a_commit_that_no_log_shows_is_found(scene: Scene) ->
         text=False,
     ).stdout.decode()
     git(scene.tree.path, "reset", "-q", "--soft", made.strip())
-    assert "another header line holds the value" in refused(scene)
+    assert "is not a commit that a worker of this run makes" in refused(scene)
 
 
 URL_KEY = "pa+ss/w=rd&with signs?1234"
