@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Reason, State
-from forge_bot.runs.checks.request_checks import WORKFLOWS
+from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.values import TaskId
 
 _PATH = re.compile(r"^(?:\+\+\+ b/|--- a/|rename (?:from|to) )(?P<path>.+)$", re.MULTILINE)

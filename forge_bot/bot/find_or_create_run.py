@@ -26,9 +26,6 @@ from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
 
-_TOLD_IN_THREAD = frozenset({"workflow files", "run"})
-"""Subjects of warnings about the task itself; others stand in the job's log."""
-
 
 def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
     """Return the run to continue; None if there is none and nobody asked for one, which the thread
@@ -156,13 +153,11 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
     pipeline = load_pipeline(chosen, repository.root)
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
-    notes = _looked_around(supervisor, beginning, chosen)
+    _looked_around(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
     shown = command_replies.taken(writer.commands, line="", words=wish.text, unread=False)
     if asked is not None and shown is not None:
         writer.say(shown, asked)
-    if notes:
-        writer.say_once(thread_change_replies.asked_too_much(writer.commands, notes=notes))
     if frozen.doubtful:
         left_out = tuple(comment.url for comment in frozen.left_out)
         writer.say_once(
@@ -230,27 +225,20 @@ def _given(
     return request_snapshot.Given(around.payload if woken else None, comment, wish.text)
 
 
-def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> tuple[str, ...]:
-    """Return warnings that people should see before money is spent. Raises NotReady for what a run
-    must not begin with.
-    """
-    repository, draft = supervisor.repository, beginning.draft
+def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> None:
+    """Write warnings in the job's log. Raises NotReady for what a run must not begin with."""
+    repository = supervisor.repository
     base = beginning.base or _base(repository)
     config = supervisor.config.replace(pipeline=pipeline)
     intent = RunIntent(
-        text=f"{draft.title}\n{draft.text}",
         branch=beginning.plan.branch,
         base=base.commit,
         scope=beginning.flags.scope,
-        deliver_workflows=supervisor.around.push_workflows,
     )
     found = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))
     found.require()
     for each in found.advice:
         outputs.warning(f"{each.sentence} {each.way_out}")
-    return tuple(
-        f"{each.sentence} {each.way_out}" for each in found.advice if each.what in _TOLD_IN_THREAD
-    )
 
 
 def _base(repository: Repository) -> Head:

@@ -19,7 +19,6 @@ from forge_bot.github_api.types import Issue, NewPullRequest, PullState
 from forge_bot.interaction import markers
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
-from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
@@ -31,6 +30,7 @@ from forge_bot.runs.publishing.publish_result import (
 from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import IssueResult, approved_issues, opened_sentence
+from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.values import PhaseId
 
 ACTIONS = "github-actions[bot]"

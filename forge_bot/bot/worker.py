@@ -29,7 +29,6 @@ from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.checks.request_checks import WORKFLOWS
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.local_host import LocalHost, project_of
@@ -48,6 +47,7 @@ from forge_bot.runs.run_steps import (
     step_taken,
 )
 from forge_bot.runs.tier_models import TierModels
+from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
 

@@ -25,7 +25,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists
 from forge_bot.gate.arguments import Amount
-from forge_bot.git import Repository, Tree
+from forge_bot.git import Repository
 from forge_bot.git.large_trees import is_large
 from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,
@@ -39,7 +39,6 @@ from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, sco
 from forge_bot.runs.finding_runs.ended_records import newest_records
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
-from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.notifications import Message, warning
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.past_runs.estimate import Estimate, estimate, keep_estimate
@@ -90,9 +89,9 @@ class _Start:
 
     def subject(self, plan: RunPlan) -> CheckSubject:
         """Return the subject of the checks before a run."""
-        text = f"{self.draft.title}\n{self.draft.text}"
         scope = self.options.scope or ""
-        intent = RunIntent(text=text, branch=plan.branch, here=plan.here, scope=scope)
+        branch = plan.merge_branch or plan.branch
+        intent = RunIntent(branch=branch, here=plan.here, scope=scope)
         signs_here = self.place is None or self.place.dev
         return CheckSubject(self.repository, self.config, intent, signs_here=signs_here)
 
@@ -183,10 +182,9 @@ def _named(choice: CapabilityChoice) -> CapabilityOptions:
 def _check(start: _Start, plan: RunPlan) -> None:
     """Raise the problem that stops a run with this plan, and print the other results."""
     subject = start.subject(plan)
-    with LookForChanges(Tree(start.repository.root), ours=False) as subject.looked:
-        if start.pipeline.steps is None:
-            check_testable(subject.profile, start.config)
-        report = run_checks(Occasion.BEFORE_RUN, subject)
+    if start.pipeline.steps is None:
+        check_testable(subject.profile, start.config)
+    report = run_checks(Occasion.BEFORE_RUN, subject)
     report.require()
     prompts_for(start.repository.root, start.pipeline)
     if start.options.until is not None:

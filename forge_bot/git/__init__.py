@@ -9,7 +9,6 @@ from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commits import Commit
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
-from forge_bot.git.missing_parts import Condition, Lfs, Sparse, Submodule
 from forge_bot.git.object_reader import GitObject, ObjectReader, TreeEntry, tree_entries
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
@@ -21,18 +20,14 @@ __all__ = [
     "BranchNames",
     "BranchTips",
     "Commit",
-    "Condition",
     "GitObject",
     "Head",
-    "Lfs",
     "LocalTip",
     "MergeConflict",
     "ObjectReader",
     "Operation",
     "Repository",
-    "Sparse",
     "StatusEntry",
-    "Submodule",
     "Tracking",
     "Tree",
     "TreeEntry",

@@ -13,7 +13,6 @@ from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import (
     commits,
     files_at,
-    missing_parts,
     remotes,
     revisions,
     worktree,
@@ -76,10 +75,6 @@ class Repository:
     list_files = _OfRoot(files_at.list_files)
     list_folders = _OfRoot(files_at.list_folders)
     entries = _OfRoot(files_at.entries)
-
-    # What is unfinished or missing here.
-    condition = _OfRoot(missing_parts.condition)
-    lfs = _OfRoot(missing_parts.lfs)
 
     # Work trees.
     worktrees = _OfRoot(worktree_list.listed)

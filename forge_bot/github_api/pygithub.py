@@ -1,7 +1,7 @@
 """One repository on GitHub, accessed through PyGithub."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Self
 from urllib.parse import quote
@@ -312,11 +312,9 @@ class GitHub:
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
-    def facts(self, workflow: str, branches: Sequence[str] = ()) -> RepositoryFacts:
-        """Return the facts that doctor checks. `workflow` is the path of the workflow file,
-        `branches` may be there or not: which of them take signed commits only is asked too.
-        """
-        return facts(self._place, workflow, branches)
+    def facts(self, workflow: str) -> RepositoryFacts:
+        """Return the facts that doctor checks. `workflow` is the path of the workflow file."""
+        return facts(self._place, workflow)
 
     def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
         """Start a workflow, named by its file name, on a branch."""

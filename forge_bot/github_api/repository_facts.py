@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -13,16 +12,7 @@ from forge_bot.github_api.types import FromGitHub, RepositoryFacts, SeenReposito
 T = TypeVar("T")
 
 
-class _Rule(FromGitHub):
-    type: str
-
-
-class _Branch(FromGitHub):
-    protected: bool = False
-
-
 class _Actions(FromGitHub):
-    default_workflow_permissions: str
     can_approve_pull_request_reviews: bool
 
 
@@ -39,13 +29,10 @@ class _File(FromGitHub):
     content: str
 
 
-def facts(
-    place: RepositoryRequests, workflow: str, branches: Sequence[str] = ()
-) -> RepositoryFacts:
+def facts(place: RepositoryRequests, workflow: str) -> RepositoryFacts:
     """Implement GitHub.facts. Facts that the token may not see are left out and named."""
     errand = place.errand("github.requests.repository_not_read", "repository")
     about = place.ask(errand, "GET", "").read(SeenRepository)
-    branch = quote(about.default_branch)
     hidden: list[str] = []
 
     def seen(what: str, path: str, kind: type[T]) -> T | None:
@@ -55,22 +42,12 @@ def facts(
             hidden.append(what)
             return None
 
-    def rules_of(name: str) -> list[str]:
-        path = f"/rules/branches/{quote(name, safe='')}"
-        return [rule.type for rule in seen("rules", path, list[_Rule]) or []]
-
-    rules = rules_of(about.default_branch)
-    guarded = seen("branch", f"/branches/{branch}", _Branch)
     actions = seen("what Actions may do", "/actions/permissions/workflow", _Actions)
     secrets = seen("names of secrets", "/actions/secrets?per_page=100", _Secrets)
     return RepositoryFacts(
         **about.model_dump(),
         labels=tuple(each.name or "" for each in place.every(errand, "/labels", _Named)),
-        protected=bool(rules) or (guarded is not None and guarded.protected),
-        rules=tuple(dict.fromkeys(rules)),
-        signed=tuple(name for name in branches if "required_signatures" in rules_of(name)),
         workflow=_file(place, errand, workflow, about.default_branch),
-        workflow_permissions=actions and actions.default_workflow_permissions,
         actions_may_open_pulls=actions and actions.can_approve_pull_request_reviews,
         secrets=secrets and tuple(secret.name or "" for secret in secrets.secrets),
         hidden=tuple(dict.fromkeys(hidden)),

@@ -274,18 +274,8 @@ class RepositoryFacts(SeenRepository):
     """
 
     labels: tuple[str, ...]
-    protected: bool = Field(description="whether anything guards the default branch")
-    rules: tuple[str, ...] = Field(
-        description="kinds of rules that rule sets have for the default branch"
-    )
-    signed: tuple[str, ...] = Field(
-        description="those of the branches asked about that rule sets keep for signed commits"
-    )
     workflow: str | None = Field(
         description="the text of the workflow file on the default branch; None where there is none"
-    )
-    workflow_permissions: str | None = Field(
-        description="what the token of Actions may by default: read or write"
     )
     actions_may_open_pulls: bool | None
     secrets: tuple[str, ...] | None = Field(description="names only")

@@ -2,7 +2,7 @@
 GitHub calls them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,13 +28,6 @@ def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
     )
     found = (_name(path) for path in files if f"{FOLDER}/{path.name}" != own)
     return tuple(dict.fromkeys(name for name in found if name))
-
-
-def unheard(workflow: str, checks: Sequence[str]) -> tuple[str, ...]:
-    """Those of the checks that the text of a workflow does not listen to by `workflow_run`."""
-    listens = dict(_events(_read(workflow).get("on"))).get("workflow_run", {}).get("workflows")
-    names = cast("list[object]", listens) if isinstance(listens, list) else [listens]
-    return tuple(name for name in checks if name not in names)
 
 
 def _read(text: str | bytes) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.values import Frozen
 
-WORKFLOW = ".github/workflows/forge-bot.yml"
+WORKFLOWS = ".github/workflows"
+WORKFLOW = f"{WORKFLOWS}/forge-bot.yml"
 ACTION = "forge-bot/forge-bot"
 _HOME = f"https://github.com/{ACTION}"
 _LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)

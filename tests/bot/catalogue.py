@@ -199,9 +199,6 @@ def every_reply() -> list[CommentReply]:
             COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"
         ),
         thread_change_replies.label_too_late(COMMANDS, label="forge:auto"),
-        thread_change_replies.asked_too_much(
-            COMMANDS, notes=["The task asks for workflow files (.github/workflows/ci.yml)."]
-        ),
         failure_replies.workflow_push_refused(
             LINKS,
             COMMANDS,

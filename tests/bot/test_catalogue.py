@@ -165,7 +165,6 @@ def test_words_of_others_do_nothing_in_any_sentence() -> None:
         thread_change_replies.issue_transferred(LINKS, to=HOSTILE),
         thread_change_replies.label_removed(COMMANDS, label=HOSTILE),
         thread_change_replies.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
-        thread_change_replies.asked_too_much(COMMANDS, notes=[HOSTILE]),
         failure_replies.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
     ]
     for reply in said:

@@ -167,17 +167,6 @@ def test_a_comment_hidden_in_the_issue_is_told_once_and_not_as_something_that_mo
 
 
 @pytest.mark.slow
-def test_a_task_that_names_a_run_begins_another_one_and_the_thread_is_told(waiting: Stage) -> None:
-    run = waiting.state["run"]
-    body = f"Do for swaps what `.specs/{run}` does for days."
-    waiting.issue = waiting.hub.issue(waiting.repo, "Swaps as well", body, by="maint")
-    job = heard(waiting.label("forge"))
-    assert job.code == 0, job.log
-    (told,) = waiting.said("reply occasion=asked-too-much")
-    assert f"The task names the run {run}, which exists; this begins another one." in told
-
-
-@pytest.mark.slow
 def test_effort_notes_and_money_can_be_changed_from_the_thread(waiting: Stage) -> None:
     assert heard(waiting.say("/effort L\n/effort XXL")).result == "mistyped"
     assert waiting.state["effort"] != "L"

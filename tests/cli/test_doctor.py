@@ -1,10 +1,6 @@
 """`forge-bot doctor` says what is missing, and what to do about it."""
 
 import json
-import os
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -26,52 +22,6 @@ def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
     assert "ANTHROPIC_API_KEY" in said.out
 
 
-class Ollama(BaseHTTPRequestHandler):
-    """A server with one model, as Ollama lists it."""
-
-    def do_GET(self) -> None:
-        body = json.dumps({"models": [{"name": "qwen2.5-coder:7b"}]}).encode()
-        self.send_response(200 if self.path == "/api/tags" else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_request(self, code: object = "-", size: object = "-") -> None:
-        """Say nothing."""
-
-
-def test_an_ollama_that_runs_here_is_found_with_its_first_model(sample: Sample) -> None:
-    try:
-        server = ThreadingHTTPServer(("127.0.0.1", 11434), Ollama)
-    except OSError:
-        pytest.skip("something else answers at Ollama's port")
-    with server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        said = sample.forge("doctor")
-        server.shutdown()
-    assert "Ollama answers at 127.0.0.1:11434." in said.out
-    assert "--model ollama:qwen2.5-coder:7b" in said.out
-    assert "OLLAMA_BASE_URL=http://127.0.0.1:11434/v1" in said.out
-
-
-def test_without_the_key_of_its_model_it_names_what_this_machine_could_ask(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "codex").write_text("#!/bin/sh\n")
-    (programs / "codex").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("GROQ_API_KEY", "gsk-of-somebody")
-    said = sample.forge("doctor")
-    assert said.code == 5
-    assert "GROQ_API_KEY is set." in said.out
-    assert "→ model: groq:NAME in .forge/config.yml, or --model groq:NAME" in said.out
-    assert "→ model: cli:codex in .forge/config.yml, or --model cli:codex" in said.out
-    assert "gsk-of-somebody" not in said.out
-
-
 def test_missing_tests_tools_and_walls_are_told_with_the_next_step(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
@@ -89,17 +39,6 @@ def test_a_detached_head_is_told(sample: Sample) -> None:
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 5
     assert "git switch" in said.out
-
-
-def test_without_an_identity_commits_would_be_the_bots_own(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(tmp_path / "none"))
-    assert "git config --global user.name" in sample.forge("doctor", "--model", sample.model()).out
-    sample.git("config", "user.name", "Ann")
-    sample.git("config", "user.email", "ann@example.com")
-    assert "Ann <ann@example.com>" in sample.forge("doctor", "--model", sample.model()).out
 
 
 def test_ask_tries_the_model_with_one_short_question(
@@ -152,33 +91,6 @@ def test_a_prompt_that_cannot_be_rendered_is_told(sample: Sample) -> None:
     assert "architect.md.j2" in said.out
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        (".forge/pipelines/own.yml", "end in .yaml"),
-        (".forge/config.yaml", "read from .forge/config.yml"),
-    ],
-)
-@pytest.mark.parametrize("committed", [True, False])
-def test_configuration_that_is_ignored_is_named_by_doctor_and_at_the_start_of_a_run(
-    sample: Sample, name: str, why: str, committed: bool
-) -> None:
-    file = sample.path / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("{}\n")
-    if committed:
-        sample.git("add", "-A")
-        sample.git("commit", "-qm", "configuration")
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 0
-    assert f"{name} is ignored" in said.out
-    assert why in said.out
-    begun = sample.forge(
-        "run", "Nobody is on call before the start", "--effort", "S", "--model", sample.model()
-    )
-    assert f"{name} is ignored" in begun.out + begun.err
-
-
 def test_tools_and_skills_are_counted_and_a_file_of_them_that_cannot_be_read_is_told(
     sample: Sample,
 ) -> None:
@@ -188,32 +100,13 @@ def test_tools_and_skills_are_counted_and_a_file_of_them_that_cannot_be_read_is_
     file = sample.path / "forge-mcp.json"
     file.write_text(json.dumps({"mcpServers": {"tickets": {"command": "python3"}}}))
     said = sample.forge("doctor", "--model", sample.model())
-    assert (said.code, "ignored" in said.out) == (0, False), said.out
+    assert said.code == 0, said.out
     assert "tools and skills 1 MCP server, 1 skill" in said.out
     file.write_text('{"mcpServers": {"tickets": {"comand": "python3"}}}')
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 5
     assert "forge-mcp.json" in said.out
     assert "comand" in said.out
-
-
-def test_the_program_that_opens_pull_requests_is_looked_for(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "gh").write_text("#!/bin/sh\n")
-    (programs / "gh").chmod(0o755)
-    without = os.pathsep.join(
-        folder
-        for folder in os.environ["PATH"].split(os.pathsep)
-        if not (Path(folder) / "gh").exists()
-    )
-    monkeypatch.setenv("PATH", without)
-    assert "https://cli.github.com for --open-pr" in sample.forge("doctor").out
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{without}")
-    said = sample.forge("doctor")
-    assert "gh opens the pull request, with --open-pr" in said.out
 
 
 @pytest.mark.parametrize("text", ["rules: [", "rules:\n  - layer: [a]\n", "nodes: 3\n"])

@@ -55,10 +55,6 @@ def without_tests(sample: Sample) -> None:
     clones.commit(sample)
 
 
-def sparse(*folders: str) -> Callable[[Sample], object]:
-    return lambda sample: sample.git("sparse-checkout", "set", "--cone", *folders)
-
-
 Words = tuple[str, ...]
 CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]] = {
     "the default branch, which only the remote has": (
@@ -78,24 +74,6 @@ CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]]
         (TASK, "--here"),
         "PREFLIGHT-001",
         ("release/1.0 is a protected branch",),
-    ),
-    "a path in a submodule": (
-        lambda sample: clones.add_submodule(sample, "vendor/lib"),
-        ("Fix the value of x in vendor/lib/lib.py",),
-        "PREFLIGHT-001",
-        ("vendor/lib/lib.py lies in the submodule vendor/lib", "--repo"),
-    ),
-    "a sparse checkout without room for the record": (
-        sparse("rota", "tests"),
-        (TASK,),
-        "PREFLIGHT-001",
-        ("git sparse-checkout add .specs",),
-    ),
-    "a file that the sparse checkout leaves out": (
-        sparse("rota", ".specs"),
-        ("Add a case to tests/test_schedule.py",),
-        "PREFLIGHT-001",
-        ("tests/test_schedule.py", "sparse-checkout"),
     ),
     "a program that nobody has": (
         lambda sample: clones.configure(sample, "commands: {lint: nosuchlinter .}\n"),
@@ -130,46 +108,6 @@ def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(
     assert refused.code == 5, refused
     assert code in refused.err
     assert [word for word in (*said, "→") if word not in refused.err] == []
-    assert server.questions == []
-    assert left(sample) == before
-
-
-@pytest.mark.parametrize(
-    ("name", "task", "filtered", "said"),
-    [
-        (
-            "model.bin",
-            "Shrink model.bin",
-            False,
-            ("model.bin", "only a pointer is here", "Install git-lfs"),
-        ),
-        ("data/table.py", TASK, False, ("data/table.py", "only a pointer is here")),
-        ("model.bin", TASK, True, ("requires git-lfs", "Install git-lfs")),
-    ],
-)
-def test_a_pointer_that_the_run_would_take_for_the_file_is_refused(
-    sample: Sample,
-    server: AgentServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    task: str,
-    filtered: bool,
-    said: Words,
-) -> None:
-    clones.without_lfs(tmp_path, monkeypatch)
-    clones.keep_in_lfs(sample, name)
-    if filtered:
-        for key, value in (
-            ("clean", "git-lfs clean -- %f"),
-            ("smudge", "git-lfs smudge -- %f"),
-            ("required", "true"),
-        ):
-            sample.git("config", f"filter.lfs.{key}", value)
-    before = left(sample)
-    refused = sample.forge("run", task, "--model", "openai-chat:small")
-    assert (refused.code, "PREFLIGHT-001" in refused.err) == (5, True), refused
-    assert [word for word in said if word not in refused.err] == []
     assert server.questions == []
     assert left(sample) == before
 
@@ -251,30 +189,13 @@ def begun(sample: Sample, task: str = TASK, *words: str) -> str:
     return said.out
 
 
-def test_warnings_and_notes_are_told_and_the_run_begins(sample: Sample) -> None:
+def test_notes_are_told_and_the_run_begins(sample: Sample) -> None:
     (sample.path / "rota" / "schedule.py").write_text("# half done\n")
     (sample.path / "notes.txt").write_text("mine")
-    sample.git("sparse-checkout", "set", "--cone", "rota", "tests", ".specs")
-    said = begun(sample, "Run the tests in .github/workflows/ci.yml")
-    assert (
-        "! The task asks for workflow files (.github/workflows/ci.yml). A change to them is held as"
-        " a patch" in said
-    )
-    assert "· Uncommitted changes in 2 files are not part of the run" in said
+    note = "Uncommitted changes in 2 files are not part of the run"
+    assert note in sample.forge("doctor", "--model", sample.model()).out
+    assert f"· {note}" in begun(sample)
     assert not (sample.workspace.parents[1] / "notes.txt").exists()
-    assert "Human Reviews Design" in said, "a sparse checkout with room for the record works"
-
-
-def test_the_checkup_shows_what_a_run_would_be_refused_for(sample: Sample) -> None:
-    sample.git("sparse-checkout", "set", "--cone", "rota", "tests")
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 5, said
-    assert "git sparse-checkout add .specs" in said.out
-    (sample.path / "rota" / "mine.txt").write_text("mine")
-    sample.git("sparse-checkout", "add", ".specs")
-    ready = sample.forge("doctor", "--model", sample.model())
-    assert ready.code == 0
-    assert "Uncommitted changes in 1 file" in ready.out
 
 
 def stopped(sample: Sample) -> Path:

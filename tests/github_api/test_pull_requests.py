@@ -169,7 +169,6 @@ def test_a_failed_status_is_a_failed_check_too(
 def test_the_facts_of_a_repository_for_an_administrator(
     github: FakeGitHub, repo: Repository
 ) -> None:
-    github.protect(repo, ruleset=True, checks=["ci"])
     repo.secrets.append("ANTHROPIC_API_KEY")
     github.label(repo, "forge")
     with GitHub("acme/widget", github.token("acme"), github.url) as admin:
@@ -179,31 +178,16 @@ def test_the_facts_of_a_repository_for_an_administrator(
         ("forge",),
         ("ANTHROPIC_API_KEY",),
     )
-    assert (facts.protected, facts.rules) == (
-        True,
-        ("deletion", "non_fast_forward", "pull_request", "required_status_checks"),
-    )
-    assert (facts.workflow, facts.workflow_permissions, facts.actions_may_open_pulls) == (
-        TEXT,
-        "read",
-        True,
-    )
+    assert (facts.workflow, facts.actions_may_open_pulls) == (TEXT, True)
     assert facts.hidden == ()
 
 
 def test_what_the_token_of_actions_may_not_see_is_said_to_be_hidden(
     github: FakeGitHub, bot: GitHub, repo: Repository
 ) -> None:
-    github.protect(repo)
     facts = bot.facts(".github/workflows/none.yml")
     assert facts.hidden == ("what Actions may do", "names of secrets")
-    assert (
-        facts.workflow,
-        facts.workflow_permissions,
-        facts.secrets,
-        facts.protected,
-        facts.rules,
-    ) == (None, None, None, True, ())
+    assert (facts.workflow, facts.secrets) == (None, None)
 
 
 def test_a_workflow_is_started_with_its_inputs(bot: GitHub, repo: Repository) -> None:

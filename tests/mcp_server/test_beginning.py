@@ -549,32 +549,6 @@ async def test_words_that_name_a_run_among_others_are_said_before_another_one_be
         assert "goes on with it" not in plain["needs_user_confirmation"]["message"]
 
 
-async def test_tools_and_skills_of_a_repository_are_said_to_be_ignored_where_a_client_performs(
-    sample: Sample,
-) -> None:
-    (sample.path / "forge-mcp.json").write_text("{}")
-    async with hosting(sample) as host:
-        needs = await host.call("pipeline_init_with_context", workspace=".specs/y", task_text=TASK)
-    said = needs["needs_user_confirmation"]["message"]
-    assert "forge-mcp.json is ignored: a client's agents have tools and skills of their own" in said
-
-
-def test_at_the_terminal_a_runs_name_alone_is_no_task_and_among_words_it_is_said(
-    sample: Sample,
-) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    name = sample.workspace.name
-    before = sample.git("branch")
-    said = sample.forge("run", name, "--effort", "S", "--model", sample.model())
-    assert said.code == 5
-    assert f"forge-bot run .specs/{name} goes on with it" in said.err
-    assert sample.git("branch") == before
-    said = sample.forge(
-        "run", f"Finish what {name} began", "--effort", "S", "--model", sample.model()
-    )
-    assert f"The task names the run {name}, which exists" in said.out + said.err
-
-
 async def test_a_run_stays_in_the_folder_that_its_arguments_name(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin("--in=rota/ Say nobody before the start")

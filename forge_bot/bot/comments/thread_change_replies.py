@@ -162,11 +162,3 @@ def label_too_late(commands: CommandNames, *, label: str) -> CommentReply:
         abandon=commands.say("abandon"),
         prefix=commands.prefix,
     )
-
-
-def asked_too_much(commands: CommandNames, *, notes: Sequence[str]) -> CommentReply:
-    """The task names something that cannot be delivered from here, or not as wished; said before
-    money is spent.
-    """
-    said = "".join(f"\n- {escape.line(note, 400)}" for note in notes[:5])
-    return reply_of("thread.asked_too_much", abandon=commands.say("abandon"), said=said)

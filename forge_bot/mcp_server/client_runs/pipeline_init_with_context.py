@@ -42,7 +42,7 @@ from forge_bot.mcp_server.tool_schemas import (
     SkippedPhase,
 )
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
-from forge_bot.runs.checks.configuration_checks import ignored_over_mcp, signing
+from forge_bot.runs.checks.configuration_checks import signing
 from forge_bot.runs.create_run import (
     NewRun,
     RunPlan,
@@ -206,16 +206,12 @@ def _estimated(
 
 
 def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
-    """Return what a person should know first: runs that the words name, and configuration that has
-    no effect.
-    """
+    """Return what a person should know first: runs that the words name."""
     named = named_in(root.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
-    known = (
+    return tuple(
         say("client.pipeline_init_with_context.names_a_run", run=f"{SPECS}/{info.name}")
         for info in named
     )
-    ignored = (f"{each.sentence} {each.way_out}" for each in ignored_over_mcp(root.repository))
-    return (*known, *ignored)
 
 
 def _proposal(

@@ -1,10 +1,7 @@
-"""One check of a run's needs: its condition, its results, and its subject, such as the paths that a
-request names.
-"""
+"""One check of a run's needs: its occasions, its results, and its subject."""
 
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Flag, auto
 from functools import cached_property
@@ -12,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from forge_bot.errors import NotReady
-from forge_bot.git import Condition, Repository
+from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config, state_home
@@ -23,54 +19,6 @@ from forge_bot.values import Frozen, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
-
-
-_FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-_QUOTED = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
-_ADDRESS = re.compile(r"\b\w+://\S+")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_SPARED = re.compile(
-    r"\b(?:not|never|without|except|leave|leaving|keep|keeping|instead of|rather than)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_TICKED = re.compile(r"`([^`\s]+)`")
-_BARE = re.compile(r"(?<![\w/.@+*-])(?:\./)?((?:[\w.@+*-]+/)+[\w.@+*-]*|\.?[\w@+-]+(?:\.[\w-]+)+)")
-_PATH = re.compile(r"[\w.@+*-]+(?:/[\w.@+*-]+)*")
-_FILE = re.compile(r"(?:[\w.@+*-]+/)+[\w@+*.-]*[\w*]\.[A-Za-z]\w{0,7}")
-
-
-def named_paths(text: str) -> tuple[str, ...]:
-    """Return the words of a request that look like paths, in its order, from the root and without a
-    slash at the end.
-
-    Left out are fenced code and quotations, which are material and no orders; web addresses; and
-    paths that a sentence names in order to spare them (`do not touch x/y.py`).
-    """
-    prose = _ADDRESS.sub(" ", _QUOTED.sub(" ", _FENCED.sub(" ", text)))
-    wanted = [
-        sentence for sentence in _SENTENCE.split(prose) if sentence and not _SPARED.search(sentence)
-    ]
-    found = (
-        match
-        for sentence in wanted
-        for match in (*_TICKED.findall(sentence), *_BARE.findall(sentence))
-    )
-    return tuple(dict.fromkeys(path for match in found if (path := _clean(match))))
-
-
-def named_files(paths: Collection[str], files: Collection[str]) -> tuple[str, ...]:
-    """Those of the paths that are files: tracked ones, and new ones with a folder and an ending."""
-    return tuple(path for path in paths if path in files or _FILE.fullmatch(path))
-
-
-def below(paths: Collection[str], folder: str) -> tuple[str, ...]:
-    """Those of the paths that are a folder or lie in it."""
-    return tuple(path for path in paths if path == folder or path.startswith(f"{folder}/"))
-
-
-def _clean(match: str) -> str:
-    path = match.removeprefix("./").rstrip("/.,:;")
-    return path if _PATH.fullmatch(path) else ""
 
 
 LEAST_FREE = 200_000_000
@@ -131,11 +79,9 @@ class RunIntent(Frozen):
     `base` is the commit where the run begins, if that is not the checked-out one.
     """
 
-    text: str = ""
     branch: str = ""
     here: bool = False
     base: str = ""
-    deliver_workflows: bool = True
     scope: str = ""
 
 
@@ -156,8 +102,6 @@ class CheckSubject:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     signs_here: bool = True
     """Whether this machine signs the commits for merge, and not a worker elsewhere."""
-    looked: LookForChanges | None = None
-    """The look for changes in the user's own files, if it was begun before the checks."""
 
     @property
     def model_names(self) -> dict[Tier, str]:
@@ -175,19 +119,9 @@ class CheckSubject:
         return profile_at(self.repository, self.base, self.config, self.intent.scope)
 
     @cached_property
-    def condition(self) -> Condition:
-        """Return the unfinished or missing parts of the clone."""
-        return self.repository.condition(self.base)
-
-    @cached_property
     def files(self) -> frozenset[str]:
         """The files of that commit."""
         return frozenset(self.repository.list_files(self.base))
-
-    @cached_property
-    def paths(self) -> tuple[str, ...]:
-        """The paths that the task names."""
-        return named_paths(self.intent.text)
 
     @property
     def branch(self) -> str:
@@ -217,8 +151,6 @@ class Check:
     look: Callable[[CheckSubject], Iterable[CheckResult]]
     reads_commit: bool = False
     """Return whether it is left out once another check could not read the commit."""
-    if_clear: bool = False
-    """Return whether it is left out once something was refused."""
 
 
 def refuse(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckResult:

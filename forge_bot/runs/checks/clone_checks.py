@@ -1,6 +1,4 @@
-"""Checks of the clone: branch, identity, unfinished operations of git, history, uncommitted
-work.
-"""
+"""Checks of the clone: branch, unfinished operations of git, uncommitted work."""
 
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
@@ -11,24 +9,11 @@ from forge_bot.git.worktree import lost
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.sentences import say
 
-_NAME_YOURSELF = (
-    'git config --global user.name "Your Name" && git config --global user.email you@example.com'
-)
-
 
 def head(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the branch and commit that are checked out. Raises DetachedHead or NoCommits."""
     here = subject.repository.head()
     yield note("git", say("preflight.git.on_branch", branch=here.branch, commit=here.commit[:12]))
-
-
-def identity(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield the name that commits will carry; a warning where git knows none for the user."""
-    name = subject.repository.identity()
-    if name is None:
-        yield warn("git identity", say("preflight.git.commits_will_be_ours"), _NAME_YOURSELF)
-    else:
-        yield note("git identity", name)
 
 
 def branch(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -49,7 +34,7 @@ def branch(subject: CheckSubject) -> Iterator[CheckResult]:
 
 def operation(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a merge, rebase or the like that is under way where the user is."""
-    found = subject.condition.operation
+    found = under_way(subject.repository.root)
     if found is None:
         return
     if subject.intent.here:
@@ -72,21 +57,11 @@ def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
         yield refuse(found.name, said, found.way_out)
 
 
-def history(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a note on a shallow clone."""
-    commits = subject.condition.commits_here
-    if commits is not None:
-        said = say("preflight.history.shallow", count=commits)
-        yield note("history", said, say("preflight.history.fetch_the_rest"))
-
-
 def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a note on uncommitted changes, unless the run works where they are."""
     if subject.intent.here:
         return
-    looked = subject.looked
-    changes = Tree(subject.repository.root).status() if looked is None else looked.changes()
-    if changes:
+    if changes := Tree(subject.repository.root).status():
         said = say("preflight.uncommitted.not_part", count=len(changes))
         yield note("uncommitted", said, say("preflight.uncommitted.commit_them_first"))
 

@@ -1,10 +1,8 @@
-"""Checks of the repository's configuration: commands, pipelines, standing rules, ignored files."""
+"""Checks of the repository's configuration: commands, pipelines, standing rules."""
 
 import os
-import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping
-from fnmatch import fnmatchcase, translate
+from collections.abc import Iterator
 
 from forge_bot.errors import (
     BadCapabilities,
@@ -14,34 +12,18 @@ from forge_bot.errors import (
     ForgeError,
     NoTestCommand,
 )
-from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
-from forge_bot.project.graph.manifest import MANIFEST, read_manifest
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.runs.project_commands.registry_credentials import not_given
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.sentences import say
-from forge_bot.settings.capability_file import CAPABILITY_FILE
-from forge_bot.settings.config import file_text
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
 from forge_bot.text_format import several
 from forge_bot.values import RecordsPolicy
-
-_SKILLS, _OLD_PIPELINES = ".forge/skills/*/SKILL.md", ".forge/pipelines/*.yml"
-_IGNORED = {
-    ".forge/config.yaml": ("preflight.ignored.other_name", "preflight.ignored.rename_it"),
-    _OLD_PIPELINES: ("preflight.ignored.other_ending", "preflight.ignored.rename_it"),
-}
-_CLIENTS_OWN = "preflight.ignored.clients_own"
-_IGNORED_OVER_MCP = _IGNORED | {
-    CAPABILITY_FILE: (_CLIENTS_OWN, "preflight.ignored.configure_the_client"),
-    _SKILLS: (_CLIENTS_OWN, "preflight.ignored.give_it_to_the_client"),
-}
 
 
 def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -69,15 +51,6 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
         said = say("preflight.programs.missing", program=program)
         way_out = say("preflight.programs.install_it", program=program)
         yield refuse(f"tool {program}", said, way_out)
-
-
-def setup_credentials(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a warning for each credential of setup that the configuration names and nobody gave."""
-    for variable in not_given(subject.config, os.environ):
-        said = say("preflight.credentials.not_set", variable=variable)
-        yield warn(
-            "setup credentials", said, say("preflight.credentials.set_it", variable=variable)
-        )
 
 
 def signing(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -134,6 +107,8 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
 
 def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal for a manifest that cannot be read: no rule of it would hold."""
+    from forge_bot.project.graph.manifest import MANIFEST, read_manifest
+
     data = subject.repository.read(subject.base, MANIFEST)
     try:
         read_manifest((data or b"").decode("utf-8", "replace"))
@@ -142,9 +117,7 @@ def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def rules(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal for unreadable standing rules, else the rules. Warn if the work tree has
-    another version of them.
-    """
+    """Yield a refusal for unreadable standing rules, else the rules."""
     repository = subject.repository
     try:
         found = rules_at(repository, subject.base)
@@ -155,33 +128,6 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
     if found.rules:
         names = ", ".join(rule.id for rule in found.rules)
         yield note("rules", say("preflight.rules.count", file=INSTRUCTIONS, names=names))
-    here = file_text(repository.root, INSTRUCTIONS)
-    if here is not None and here.encode() != repository.read(subject.base, INSTRUCTIONS):
-        said = say("preflight.rules.other_in_the_work_tree", file=INSTRUCTIONS)
-        yield warn("rules", said, say("preflight.rules.commit_it"))
-
-
-def ignored(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a warning for configuration that is not read."""
-    yield from _ignored(_IGNORED, subject.repository, subject.files)
-
-
-def ignored_over_mcp(repository: Repository) -> Iterator[CheckResult]:
-    """Yield a warning for each file of the work tree that is not read where a client performs."""
-    yield from _ignored(_IGNORED_OVER_MCP, repository)
-
-
-def _ignored(
-    reasons: Mapping[str, tuple[str, str]], repository: Repository, files: Collection[str] = ()
-) -> Iterator[CheckResult]:
-    here = (path for pattern in reasons for path in repository.root.glob(pattern))
-    names = {*(str(path.relative_to(repository.root)) for path in here), *files}
-    # One look at each of many names instead of one for each pattern.
-    is_ignored = re.compile("|".join(map(translate, reasons))).match
-    for name in sorted(filter(is_ignored, names)):
-        why = next(why for pattern, why in reasons.items() if fnmatchcase(name, pattern))
-        reason, way_out = map(say, why)
-        yield warn("ignored", say("preflight.ignored.is_ignored", name=name, why=reason), way_out)
 
 
 def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:

@@ -1,46 +1,27 @@
-"""Checks of the machine: room on the disk, the clock, the sandbox, the models."""
+"""Checks of the machine: room on the disk, the sandbox, the keys of the models."""
 
 import errno
-import json
 import os
 import shutil
-import socket
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forge_bot.agent.models.provider_keys import KEYS, has_key
+from forge_bot.agent.models.provider_keys import has_key
 from forge_bot.errors import CannotJudge, ForgeError, NoModelKey, NoSandbox, SetupNotWalled
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
-from forge_bot.runs.wall_clock import now
 from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
-from forge_bot.values import Frozen, Tier
+from forge_bot.values import Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
 
-_FAR = timedelta(days=1)
 _MEGABYTE = 1_000_000
-_ANSWER_SECONDS = 2.0
 _FEW_TOKENS = 16
-
-_OLLAMA = ("127.0.0.1", 11434)
-_SECONDS = 0.2
-_MOST_BYTES = 1_000_000
-_CODING_AGENTS = ("claude", "codex")
-
-
-class _ModelHere(Frozen):
-    """A model that could be asked, and the way to name it."""
-
-    because: str
-    model: str
-    setting: str = ""
 
 
 def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -74,37 +55,6 @@ def _cannot_be_written(folder: Path, *, moves: bool) -> CheckResult:
     said = say("preflight.disk.cannot_be_written", folder=folder, why=why)
     let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
     return refuse("disk", said, say(elsewhere if moves else let))
-
-
-def clock(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a warning when the newest commit is dated more than a day after the present time."""
-    committed_at, at = subject.condition.committed_at, now()
-    if committed_at - at > _FAR:
-        said = say("preflight.clock.newer_commit", commit=committed_at, clock=at)
-        yield warn("clock", said, say("preflight.clock.set_it"))
-
-
-def services(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield what tests may reach on this machine, and a warning for each port without an answer."""
-    declared = subject.config.services
-    names = [f"{name} (127.0.0.1:{port})" for name, port in declared.items()]
-    if names:
-        yield note("services", say("preflight.services.may_be_reached", addresses=", ".join(names)))
-    for (name, port), words in zip(declared.items(), names, strict=True):
-        try:
-            socket.create_connection(("127.0.0.1", port), _ANSWER_SECONDS).close()
-        except OSError:
-            yield warn(
-                "services",
-                say("preflight.services.nothing_answers", addresses=words),
-                say("preflight.services.start_it", name=name),
-            )
-    if declared and subject.config.sandbox != "off" and failure_reason(BackendName.BUBBLEWRAP):
-        yield warn(
-            "services",
-            say("preflight.services.bubblewrap_only"),
-            say("preflight.services.see_the_page"),
-        )
 
 
 def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -162,16 +112,6 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
         )
 
 
-def gh(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield whether the program is there that opens pull requests from this machine."""
-    found = shutil.which("gh", path=subject.environ.get("PATH"))
-    if found is not None:
-        yield note("gh", say("preflight.gh.opens_the_pull_request"))
-    else:
-        said = say("preflight.gh.is_not_installed")
-        yield warn("gh", said, say("preflight.gh.install_it"))
-
-
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield each model that will be asked. With `ask_models` each is asked one short question."""
     if subject.models is None:
@@ -186,7 +126,6 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
         opened = subject.models()
     except NoModelKey as error:
         yield refuse("model", error.message, advice_at_terminal(error), error.code)
-        yield from _other_models(subject)
         return
     for name, model in {model.name: model for model in opened.values()}.items():
         if subject.ask_models:
@@ -197,22 +136,6 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
 
 def _ready(name: str) -> CheckResult:
     return note(f"model {name}", say("preflight.model.ready"))
-
-
-def _other_models(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield each model that this machine can ask without further setup, with the configuration line
-    for it.
-    """
-    for found in _models_here(subject.environ):
-        setting = (
-            f"{say('runs.machine_checks.in_environment', setting=found.setting)} "
-            if found.setting
-            else ""
-        )
-        way_out = say(
-            "runs.machine_checks.model_in_forge_config", setting=setting, model=found.model
-        )
-        yield warn("model", f"{found.because}.", way_out)
 
 
 def _answer_of(model: "Model") -> CheckResult:
@@ -237,38 +160,3 @@ def _answer_of(model: "Model") -> CheckResult:
         return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
     return note(f"model {model.name}", say("preflight.model.answers", used=used))
-
-
-def _models_here(environ: Mapping[str, str]) -> Iterator[_ModelHere]:
-    """Yield the models that were found. Only this machine is examined, and nothing is spent."""
-    named: set[str] = set()
-    for provider, variable in KEYS.items():
-        if environ.get(variable) and variable not in named:
-            named.add(variable)
-            because = say("runs.machine_checks.is_set", variable=variable)
-            yield _ModelHere(because=because, model=f"{provider}:NAME")
-    if (name := _ollama()) is not None:
-        yield _ModelHere(
-            because=say("runs.machine_checks.ollama_answers", host=_OLLAMA[0], port=_OLLAMA[1]),
-            model=f"ollama:{name or 'NAME'}",
-            setting=f"OLLAMA_BASE_URL=http://{_OLLAMA[0]}:{_OLLAMA[1]}/v1",
-        )
-    for program in _CODING_AGENTS:
-        if shutil.which(program, path=environ.get("PATH")) is not None:
-            yield _ModelHere(because=f"{program} is installed", model=f"cli:{program}")
-
-
-def _ollama() -> str | None:
-    """Return the first model of a local Ollama, "" if it has none; None if nothing answers."""
-    # Only a look for models asks it, and what speaks HTTP takes long to import.
-    from http.client import HTTPConnection, HTTPException
-
-    connection = HTTPConnection(*_OLLAMA, timeout=_SECONDS)
-    try:
-        connection.request("GET", "/api/tags")
-        found = json.loads(connection.getresponse().read(_MOST_BYTES))["models"]
-        return str(found[0]["name"]) if found else ""
-    except (TimeoutError, OSError, HTTPException, ValueError, LookupError, TypeError):
-        return None
-    finally:
-        connection.close()

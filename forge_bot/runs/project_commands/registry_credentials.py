@@ -37,12 +37,6 @@ def credentials(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
-def not_given(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the variables by which the user can give the missing credentials."""
-    given = credentials(config, environ)
-    return tuple(f"{SETUP_PREFIX}{name}" for name in config.setup_credentials if name not in given)
-
-
 def only_fetches(argv: Sequence[str], read: Read) -> bool:
     """Return whether a step of setup fetches third-party packages and runs nothing of the project.
 
