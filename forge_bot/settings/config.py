@@ -233,6 +233,10 @@ class Config(Frozen):
         """The model of a tier: its own, else the one for all, else the default."""
         return self.models.get(tier) or self.model or DEFAULT_MODEL
 
+    def overrides_by_project(self) -> dict[str, dict[str, tuple[Argv, ...]]]:
+        """The kinds of commands that are set for each listed project."""
+        return {folder: commands.overrides() for folder, commands in self.projects.items()}
+
     @property
     def amount(self) -> Amount:
         """The amount that a run may spend."""

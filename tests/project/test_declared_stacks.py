@@ -61,10 +61,13 @@ def test_only_the_default_branch_declares_stacks(tmp_path: Path) -> None:
     write(tmp_path, {STACK: STARLARK})
     reader = GraphReader(here)
     assert imports(reader.here()) == {}, "it lies there, and is not on the default branch"
+    assert "does not count" in problem_of(reader.here(), STACK)
     commit(tmp_path, "Declare it")
     assert imports(reader.here()) == imports(GraphReader(here).here()) != {}
+    assert not problem_of(reader.here(), STACK)
     write(tmp_path, {STACK: STARLARK.replace("(function_definition name: (identifier) @name)", "")})
     assert imports(reader.here()) != {}, "what counts is the text on the default branch"
+    assert "does not count" in problem_of(GraphReader(here).here(), STACK)
 
 
 def test_the_cache_forgets_what_was_read_by_another_query(tmp_path: Path) -> None:

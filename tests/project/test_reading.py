@@ -231,6 +231,26 @@ def test_commands_are_those_of_the_profile(tmp_path: Path) -> None:
     assert [(each.name, each.words) for each in found.commands] == [("test", "make test")]
 
 
+def test_configured_commands_are_in_the_graph_as_long_as_they_are_configured(
+    tmp_path: Path,
+) -> None:
+    config = ".forge/config.yml"
+    makefile = "test:\n\tprove -r t\nlint:\n\tperlcritic t\n"
+    text = "commands: {build: sh make.sh, lint: []}\nprojects: {web: {test: sh web/test.sh}}\n"
+    files = {"Makefile": makefile, "make.sh": "true\n", "web/test.sh": "true\n", config: text}
+    reader = GraphReader(repository(tmp_path, files))
+
+    def commands() -> list[tuple[str, str, tuple[str, ...]]]:
+        return [(each.name, each.words, each.reads) for each in reader.here().commands]
+
+    test = ("test", "sh web/test.sh", ("web/test.sh",))
+    assert commands() == [("build", "sh make.sh", ("make.sh",)), test]
+    write(tmp_path, {config: "commands: {test: sh other.sh}\n"})
+    assert [words for _, words, _ in commands()] == ["sh other.sh", "make lint"]
+    write(tmp_path, {config: "commands: [\n"})
+    assert [words for _, words, _ in commands()] == ["make test", "make lint"]
+
+
 def test_stacks_say_what_is_read_of_them(tmp_path: Path) -> None:
     found = graph(tmp_path, {"a.rs": "fn a() {}\n", "b.py": ""})
     assert found.notes == (

@@ -14,6 +14,7 @@ from typing import cast
 from pydantic_core import from_json, to_json
 
 from forge_bot import __version__
+from forge_bot.errors import BadConfig
 from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of
@@ -38,11 +39,14 @@ from forge_bot.project.graph.stacks.declared_stacks import declared_stacks
 from forge_bot.project.graph.stacks.shell_paths import command_files
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.tested_files import with_tests
-from forge_bot.project.toolchains import find_commands
+from forge_bot.project.scoped_commands import scoped_commands
+from forge_bot.sentences import say
+from forge_bot.settings import Config
+from forge_bot.settings.config import CONFIG, parse_config
 from forge_bot.text_format import several
 from forge_bot.values import CommandName
 
-_FORM = 6
+_FORM = 7
 """The number of the form of a kept graph. It grows when graphs are made differently."""
 _PARTS = 2_000
 _QUICK = 400
@@ -60,7 +64,8 @@ class GraphReader:
         self._nodes: dict[str, tuple[str, FileNode]] = {}
         self._notes: tuple[str, ...] = ()
         self._structure = ""
-        self._stacks, self._unfit = BUILT_IN, dict[str, str]()
+        self._stacks, self._unusable = BUILT_IN, dict[str, str]()
+        self._unfit: Mapping[str, str] = {}
         self._declared: Mapping[str, str] = {}
         self._unheeded: Mapping[str, str] = {}
         self._make: Callable[[str, FileFacts], FileNode] | None = None
@@ -124,18 +129,21 @@ class GraphReader:
 
     def _look_at_stacks(self, files: ProjectFiles) -> bool:
         """Take the stacks that the project declares, as they are on its default branch; return
-        whether they are others than before.
+        whether they are others than before. A file that says something else has a problem.
         """
         names = [path for path in files.entries if path.startswith(OWN_STACKS)]
         if not names and not self._declared:
             return False
         texts = committed_texts(self._repository, names)
-        if texts == self._declared:
-            return False
-        self._declared = texts
-        self._stacks, self._unfit = declared_stacks(texts)
-        self._structure, self._known = "", None
-        return True
+        changed = texts != self._declared
+        if changed:
+            self._declared = texts
+            self._stacks, self._unusable = declared_stacks(texts)
+            self._structure, self._known = "", None
+        others = [path for path in names if files.text(path) != texts.get(path)]
+        said = say("project.declared_stacks.does_not_count_here")
+        self._unfit = {**self._unusable, **dict.fromkeys(others, said)}
+        return changed
 
     def _key(self, path: str, blob: str) -> str:
         stack = cast("Stack", self._stacks.stack_for(path))
@@ -213,8 +221,8 @@ class GraphReader:
         )
 
     def _commands(self, files: ProjectFiles) -> tuple[GraphCommand, ...]:
-        """Return the project's commands. They are found anew when the names of the files change, or
-        the contents of a file that was read for them.
+        """Return the project's commands, the configured ones too. They are found anew when the
+        names of the files change, or the contents of a file that was read for them.
         """
         names = tuple(files.entries)
         before, blobs, known = self._found
@@ -227,7 +235,12 @@ class GraphReader:
             return files.text(path)
 
         listing = Listing(names, read)
-        commands = find_commands(listing).commands
+        try:
+            config = parse_config(read(CONFIG) or None)
+        except BadConfig:
+            config = Config()
+        overrides, projects = config.commands.overrides(), config.overrides_by_project()
+        commands = scoped_commands(listing, overrides, projects, "").commands
         found = tuple(
             GraphCommand(
                 name,

@@ -24,7 +24,7 @@ def profile_at(repository: Repository, commit: str, config: Config, scope: str =
     """Return the repository's profile at a commit, with the commands that the configuration
     sets; of one folder alone where `scope` names it.
     """
-    tree, projects = repository.tree_id(commit), _of_projects(config)
+    tree, projects = repository.tree_id(commit), config.overrides_by_project()
     parts = [_FORM, tree, config.commands.overrides(), projects, scope]
     key = (repository.kept, json.dumps(parts, sort_keys=True))
     if key not in _known:
@@ -39,10 +39,6 @@ def profile_at(repository: Repository, commit: str, config: Config, scope: str =
     return _known[key]
 
 
-def _of_projects(config: Config) -> dict[str, dict[str, tuple[tuple[str, ...], ...]]]:
-    return {folder: commands.overrides() for folder, commands in config.projects.items()}
-
-
 def _made(repository: Repository, commit: str, tree: str, config: Config, scope: str) -> Profile:
     reader = repository.objects_by_id()
 
@@ -53,4 +49,4 @@ def _made(repository: Repository, commit: str, tree: str, config: Config, scope:
         return raw.decode("utf-8", "replace") if raw is not None else None
 
     files, overrides = repository.list_files(commit), config.commands.overrides()
-    return read_profile(files, read, overrides, _of_projects(config), scope)
+    return read_profile(files, read, overrides, config.overrides_by_project(), scope)
