@@ -38,7 +38,7 @@ class ResourceLimits(Frozen):
     processes: int = Field(default=512, ge=1, description="alive at a time; exit code 137")
     file_bytes: int = Field(default=2**30, ge=1, description="size of any one file that is written")
     shared_memory_bytes: int = Field(
-        default=2**30, ge=2**20, description="in /dev/shm; by landlock with what lies there already"
+        default=2**30, ge=2**20, description="in /dev/shm; by landlock, of all that is filled there"
     )
 
 

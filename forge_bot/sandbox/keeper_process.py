@@ -236,7 +236,8 @@ def _reap(command: int) -> tuple[bool, int | None]:
             return True, status
         if pid == 0:
             return False, status
-        if pid == command:
+        # A child that has asked to be traced is reported when it stops, too.
+        if pid == command and not os.WIFSTOPPED(ended):
             status = ended
 
 

@@ -32,7 +32,6 @@ from forge_bot.sandbox.watch_process import (
     ProcessReport,
     WatchLimits,
     shared_memory_room,
-    shared_memory_used,
     watch,
 )
 from forge_bot.sentences import say
@@ -77,7 +76,9 @@ def run(
     if walls:
         _check_machine()
     with ExitStack() as prepared:
-        room = _shared_memory_room(box.limits) if walls else None
+        # Landlock limits no sizes.
+        bounded = walls and Path(SHARED_MEMORY).is_dir()
+        room = shared_memory_room(box.limits.shared_memory_bytes) if bounded else None
         seen, port = prepared.enter_context(visible_files(box)), 0
         there = prepared.enter_context(
             remove_new_files(seen.worktree, box.kept_inside if walls else ())
@@ -126,29 +127,6 @@ def _check_machine() -> None:
         raise SandboxFailed(
             say("sandbox.unprivileged.kernel_too_old", has=has, needed_version=_NEEDED_VERSION)
         )
-
-
-def _shared_memory_room(limits: ResourceLimits) -> int | None:
-    """Return how much may be in /dev/shm while a command runs.
-
-    Raises SandboxFailed when that much is there already. Landlock does not limit sizes, and files
-    that a command leaves there stay. So the limit holds for all commands and programs together.
-    """
-    if not Path(SHARED_MEMORY).is_dir():
-        return None
-    room = shared_memory_room(limits.shared_memory_bytes)
-    used = shared_memory_used()
-    if used > room:
-        raise SandboxFailed(
-            say(
-                "sandbox.unprivileged.shared_memory_is_full",
-                shared_memory=SHARED_MEMORY,
-                used=used // 2**20,
-                room=room // 2**20,
-            ),
-            hint=(say("sandbox.unprivileged.free_shared_memory", shared_memory=SHARED_MEMORY)),
-        )
-    return room
 
 
 def _walls(box: Box, seen: VisibleFiles, there: tuple[str, ...], port: int) -> dict[str, Any]:

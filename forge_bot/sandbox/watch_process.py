@@ -182,9 +182,11 @@ def shared_memory_used() -> int:
 
 
 def shared_memory_room(limit: int) -> int:
-    """Return how many bytes may be in the machine's /dev/shm: never more than half of it."""
+    """Return how many bytes may be in the machine's /dev/shm while a command runs: what is there
+    already, for which nobody can tell who left it, and at most half of what is free.
+    """
     found = os.statvfs(SHARED_MEMORY)
-    return min(limit, found.f_blocks * found.f_frsize // 2)
+    return shared_memory_used() + min(limit, found.f_bfree * found.f_frsize // 2)
 
 
 def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:
