@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 
+from forge_bot.git.diff import has_markers
+
 _NOTE = re.compile(
     r"\s*(?:(?:#+|//+|/?\*+|<!--|\{/\*|--+|;+|%+|!|'|\"{3}|REM\b|\(\*|\.\.).*|\[.*\]|\(.*\)|\{.*\}"
     r"|(?:\.{3}|…).*)\s*"
@@ -59,9 +61,13 @@ def placeholder_problem(before: str, after: str) -> str:
 def loss_problem(before: str, new: str) -> str:
     """Return the complaint about a whole-file write that loses most lines of the file, and about
     one that has the fences of Markdown around the text; empty if it does neither.
+
+    Of a file with both sides of a conflict, one may go.
     """
     if is_fenced(new) and not is_fenced(before):
         return FENCED
+    if has_markers(before.encode()):
+        return ""
     old, come = _filled(before), _filled(new)
     lost = (Counter(old) - Counter(come)).total()
     if len(old) < _LEAST_LINES or len(come) * 2 >= len(old) or lost * 2 <= len(old):

@@ -7,11 +7,14 @@ from pathlib import Path
 from forge_bot.errors import RunBusy, WriteFailed
 from forge_bot.sentences import say
 
+_DYING_SECONDS = 1.0
+"""Time in which a process that was killed lets go of its locks, with those that it started."""
+
 
 @contextmanager
 def held(path: Path, what: str, by: str = "") -> Generator[bool]:
-    """Hold the lock at `path` for the time of the block; raises RunBusy at once if another process
-    has it, and says which.
+    """Hold the lock at `path` for the time of the block; raises RunBusy if another process keeps
+    it, and says which.
 
     `by` says who we are, to those who come while we hold it. The operating system lets go of the
     lock when its process ends, however it ends. The block gets whether the process before was
@@ -21,7 +24,7 @@ def held(path: Path, what: str, by: str = "") -> Generator[bool]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock, holder = FileLock(path, timeout=0), path.with_suffix(".holder")
+    lock, holder = FileLock(path, timeout=_DYING_SECONDS), path.with_suffix(".holder")
     try:
         lock.acquire()
     except Timeout as error:
