@@ -281,7 +281,7 @@ def errors_schema() -> JsonValue:
             "code": code,
             "check_class": kind.__name__,
             "domain": code.partition("-")[0],
-            "message": (kind.__doc__ or "").strip(),
+            "message": " ".join((kind.__doc__ or "").split()),
             "hint": advice_for_client(kind(code)),
         }
         for code, kind in sorted(registry().items())

@@ -111,6 +111,7 @@ async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Samp
         errors = await read_json(host, "forge://schema/errors")
         assert {each["code"] for each in errors} == set(registry())
         assert all(each["hint"] for each in errors)
+        assert not [each for each in errors if "\n" in each["message"]]
         assert [tier["tier"] for tier in (await read_json(host, "forge://schema/taxonomy"))["tiers"]] == [
             "surface", "worker", "glove", "gate", "schema", "registry", "pipeline",
         ]  # fmt: skip

@@ -126,8 +126,8 @@ def _about_forge(server: ForgeServer, service: LazyService) -> None:
 
     @server.resource("forge://mcp/surface", mime_type=JSON)
     async def surface() -> str:
-        """This server, described_pipelines by itself."""
-        return json.dumps(await described_pipelines(server), ensure_ascii=False, indent=1)
+        """Tools, resources and prompts that this server offers."""
+        return json.dumps(await offered_surface(server), ensure_ascii=False, indent=1)
 
 
 def _roots(service: LazyService) -> JsonValue:
@@ -143,7 +143,7 @@ def _schema(name: str) -> Callable[[], Any]:
     return schema
 
 
-async def described_pipelines(server: ForgeServer) -> dict[str, JsonValue]:
+async def offered_surface(server: ForgeServer) -> dict[str, JsonValue]:
     """Tools, resources, prompts and what comes beside answers."""
     return {
         "tools": [
