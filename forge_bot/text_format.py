@@ -2,12 +2,14 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from decimal import Decimal
 
 from forge_bot.gate.arguments import Amount
 
 _CENT = Decimal("0.01")
 _SENTENCE_END = re.compile(r"[.!?;][”\")`]*(?=\s+[^a-z\s])|;(?=\s)")
+_INSTALLED = re.compile(r"\{env\}(?:/[\w.-]+)*?/bin/")
 _TWICE = re.compile(r"\b(\w+) \(([\w.]+\.\1)\)")
 
 
@@ -52,6 +54,18 @@ def named_once(text: str) -> str:
     `test_x (tests.test_a.A.test_x)`.
     """
     return _TWICE.sub(r"\2", text)
+
+
+def command_line(argv: Iterable[str]) -> str:
+    """Return a command as people type it, without the folder of the environment's programs."""
+    return without_environment(" ".join(argv))
+
+
+def without_environment(text: str) -> str:
+    """Return the text with programs of the environment by their names: `{env}/bin/python` is
+    `python`.
+    """
+    return _INSTALLED.sub("", text)
 
 
 def cut(text: str, most: int) -> str:

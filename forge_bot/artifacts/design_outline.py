@@ -1,15 +1,15 @@
 """Read the outline of a design: the files it changes, its tests, its risks, its open decisions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forge_bot.artifacts.markdown import Block, InlineSpan, one_line
 from forge_bot.artifacts.open_decisions import OpenDecision, read_open_decisions
+from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.values import Frozen
 
-_DEMANDS = re.compile(r"\s*\((?:R-\d+(?:\s*[,–-]\s*)?)+\)")
 _NONE = re.compile(r"none\b", re.IGNORECASE)
 _INTERFACE = re.compile(
     r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
@@ -55,6 +55,14 @@ class DesignOutline(Frozen):
     risks: tuple[str, ...] = ()
     decisions: tuple[OpenDecision, ...] = ()
 
+    def reworded(self, words: Callable[[str], str]) -> "DesignOutline":
+        """Return the outline with its sentences in other words."""
+        return self.replace(
+            approach=words(self.approach),
+            risks=tuple(map(words, self.risks)),
+            decisions=tuple(each.reworded(words) for each in self.decisions),
+        )
+
 
 def read_outline(design: str) -> DesignOutline:
     """Return the outline of a design, by its headings of level 1 or 2.
@@ -64,7 +72,7 @@ def read_outline(design: str) -> DesignOutline:
     `Test Strategy`. A document without these headings has an empty outline.
     """
     return DesignOutline(
-        approach=_DEMANDS.sub("", first_paragraph(design, "Approach")),
+        approach=without_numbers(first_paragraph(design, "Approach")),
         files=tuple(
             FileChange(path=path, change=change)
             for block in map(_without_demands, _items(design, "Changes"))
@@ -79,7 +87,7 @@ def read_outline(design: str) -> DesignOutline:
         ),
         interfaces=_interfaces(design),
         risks=tuple(
-            one_line(block.text)
+            without_numbers(block.words)
             for block in _items(design, "Risks")
             if block.depth == 1 and not _NONE.match(block.text.strip())
         ),
@@ -102,7 +110,7 @@ def joined_codes(block: Block) -> tuple[str, ...]:
     found = [span.text.strip() for span in spans[first : first + 1]]
     for joint, span in zip(spans[first + 1 :: 2], spans[first + 2 :: 2], strict=False):
         path = span.text.strip() if span.code else ""
-        words = _DEMANDS.sub("", joint.text)
+        words = without_numbers(joint.text)
         if _JOINT.fullmatch(words) is None or FILE_PATH.fullmatch(path) is None:
             break
         found.append(path)
@@ -123,7 +131,7 @@ def _interfaces(design: str) -> tuple[str, ...]:
 def _without_demands(block: Block) -> Block:
     """Return an item without the numbers of its requirements, such as `(R-1, R-2)`."""
     spans = (
-        span if span.code else InlineSpan(text=_DEMANDS.sub("", span.text), strong=span.strong)
+        span if span.code else InlineSpan(text=without_numbers(span.text), strong=span.strong)
         for span in block.spans
     )
     return block.model_copy(update={"spans": tuple(spans)})

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.artifacts.markdown import (
     BOLD,
+    CODE,
     MARKS,
     PLAIN,
     TEXT,
@@ -263,7 +264,7 @@ def _real(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
 
 
 def _description(text: str) -> str:
-    """Return the bold title if there is one, else the whole text, as one line without markup."""
+    """Return the bold title if there is one, else the whole text, as one line without bold."""
     text = text.lstrip(" :：.–—|*_-" + PLAIN + TEXT)
     title = re.match(rf"[{BOLD}{TEXT}]?(?P<title>[^{BOLD}{PLAIN}]+){PLAIN}", text)
     if (
@@ -272,6 +273,7 @@ def _description(text: str) -> str:
         and not title["title"].rstrip().endswith((":", "："))
     ):
         text = title["title"]
+    text = re.sub(rf"{CODE}([^{MARKS}`]+){TEXT}", r"`\1`", text)
     plain = re.sub(
         r"^\d{1,3}[.)]\s+", "", one_line(re.sub(rf"[{MARKS}]", "", text)).strip(" :–—|-")
     )

@@ -11,6 +11,7 @@ from forge_bot.values import Frozen
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 # Inline markup is parsed only in blocks of a size that people write: the time for a hostile line of
@@ -44,9 +45,26 @@ def _parser() -> "MarkdownIt":
         .disable(["lheading", "reference"])
     )
     parser.core.ruler.at("inline", _inline)
+    keep_python_names(parser)
     return parser
 
 
+def keep_python_names(parser: "MarkdownIt") -> None:
+    """Let `__main__` and its kind be words: a file `a/__main__.py` is not emphasised."""
+    parser.inline.ruler.before("emphasis", "python_name", _python_name)
+
+
+def _python_name(state: "StateInline", silent: bool) -> bool:  # the parser's own
+    name = _PYTHON_NAME.match(state.src, state.pos)
+    if name is None or state.src[: state.pos].endswith("_"):
+        return False
+    if not silent:
+        state.pending += name[0]
+    state.pos = name.end()
+    return True
+
+
+_PYTHON_NAME = re.compile(r"__[a-z0-9]+(?:_[a-z0-9]+)*__(?!\w)")
 _BREAKS = {"softbreak", "hardbreak"}
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
@@ -101,6 +119,13 @@ class Block(Frozen):
     def text(self) -> str:
         """The visible text without markup. Soft and hard breaks are line ends."""
         return "".join(span.text for span in self.spans)
+
+    @property
+    def words(self) -> str:
+        """The text on one line, with its code as code."""
+        return one_line(
+            "".join(f"`{span.text}`" if span.code else span.text for span in self.spans)
+        )
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Read the open decisions of a design: numbered questions with lettered options."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from forge_bot.artifacts.markdown import Block, one_line
+from forge_bot.artifacts.markdown import Block
+from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import blocks_below
 from forge_bot.values import Frozen, Problem
 
@@ -33,6 +34,11 @@ class OpenDecision(Frozen):
         """The option that counts where a person names none."""
         return self.options[0]
 
+    def reworded(self, words: Callable[[str], str]) -> "OpenDecision":
+        """Return the decision with its sentences in other words."""
+        options = (each.replace(text=words(each.text)) for each in self.options)
+        return self.replace(question=words(self.question), options=tuple(options))
+
 
 def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Problem, ...]]:
     """Return the numbered items below `## Decisions` with their options, and what is not in the
@@ -53,7 +59,7 @@ def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Pr
             return (), (_problem(f"decision {number} has no options a, b …; write {_FORM}"),)
         if number > _MOST_DECISIONS or any(
             len(text) > _LONGEST_TEXT
-            for text in (_words(items[start]), *(option.text for option in options))
+            for text in (without_numbers(items[start].words), *(option.text for option in options))
         ):
             return (), (
                 _problem(
@@ -62,7 +68,9 @@ def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Pr
                 ),
             )
         decisions.append(
-            OpenDecision(number=number, question=_words(items[start]), options=options)
+            OpenDecision(
+                number=number, question=without_numbers(items[start].words), options=options
+            )
         )
     return tuple(decisions), ()
 
@@ -72,15 +80,10 @@ def _options(items: list[Block]) -> Iterator[Option]:
     for item in items:
         if item.depth == 1:
             return
-        written = _OPTION.fullmatch(_words(item))
+        written = _OPTION.fullmatch(without_numbers(item.words))
         yield Option(
             letter=written["letter"] if written else "?", text=written["text"] if written else ""
         )
-
-
-def _words(item: Block) -> str:
-    """Return the text of an item on one line, with its code as code."""
-    return one_line("".join(f"`{span.text}`" if span.code else span.text for span in item.spans))
 
 
 def _problem(message: str) -> Problem:

@@ -1,12 +1,13 @@
 """The table of requirements that a verifier or reviewer wrote: Requirement, Files, Tests, State."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from forge_bot.artifacts.markdown import read_blocks
+from forge_bot.text_format import gist
 from forge_bot.values import Frozen
 
 _CODE = re.compile(r"`([^`]+)`")
@@ -25,7 +26,12 @@ _AS_ABOVE = re.compile(
 
 _IDS = re.compile(r"(?:[\W_]*(?:and\s+)?[A-Z]-\d+\b)+")
 """The numbers that a requirement begins with, such as `R-1` or `P-2`."""
-_NUMBERED = re.compile(r"[A-Z]-\d+(?=\s*[:：])")
+_NUMBERED = re.compile(r"(?P<number>[A-Z]-\d+)\s*[:：]\s*(?P<words>.*)")
+_ID = r"(?:R|P|AC)-\d+"
+_ALONE = re.compile(rf"\s*\({_ID}(?:(?:\s*[,–-]\s*| and | to ){_ID})*\)")
+"""Numbers in parentheses. They mean something in the run's documents only."""
+_NUMBER = re.compile(r"\b[RP]-\d+\b")
+_LONGEST_WORDS = 120
 
 COLUMNS = ("requirement", "files", "tests", "state")
 MET = ("met", "left out, as decided")
@@ -46,20 +52,46 @@ class Requirement(Frozen):
         numbers = _IDS.match(self.text)
         return tuple(re.findall(r"[A-Z]-\d+", numbers[0])) if numbers is not None else ()
 
+    @property
+    def is_number(self) -> bool:
+        """Return whether it has no words beside its numbers."""
+        return _IDS.fullmatch(self.text.strip(" .:")) is not None
+
 
 def met(state: str) -> bool:
     """Return whether a state says that a requirement needs no more work."""
     return re.sub(r"^[\W_]+|[\W_]+$", "", state).casefold() in MET
 
 
-def numbered_requirements(markdown: str) -> tuple[str, ...]:
-    """Return the numbers of the requirements that a document lists as `- R-1: …`."""
-    numbers = (
-        _NUMBERED.match(block.text)
+def numbered_requirements(markdown: str) -> dict[str, str]:
+    """Return the requirements that a document lists as `- R-1: …`, by their numbers."""
+    rows = (
+        _NUMBERED.match(block.words)
         for block in read_blocks(markdown)
         if block.starts_item and not block.quoted
     )
-    return tuple(dict.fromkeys(number[0] for number in numbers if number is not None))
+    return {row["number"]: row["words"] for row in reversed([*filter(None, rows)])}
+
+
+def without_numbers(text: str) -> str:
+    """Return the text without numbers of requirements in parentheses, such as `(R-1, R-2)`."""
+    return _ALONE.sub("", text)
+
+
+def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:
+    """Return the text for readers who do not know the numbers: with the words of each requirement
+    behind its number, once.
+    """
+    told = set[str]()
+
+    def words(number: re.Match[str]) -> str:
+        known = requirements.get(number[0], "")
+        if not known or number[0] in told:
+            return number[0]
+        told.add(number[0])
+        return f"{number[0]} ({gist(known, _LONGEST_WORDS)})"
+
+    return _NUMBER.sub(words, without_numbers(text))
 
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:

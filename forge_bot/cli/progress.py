@@ -33,7 +33,7 @@ from forge_bot.runs.notifications import (
     Thinking,
 )
 from forge_bot.sentences import say
-from forge_bot.text_format import money
+from forge_bot.text_format import command_line, money
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ class Progress:
             case PromptSent():
                 self._sent(notice)
             case CommandBegan():
-                self._do(say("cli.progress.running", command=" ".join(notice.argv)))
+                self._do(say("cli.progress.running", command=command_line(notice.argv)))
             case CommandEnded():
                 if notice.needs_line:
                     self._ran(notice.result)
-                self._do(say("cli.progress.ran", command=" ".join(notice.result.argv)))
+                self._do(say("cli.progress.ran", command=command_line(notice.result.argv)))
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.line(f"  {mark} {escape(notice.text)}")
@@ -163,9 +163,9 @@ class Progress:
             else say("words.exit_code", code=result.exit_code)
         )
         exit_ = "" if good else f" {ended}"
+        command = escape(cut(command_line(result.argv), _COMMAND))
         self.line(
-            f"  {mark} [dim]{escape(cut(' '.join(result.argv), _COMMAND))}[/]{exit_}[dim]{count} ·"
-            f" {clock(result.duration_ms / 1000)}[/]"
+            f"  {mark} [dim]{command}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]"
         )
 
     def _stopped(self, notice: StoppedBefore) -> None:

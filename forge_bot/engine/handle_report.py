@@ -58,6 +58,7 @@ from forge_bot.engine.transitions import (
     send_back,
 )
 from forge_bot.errors import WrongAction, WrongReport
+from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, Finding, PhaseId, Severity, Verdict
 
 
@@ -161,7 +162,7 @@ def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
     ]
     if broken:
         subject = (
-            f"`{' '.join(broken[0].argv)}` ended with {broken[0].exit_code}:\n{broken[0].tail}"
+            f"`{command_line(broken[0].argv)}` ended with {broken[0].exit_code}:\n{broken[0].tail}"
         )
         return open_decision(pipeline, state, Reason.SETUP_FAILED, subject)
     return complete(pipeline, state, report.at)

@@ -5,7 +5,7 @@ did.
 from markdown_it import MarkdownIt
 
 from forge_bot.engine.state import State
-from forge_bot.text_format import code_block, several
+from forge_bot.text_format import code_block, command_line, several
 from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
 from forge_bot.verification.judgement import Judgement
 
@@ -58,7 +58,7 @@ def section(
     ]
     for result in results:
         if result.exit_code != 0:
-            said = f"From the output of `{' '.join(result.argv)}`:"
+            said = f"From the output of `{command_line(result.argv)}`:"
             lines += [said, "", code_block(result.tail), ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -73,7 +73,7 @@ def _row(result: CommandResult, baseline: tuple[CommandResult, ...]) -> str:
         (old for old in baseline if (old.name, old.argv) == (result.name, result.argv)), None
     )
     earlier = "not run" if before is None else f"exit code {before.exit_code}" + _count(before)
-    words = " ".join(result.argv).replace("|", "\\|")
+    words = command_line(result.argv).replace("|", "\\|")
     tests = "–" if result.tests is None else str(result.tests)
     return f"| {result.name.value}: `{words}` | {result.exit_code} | {tests} | {earlier} |"
 

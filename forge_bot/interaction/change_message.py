@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from forge_bot.artifacts.change_name import ChangeName, ChangeType
+from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.whole_task import is_whole
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
@@ -24,9 +25,8 @@ _WIDTH = 72
 _LONGEST_REASON = 900
 _LONGEST_CRITERION = 300
 _MOST_CRITERIA = 20
-_NUMBER = r"(?:R|AC)-\d+"
-_REFERENCES = re.compile(rf"\s*\({_NUMBER}(?:(?:, | and | to |–){_NUMBER})*\)|^{_NUMBER}:\s*")
-"""Numbers of requirements and criteria. They mean something in the run's documents only."""
+_NUMBERED = re.compile(r"\A(?:R|AC)-\d+:\s*")
+"""The number that a criterion begins with. It means something in the run's documents only."""
 _OF_A_REVIEW = re.compile(r"^Work off the .*review$")
 """The title of a task that mends what a review of the whole change found. Records have it."""
 
@@ -139,7 +139,7 @@ def _criteria(task: TaskState, plan: str) -> list[str]:
 
 
 def _words(text: str, longest: int) -> str:
-    return escape.heading(_REFERENCES.sub("", text.strip()), longest)
+    return escape.heading(without_numbers(_NUMBERED.sub("", text.strip())), longest)
 
 
 def _wrapped(text: str, begin: str = "") -> str:

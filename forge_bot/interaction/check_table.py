@@ -9,7 +9,7 @@ from forge_bot.interaction.folded_sections import alert
 from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
-from forge_bot.text_format import named_once
+from forge_bot.text_format import command_line, named_once
 from forge_bot.values import CommandResult, RedBeforeGreen
 from forge_bot.verification.judgement import judge
 
@@ -32,7 +32,7 @@ def commands(
     def line(result: CommandResult) -> str:
         earlier = before.get((result.name, result.argv))
         as_before = earlier is not None and not judge((earlier,), (result,)).red
-        command = f"**{result.name.value}** {escape.code(' '.join(result.argv))}"
+        command = f"**{result.name.value}** {escape.code(command_line(result.argv))}"
         # A note of the verification names what failed before and still does.
         how = ended(result.replace(failures=()) if as_before else result)
         said = f"* {_mark(result, as_before=as_before)} {command}: {how}"
@@ -77,7 +77,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[PapersPart]:
     failed = [result for result in results if result.exit_code != 0 and result.tail.strip()]
     shown = [
         Paper(
-            name=" ".join(result.argv),
+            name=command_line(result.argv),
             about=say("checks.end_of_output"),
             text=result.tail,
             language="text",

@@ -6,11 +6,17 @@ import re
 from collections.abc import Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
-from forge_bot.artifacts.requirement_table import Requirement, read_requirements
+from forge_bot.artifacts.requirement_table import (
+    Requirement,
+    numbered_requirements,
+    read_requirements,
+    with_requirement_words,
+    without_numbers,
+)
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
-from forge_bot.engine.person_requirements import approved_with
+from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
@@ -23,6 +29,7 @@ from forge_bot.interaction.run_facts import RunFacts, decided, footer
 from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
+from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable_commands import UnusableCommand
@@ -56,18 +63,21 @@ def pull_request(
         "issue": _closes(state),
         "tests": _tested(state),
     }
+    words = {each.number: each.text for each in person_requirements(state)}
+    for text in documents.values():
+        words = numbered_requirements(text) | words
     kind = name_of_change(view.pipeline, state, documents).type
     filled = fill_template(customs.template, parts, kind)
     body = compose(
         [
             *(parts[name] for name in ("why", "issue") if name not in filled.taken),
             filled.text,
-            _warnings(view),
-            _requirements(view, documents),
+            _warnings(view, words),
+            _requirements(view, documents, words),
             f"### {say('pull_request.how_it_was_checked')}",
             *_checked(state.verification, state),
             reviews(view),
-            open_findings(view),
+            open_findings(view, words),
             _decisions(view),
             f"### {say('pull_request.what_it_cost')}\n\n{_cost(view)}",
             _documents(view),
@@ -89,7 +99,8 @@ def _tested(state: State) -> str:
     """The commands that judged the change and how they ended, one a line."""
     results = state.verification.results if state.verification is not None else ()
     said = [
-        f"- {escape.code(' '.join(each.argv))}: {ended(each)}" for each in results[:_MOST_COMMANDS]
+        f"- {escape.code(command_line(each.argv))}: {ended(each)}"
+        for each in results[:_MOST_COMMANDS]
     ]
     return "\n".join(said)
 
@@ -98,7 +109,8 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
         heading = next(iter(phase.headings), "")
-        if said := escape.line(first_paragraph(documents.get(phase.writes, ""), heading), 900):
+        words = without_numbers(first_paragraph(documents.get(phase.writes, ""), heading))
+        if said := escape.line(words, 900):
             return said
     return escape.plain(view.state.title)
 
@@ -122,7 +134,7 @@ def _closes(state: State) -> str:
     )
 
 
-def _warnings(view: RunFacts) -> LinesPart:
+def _warnings(view: RunFacts, words: Mapping[str, str]) -> LinesPart:
     state = view.state
     found = [
         say(
@@ -151,14 +163,16 @@ def _warnings(view: RunFacts) -> LinesPart:
             )
         )
     if state.verification is not None and state.verification.requirements is not None:
-        found += map(escape.line, state.verification.requirements.said)
+        said = state.verification.requirements.said
+        found += [escape.line(with_requirement_words(each, words)) for each in said]
     found += [_without(state, each) for each in state.unusable]
     found += [
         _accepted(decision)
         for decision in state.decisions
         if decision.reason not in {None, Reason.BASELINE} and decision.answer == "approve"
     ]
-    found += [escape.line(risk) for risk in dict.fromkeys(state.risks)]
+    risks = dict.fromkeys(state.risks)
+    found += [escape.line(with_requirement_words(risk, words)) for risk in risks]
     return warnings(found)
 
 
@@ -194,7 +208,9 @@ def _accepted(decision: Decision) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
+def _requirements(
+    view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]
+) -> LinesPart:
     """Return the verifier's finding for each requirement, else the reviewer's. Without a table of
     theirs, return the results of the tasks.
     """
@@ -210,7 +226,7 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
     return LinesPart(
-        [_requirement(each, check) for each in found if each.text.strip()],
+        [_requirement(each, check, words) for each in found if each.text.strip()],
         "pull_request.more_requirements",
         _where(view),
         before=before,
@@ -218,7 +234,9 @@ def _requirements(view: RunFacts, documents: Mapping[str, str]) -> LinesPart:
     )
 
 
-def _requirement(each: Requirement, check: RequirementCheck | None) -> str:
+def _requirement(
+    each: Requirement, check: RequirementCheck | None, words: Mapping[str, str]
+) -> str:
     """Return a requirement with its state, and below it where it is and which tests show it.
 
     It is no row of a table: names of tests do not break, and a telephone would cut them off.
@@ -233,7 +251,8 @@ def _requirement(each: Requirement, check: RequirementCheck | None) -> str:
         if names
     ]
     below = f"  \n  {' · '.join(places)}" if places else ""
-    return f"- {escape.line(each.text, 300)}{state}{below}"
+    text = with_requirement_words(each.text, words) if each.is_number else each.text
+    return f"- {escape.line(text, 300)}{state}{below}"
 
 
 def _where(view: RunFacts) -> str:

@@ -1,5 +1,8 @@
 """The results of the reviews, and their open findings."""
 
+from collections.abc import Mapping
+
+from forge_bot.artifacts.requirement_table import with_requirement_words
 from forge_bot.engine.state import ArtifactRecord
 from forge_bot.interaction.fit_comment import LinesPart
 from forge_bot.interaction.number_format import head, row
@@ -30,8 +33,10 @@ def reviews(view: RunFacts) -> LinesPart:
     )
 
 
-def open_findings(view: RunFacts) -> LinesPart:
-    """Return the reviewers' open findings, folded, the most severe first."""
+def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> LinesPart:
+    """Return the reviewers' open findings, folded, the most severe first, with the words of
+    requirements by their numbers.
+    """
     found: list[tuple[Finding, str]] = [
         (finding, name)
         for name, record in view.state.artifacts.items()
@@ -41,8 +46,9 @@ def open_findings(view: RunFacts) -> LinesPart:
     ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
     return LinesPart(
         [
-            f"- **{finding.severity}** {escape.line(finding.description)}"
-            f" ({view.links.named(name)})"
+            f"- **{finding.severity}** "
+            + escape.line(with_requirement_words(finding.description, requirements))
+            + f" ({view.links.named(name)})"
             for finding, name in ordered
         ],
         "pull_request.more_findings",

@@ -10,6 +10,8 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
+from forge_bot.artifacts.markdown import keep_python_names
+
 _MOST_STEPS = 4_000_000
 """Brackets times characters of a paragraph: the parser looks for the end of each bracket."""
 MARKS = {"strong_open", "strong_close", "em_open", "em_close", "s_open", "s_close"}
@@ -27,11 +29,15 @@ class Piece(NamedTuple):
 
 
 @cache
-def parser() -> MarkdownIt:
-    """Return the parser of all Markdown of strangers and models."""
+def parser(*, python_names: bool = True) -> MarkdownIt:
+    """Return the parser of all Markdown of strangers and models. Without `python_names` it reads
+    `__main__` as GitHub does: as an emphasised word.
+    """
     made = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
     footnote_plugin(made, inline=False)
     made.core.ruler.at("inline", _parse_inline)
+    if python_names:
+        keep_python_names(made)
     made.core.ruler.before("footnote_tail", "first_footnotes", _keep_first_footnotes)
     made.validateLink = lambda _: True  # pyright: ignore[reportAttributeAccessIssue]  # all are read
     return made
@@ -144,7 +150,7 @@ def _target(address: str) -> str:
 def _read_again(written: str) -> list[Piece] | None:
     """Return the pieces of a paragraph; None if the text is not read as one paragraph."""
     notes = {f":{number}": -1 for number in re.findall(r"\[\^(\d+)\]", written)}
-    tokens = parser().parse(written, {"footnotes": {"refs": notes}})
+    tokens = parser(python_names=False).parse(written, {"footnotes": {"refs": notes}})
     blocks = [token.type for token in tokens if token.level == 0 and token.nesting >= 0]
     blocks = [block for block in blocks if block != "footnote_block_open"]
     if blocks != ["paragraph_open"]:

@@ -9,17 +9,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
 from fnmatch import fnmatch
+from functools import partial
 from typing import Literal
 from uuid import uuid4
 
 from pydantic import ValidationError
 
 from forge_bot.artifacts.read_artifact import MOST_CHARACTERS
+from forge_bot.artifacts.requirement_table import with_requirement_words
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
+from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import AgentPhase
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.agent_work.artifact_contract import listed_requirements
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
@@ -161,8 +165,12 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         "post": say("question.post_this_summary"),
         "skip": say("question.post_nothing"),
     }
+    persons = {each.number: each.text for each in person_requirements(run.state)}
+    spoken = partial(with_requirement_words, requirements=listed_requirements(run) | persons)
     decision = tuple(
-        line for line in (f"{run.state.title} ({run.state.branch})", what, asked.subject) if line
+        line
+        for line in (f"{run.state.title} ({run.state.branch})", what, spoken(asked.subject))
+        if line
     )
     return Question(
         title=label,
@@ -171,13 +179,16 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
             decision=decision,
             digest=asked.digest,
             risks=(
-                *asked.risks,
+                *map(spoken, asked.risks),
                 *_setup_of_patch(run),
                 *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
                 *told(run.rules, run.state),
             ),
-            findings=asked.findings or _reviewed(run, asked),
-            overview=seen,
+            findings=tuple(
+                each.replace(description=spoken(each.description))
+                for each in asked.findings or _reviewed(run, asked)
+            ),
+            overview=seen.replace(outline=seen.outline.reworded(spoken)),
             documents=documents,
             difference=difference(run, asked),
         ),

@@ -6,6 +6,7 @@ The judgement compares their output with that of the run before the change.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.unusable_commands import (
     NOT_FOUND,
@@ -114,7 +115,7 @@ _BEFORE = {
 
 def said_before(each: UnusableCommand) -> str:
     """Return a command and why it tells nothing: `test (`make test`) ran no test before …`."""
-    return f"{each.name.value} (`{' '.join(each.argv)}`) {_BEFORE[each.cause]}"
+    return f"{each.name.value} (`{command_line(each.argv)}`) {_BEFORE[each.cause]}"
 
 
 def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
@@ -277,7 +278,7 @@ def _same_end(before: CommandResult, now: CommandResult) -> bool:
 
 
 def _called(result: CommandResult) -> str:
-    return f"{result.name.value} (`{' '.join(result.argv)}`)"
+    return f"{result.name.value} (`{command_line(result.argv)}`)"
 
 
 def _naming(items: Sequence[str], most: int = _MOST_NAMED) -> str:

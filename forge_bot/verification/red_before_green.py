@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from posixpath import basename
 
+from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.runner_result import COVERAGE
@@ -79,7 +80,7 @@ def ran_green(argv: Sequence[str], names: Sequence[str], alone: CommandResult) -
 def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
     """Yield sentences about test commands that showed no red test at the base commit."""
     for result in results:
-        words = f"`{' '.join(result.argv)}`"
+        words = f"`{command_line(result.argv)}`"
         if result.timed_out:
             yield f"At the base commit {words} did not end in time with the tests of this change."
         elif not_loaded(result):

@@ -51,7 +51,7 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "- Tests: `test_next_day_may_be_the_given_day`",
         "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
         "- ⚠️ project commands run without a sandbox; forge-bot doctor says how to get one",
-        "- ⚠️ Duration: a person in people with a very long round",
+        "- ⚠️ Duration: a person in `people` with a very long round",
         "**Review** by a model: approved with notes, for this version; 1 finding",
         "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
         "4 model calls, of a budget of",

@@ -276,3 +276,32 @@ def test_where_nothing_is_on_github_documents_are_named_and_their_folder_once() 
         assert part in body, part
     assert "](" not in body
     assert acts(but_closing(body)) == []
+
+
+def test_a_program_of_the_project_s_environment_is_named_without_its_folder() -> None:
+    python = scene.GREEN.model_copy(update={"argv": ("{env}/app/bin/python", "-m", "pytest")})
+    green = scene.delivered().state.verification
+    assert green is not None
+    body = written(changed(verification=green.model_copy(update={"results": (python,)}))).body
+    assert "* ✅ **test** `python -m pytest`: green" in body
+    assert "{env}" not in body
+
+
+def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
+    analysis = "# Situation\n\n- R-1: `next()` skips a swap\n- R-2: swaps count both ways\n"
+    table = (
+        "# Review\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
+        "| R-1 | `a.py` | – | met |\n| R-2: both ways | `a.py` | – | met |\n"
+    )
+    risks = ("A swap may be lost (R-1, R-2).", "R-2 costs time, since R-2 reads all, and R-9.")
+    body = written(
+        changed(risks=risks),
+        situation_analysis=analysis,
+        final_verification=table,
+        design="# fix: x\n\n## Approach\n\nAs asked (R-1).\n",
+    ).body
+    assert "- R-1 (`next()` skips a swap) · met" in body
+    assert "- R-2: both ways · met" in body
+    assert "> - A swap may be lost.\n" in body
+    assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
+    assert "(R-" not in body

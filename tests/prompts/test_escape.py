@@ -174,6 +174,7 @@ def test_every_sign_of_a_title_is_shown(text: str) -> None:
         ("a &lt;b&gt; &amp; c", "a <b> & c"),
         ("/approve all", "/approve all"),
         ("one<br>two", "one two"),
+        ("a/__main__.py of __init__ and __too bold__", "a/__main__.py of __init__ and too bold"),
         ("[1]: https://example.org", "[1]: https://example.org"),
         ("Пиши @ann, 日本語 #1", "Пиши @ann, 日本語 #1"),
     ],

@@ -121,7 +121,7 @@ def _answers_for(
         phase, ReviewPhase | TaskReviewPhase
     ):
         return AnswersFor()
-    ids = _numbered(run)
+    ids = tuple(listed_requirements(run))
     persons = tuple(each.number for each in person_requirements(run.state))
     if table:
         return AnswersFor(ids=ids, persons=persons, table=True)
@@ -131,11 +131,12 @@ def _answers_for(
     return AnswersFor(ids=tuple(number for number in (*ids, *persons) if number in named))
 
 
-def _numbered(run: Run | RunSnapshot) -> tuple[str, ...]:
-    """Return the numbers of the run's requirements, from the first document that lists them."""
+def listed_requirements(run: Run | RunSnapshot) -> dict[str, str]:
+    """Return the run's requirements by number, from the first document that lists them."""
     written = [phase.writes for phase in run.pipeline.phases if isinstance(phase, AgentPhase)]
     lists = (numbered_requirements(run.artifact(name) or "") for name in written)
-    return next(filter(None, lists), ())
+    none = dict[str, str]()
+    return next((listed for listed in lists if listed), none)
 
 
 def answer_contract(

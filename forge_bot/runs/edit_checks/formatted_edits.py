@@ -16,6 +16,7 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.store import inside, write_whole
+from forge_bot.text_format import command_line
 from forge_bot.values import CommandName
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
@@ -67,7 +68,7 @@ class FormattedEdits:
         self.spent = time.monotonic() - began
 
     def _format(self, command: Command, place: Tree, texts: Mapping[str, bytes]) -> None:
-        words = f"`{' '.join(command.argv)}`"
+        words = f"`{command_line(command.argv)}`"
         if why := self._ran(command, place, [*texts]):
             fact = f"{words} formatted nothing: {why}."
             # Two modules may have the same one.

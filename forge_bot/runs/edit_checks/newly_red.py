@@ -12,7 +12,7 @@ from forge_bot.knowledge.affected_tests import affected_tests, is_code, manifest
 from forge_bot.runs.edit_checks.reruns import remember_flaky
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.text_format import several
+from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.flaky_tests import MOST_RERUN
 from forge_bot.verification.judgement import UNNAMED, newly_failing
@@ -147,7 +147,7 @@ class JudgedEdits:
             new = len(newly_failing(before, now))
             ended += f": {len(now.failures):,} complaints, {new or 'none'} of them new"
         tests = f"{several(now.tests, 'test')} ran{earlier}" if now.tests else ended
-        self.ran.append(f"`{' '.join(now.argv)}`: {tests}.")
+        self.ran.append(f"`{command_line(now.argv)}`: {tests}.")
         if now.name is not CommandName.TEST:
             return
         self.tested[now.argv] = now, output
@@ -192,7 +192,7 @@ class JudgedEdits:
 
     def _untold(self, before: CommandResult) -> None:
         limit = self.run.config.tries.seconds
-        words = " ".join(before.argv)
+        words = command_line(before.argv)
         self.untold.append(f"`{words}` did not run: the {limit:g} seconds for it are too few.")
 
     @cached_property
@@ -233,7 +233,7 @@ def outcome_of(found: Sequence[NewlyRed]) -> TryOutcome:
     """Return the complaints about commands that are newly red."""
     reds = [red for red in found if red.failing]
     parts = [
-        f"`{' '.join(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"
+        f"`{command_line(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"
         f" {named(red.failing)}\n\n{fenced(red.words())}"
         for red in reds
     ]

@@ -22,6 +22,7 @@ from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
 from forge_bot.sandbox.box import Box, CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.store import SPECS, full, without_room
+from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import cut_line, of_part, plain_lines, read_outcome
 from forge_bot.verification.unusable_commands import is_usage_error
@@ -193,7 +194,7 @@ class CommandRunner:
     def _without_places(self, output: str, place: Tree) -> str:
         """Return the output without secrets and without the names of this machine's folders."""
         output = "\n".join(map(cut_line, plain_lines(self.strike(output))))
-        output = output.replace(str(self.environment), ENV)
+        output = without_environment(output.replace(str(self.environment), ENV))
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")
         return output

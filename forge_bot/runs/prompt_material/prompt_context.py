@@ -20,7 +20,7 @@ from forge_bot.git import Repository
 from forge_bot.knowledge.history import History, Pattern, Similar
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.knowledge.profile import Profile
-from forge_bot.project.detected_commands import ENV, Command
+from forge_bot.project.detected_commands import Command
 from forge_bot.project.search_words import one_line
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
@@ -37,6 +37,7 @@ from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
+from forge_bot.text_format import command_line
 from forge_bot.values import TaskId, TaskSpec
 from forge_bot.verification.judgement import going_without_setup
 
@@ -293,9 +294,8 @@ def layer_three(
     commands = profile.commands
 
     def words(found: Sequence[Command]) -> str:
-        # The placeholder for the folder of tools means nothing to a model.
         return "; ".join(
-            " ".join(each.argv).replace(f"{ENV}/bin/", "")
+            command_line(each.argv)
             + (f" (the script is: {one_line(each.script)})" if each.script else "")
             for each in found
         )
