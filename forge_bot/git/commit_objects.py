@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from forge_bot.errors import GitFailed
+from forge_bot.errors import BranchExists, GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import message_text
@@ -25,6 +25,8 @@ from forge_bot.git.revisions import (
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
 from forge_bot.git.tree_entries import GONE, ListedEntry, rows
+from forge_bot.git.worktree_list import is_checked_out
+from forge_bot.sentences import say
 
 _PLAIN, _LINK = "100644", "120000"
 _MAKE_TREES = ("mktree", "-z", "--batch", "--missing")
@@ -253,3 +255,21 @@ def move_branch(root: Path, branch: str, commit: str, before: str) -> bool:
     except GitFailed:
         return False
     return True
+
+
+def make_branch(root: Path, branch: str, commit: str) -> None:
+    """Make a new branch. Raises BranchExists, GitFailed."""
+    try:
+        git(root, "update-ref", f"{HEADS}{branch}", commit, "0" * len(commit))
+    except GitFailed as error:
+        if ref_target(root, f"{HEADS}{branch}") is None:
+            raise
+        raise BranchExists(say("git.worktree.branch_exists_already", branch=branch)) from error
+
+
+def delete_branch(root: Path, branch: str, commit: str) -> None:
+    """Delete a branch that nobody has moved from the commit or checked out."""
+    unlock_ref(root, f"{HEADS}{branch}")
+    if ref_target(root, f"{HEADS}{branch}") == commit and not is_checked_out(root, branch):
+        with suppress(GitFailed):
+            git(root, "update-ref", "-d", f"{HEADS}{branch}", commit)

@@ -15,6 +15,7 @@ from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
+from forge_bot.git.commit_objects import delete_branch, make_branch
 from forge_bot.git.files_at import read
 from forge_bot.git.own_files import is_unfilled
 from forge_bot.runs.commit_message import start_subject
@@ -229,10 +230,27 @@ def _whole_start(
         base=head.commit,
         tree=places.tree if own_tree else repository.root,
         own_tree=own_tree,
+        merge_branch=plan.merge_branch,
     )
     made = (repository.root / SPECS / name, places.home) if external_worktree else ()
-    with _left_whole(made), noted(places, begun):
+    with _left_whole(made), noted(places, begun), _named_branch(repository, begun):
         yield
+
+
+@contextmanager
+def _named_branch(repository: Repository, begun: FailedStart) -> Generator[None]:
+    """Make the branch for merge that a person named, so that no other run takes its name. It goes
+    if the block fails. Raises BranchExists, GitFailed.
+    """
+    root, branch = repository.root, begun.merge_branch
+    if branch:
+        make_branch(root, branch, begun.base)
+    try:
+        yield
+    except BaseException:
+        if branch:
+            delete_branch(root, branch, begun.base)
+        raise
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from forge_bot.errors import BranchExists, ForgeError, RunBusy
 from forge_bot.git import Repository
+from forge_bot.git.commit_objects import delete_branch
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.revisions import branch_ref, is_branch_name
 from forge_bot.runs.process_signals import this_process
@@ -29,6 +30,7 @@ class FailedStart(Frozen):
     base: str
     tree: Path
     own_tree: bool
+    merge_branch: str = ""
 
 
 @contextmanager
@@ -104,6 +106,8 @@ def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:
     """Remove the tree and the branch, or the folder in the user's tree. Return whether that was
     possible.
     """
+    if start.merge_branch:
+        delete_branch(repository.root, start.merge_branch, start.base)
     # A branch of a name that git does not take was never made.
     if start.own_tree and is_branch_name(repository.root, start.branch):
         unlock_ref(repository.root, branch_ref(repository.root, start.branch))

@@ -148,7 +148,7 @@ def offered(run: Run) -> Offer:
     tip = _tip(repository, f"{_OFFERED}{state.run}") if name else None
     here = _tip(repository, f"{HEADS}{name}") if name else None
     tip = tip or here
-    if tip is None:
+    if tip is None or tip == state.base_commit:
         return Offer()
     behind = here is not None and not is_ancestor(repository.root, tip, here)
     return Offer(
