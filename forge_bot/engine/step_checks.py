@@ -1,33 +1,15 @@
 """Checks a pipeline of steps before a run begins.
 
-Every path must fit its producer, and every argument its call. Every effect needs a person's
-approval before it.
+Every path must begin at something that is known before its step, and every argument must be one of
+its call. Every effect needs a person's approval before it. What a path gives shows when it runs.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import assert_never
 
-from pydantic import BaseModel
-
-from forge_bot.engine.expression_types import (
-    ANY,
-    Schema,
-    UnknownPath,
-    fits,
-    names_in,
-    type_at,
-    words_of,
-)
-from forge_bot.engine.step_contracts import (
-    TOOLS,
-    WRITE,
-    ProjectValues,
-    StepContract,
-    TextOutput,
-    resource_at,
-    schema_of,
-)
+from forge_bot.engine.expressions import UnknownPath, names_in
+from forge_bot.engine.step_contracts import TOOLS, WRITE, StepContract, resource_at
 from forge_bot.engine.steps import Step, StepPipeline
 
 Place = tuple[str | int, ...]
@@ -90,44 +72,45 @@ def _inputs(pipeline: StepPipeline) -> Iterator[Problem]:
 
 
 def _steps(pipeline: StepPipeline) -> Iterator[Problem]:
-    known: dict[str, Schema] = {PROJECT: schema_of(ProjectValues), INPUTS: _inputs_schema(pipeline)}
-    later = {step.gives for step in pipeline.steps}
+    known = {PROJECT, INPUTS}
     asked = False
     for place, step in enumerate(pipeline.steps):
-        later.discard(step.gives)
         at: Place = ("steps", place)
         asked = asked or step.asks
         for key, path in step.input_map.items():
-            for problem in _path(path, known, {*later, step.gives}):
+            for problem in _path(path, known, pipeline):
                 yield (*at, "input_map", key), problem
-        yield from _call(step, at, known)
+        yield from _call(step, at)
         if has_effect(step) and not asked:
             acts = "writes" if step.kind == "fs_write" else "opens issues"
             yield at, f"it {acts}, and no step before it asks a person: set `gate: true`"
         if has_effect(step):
             for problem in _unshown(pipeline, step):
                 yield at, problem
-        if (given := _output(step)) is not None:
-            known[step.gives] = given
+        known.add(step.gives)
 
 
-def _inputs_schema(pipeline: StepPipeline) -> Schema:
-    names = {name: {"type": given.type} for name, given in pipeline.inputs.items()}
-    return {"type": "object", "properties": {**names, REQUEST: {"type": "string"}}}
-
-
-def _path(path: str, known: Mapping[str, Schema], later: set[str]) -> Iterator[str]:
+def _path(path: str, known: set[str], pipeline: StepPipeline) -> Iterator[str]:
+    later = {step.gives for step in pipeline.steps} - known
     try:
-        early = [name for name in names_in(path) if name in later and name not in known]
-        if early:
-            yield f"{path!r}: {early[0]!r} is given by this step or a later one"
-        else:
-            type_at({"type": "object", "properties": dict(known)}, path)
+        for name in names_in(path):
+            if name in later:
+                yield f"{path!r}: {name!r} is given by this step or a later one"
+            elif name not in known:
+                yield f"{path!r}: nothing gives {name!r}; there is {', '.join(sorted(known))}"
+            elif name == INPUTS and (asked := _unknown_input(path, pipeline)):
+                yield f"{path!r}: there is no input {asked!r}"
     except UnknownPath as problem:
         yield f"{path!r}: {problem}"
 
 
-def _call(step: Step, at: Place, known: Mapping[str, Schema]) -> Iterator[Problem]:
+def _unknown_input(path: str, pipeline: StepPipeline) -> str:
+    """Return the input that a plain path names and the pipeline does not have; "" if it has it."""
+    name = path.strip().removeprefix(f"{INPUTS}.")
+    return "" if not name.isidentifier() or name in {*pipeline.inputs, REQUEST, INPUTS} else name
+
+
+def _call(step: Step, at: Place) -> Iterator[Problem]:
     if step.kind == "resource":
         yield from _resource(step, at)
         return
@@ -140,26 +123,13 @@ def _call(step: Step, at: Place, known: Mapping[str, Schema]) -> Iterator[Proble
         yield (*at, "tool"), f"files are written by {WRITE}"
     if step.kind == "tool" and step.tool == WRITE:
         yield (*at, "kind"), f"{step.tool} is called by a step of kind 'fs_write'"
-    takes = schema_of(contract.takes)
-    wanted: Mapping[str, Schema] = takes.get("properties", {})
-    for name in takes.get("required", ()):
-        if name not in step.input_map:
+    fields = {field.alias or name: field for name, field in contract.takes.model_fields.items()}
+    for name, field in fields.items():
+        if field.is_required() and name not in step.input_map:
             yield (*at, "input_map"), f"{name!r} is missing, which the step needs"
-    for name, path in step.input_map.items():
-        if name not in wanted:
-            yield (*at, "input_map", name), f"it takes no {name!r}; it takes {', '.join(wanted)}"
-            continue
-        there = _type(path, known)
-        if not fits(there, {**wanted[name], "$defs": takes.get("$defs", {})}):
-            said = f"{path!r} gives {words_of(there)}, and {words_of(wanted[name])} is needed"
-            yield (*at, "input_map", name), said
-
-
-def _type(path: str, known: Mapping[str, Schema]) -> Schema:
-    try:
-        return type_at({"type": "object", "properties": dict(known)}, path)
-    except UnknownPath:
-        return ANY
+    for name in step.input_map:
+        if name not in fields:
+            yield (*at, "input_map", name), f"it takes no {name!r}; it takes {', '.join(fields)}"
 
 
 def _resource(step: Step, at: Place) -> Iterator[Problem]:
@@ -178,24 +148,6 @@ def _resource(step: Step, at: Place) -> Iterator[Problem]:
 def placeholders(address: str) -> tuple[str, ...]:
     """Return the names in braces of an address."""
     return tuple(part[1:-1] for part in address.split("/") if part.startswith("{"))
-
-
-def _output(step: Step) -> Schema | None:
-    """Return the schema of a step's output; None if it has none."""
-    model: type[BaseModel] | None = None
-    if step.kind == "resource":
-        found = resource_at(step.resource or "")
-        if found is None:
-            return ANY
-        model = found[1]
-    elif step.kind == "llm":
-        model = TextOutput
-    elif step.kind in {"tool", "fs_write"}:
-        contract = contract_of_step(step)
-        if contract is None:
-            return ANY
-        model = contract.gives
-    return schema_of(model) if model is not None else None
 
 
 def _unshown(pipeline: StepPipeline, step: Step) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """The calls of steps: the arguments and the output of each tool and resource."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, JsonValue
 
 from forge_bot.values import Frozen
 
@@ -198,12 +198,6 @@ class GloveOutput(Frozen):
     scaffolds: bool
 
 
-class TextOutput(Frozen):
-    """The text that a model wrote."""
-
-    text: str
-
-
 class StepContract(NamedTuple):
     """The arguments and the output of a call. One with an effect changes something for good."""
 
@@ -231,14 +225,6 @@ RESOURCES: dict[str, type[BaseModel]] = {
 }
 
 
-class ProjectValues(Frozen):
-    """The values of the project that every step may take as `project`."""
-
-    id: str
-    path: str
-    stack: str = Field(description="the stack with the most files; empty without code")
-
-
 def resource_at(address: str) -> tuple[str, type[BaseModel]] | None:
     """Return the address with placeholders that an address fits, and its output; None if none."""
     parts = address.split("/")
@@ -250,8 +236,3 @@ def resource_at(address: str) -> tuple[str, type[BaseModel]] | None:
         ):
             return known, gives
     return None
-
-
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON Schema of a model."""
-    return model.model_json_schema()

@@ -117,25 +117,8 @@ ASK = "{step: ask, kind: elicitation}"
             "'a' is given by this step or a later one",
         ),
         (
-            (SCAN, "{step: a, kind: tool, tool: forge_query, input_map: {name: scan.totl}}"),
-            "'scan.totl': nothing gives 'totl'; there is total, findings",
-        ),
-        (
-            (SCAN, "{step: a, kind: tool, tool: forge_query, input_map: {name: scan.total}}"),
-            "'scan.total' gives integer, and string is needed",
-        ),
-        (
             (SCAN, "{step: a, kind: tool, tool: forge_query, input_map: {name: 'scan['}}"),
             "it is no JMESPath expression",
-        ),
-        (
-            (SCAN, "{step: a, kind: tool, tool: forge_query, input_map: {name: 'nope(scan)'}}"),
-            "there is no function nope()",
-        ),
-        (
-            (SCAN, ASK,
-             "{step: n, kind: tool, tool: forge_annotate, input_map: {findings: scan.total}}"),
-            "gives integer, and array is needed",
         ),
         (
             ("{step: w, kind: fs_write, input_map: {path: inputs.request, content: inputs.request}}",),
