@@ -40,6 +40,12 @@ _OTHER_PYTHON = re.compile(
 )
 """The refusals of pip, Poetry and uv where a project asks for another version of Python."""
 
+_CONFLICT = re.compile(r"ResolutionImpossible|conflicting dependencies|No solution found when")
+"""The refusals of pip and uv where two requirements exclude each other."""
+
+_INSTALLED_FOLDER = re.compile(
+    r"(?<= -[er] )(?:\./)?([\w.-][\w./-]*?)(?:\[[^]]*\]|/[\w.-]+\.txt)?(?= |$)"
+)
 _LOWEST = re.compile(r"(?:>=|~=|==|\^)\s*(\d+\.\d+)")
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not have."""
@@ -195,6 +201,11 @@ def _setup(result: CommandResult) -> str:
         return say("runs.baseline_document.not_public", address=refused[1])
     if _CREDENTIALS.search(result.tail):
         return say("runs.baseline_document.credentials", holder=_holder(result))
+    folders = dict.fromkeys(_INSTALLED_FOLDER.findall(" ".join(result.argv)))
+    if len(folders) > 1 and _CONFLICT.search(result.tail):
+        return say(
+            "runs.baseline_document.conflict", folders=", ".join(folders), first=next(iter(folders))
+        )
     return say(_LOCK if _STALE_LOCK.search(result.tail) else _NO_SETUP)
 
 
