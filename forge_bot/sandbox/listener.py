@@ -8,27 +8,28 @@ accepts on it stays in its own.
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import socket
 import sys
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _IP_FREEBIND = 15
+_OWNER = 0xB701
+"""NS_GET_USERNS of ioctl_ns(2): the user namespace that a namespace belongs to."""
 
 
 def main() -> None:
     """Enter the namespaces of PID, listen on 127.0.0.1:PORT, and send the socket through FD."""
     pid, line, port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     libc = ctypes.CDLL(None, use_errno=True)
-    namespaces = [
-        (os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind)
-        for name, kind in (("user", _NEW_USER), ("net", _NEW_NETWORK))
-    ]
-    for number, (descriptor, kind) in enumerate(namespaces):
-        if libc.setns(descriptor, kind) != 0 and number:
-            # The first may be refused where the box has no user namespace of its own; only the
-            # second is required.
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+    # For an ordinary user bwrap makes two user namespaces, one in the other: the process is in the
+    # inner one, its network belongs to the outer one. Where the box has none of its own, entering
+    # is refused, and not needed.
+    libc.setns(fcntl.ioctl(network, _OWNER), _NEW_USER)
+    if libc.setns(network, _NEW_NETWORK) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     server = socket.socket()
     with contextlib.suppress(OSError):
         # The loopback interface of the namespace may not be up yet.
