@@ -36,7 +36,6 @@ from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.run_steps import (
     PUBLISH,
@@ -47,6 +46,7 @@ from forge_bot.runs.run_steps import (
     step_taken,
 )
 from forge_bot.runs.tier_models import TierModels
+from forge_bot.runs.time_limit import time_limit
 from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Frozen, Tier
@@ -80,8 +80,7 @@ class Worker:
                 if asked:
                     self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
                 else:
-                    clock = RunClock(run.places.home, config.run_seconds)
-                    asyncio.run(self._performed(repository, run, config, clock))
+                    asyncio.run(self._performed(repository, run, config))
                     if leaves_batches(run):
                         end_batches(run, TierModels(config), self.environ, self.outbox.tell)
                 self._commits(run)
@@ -91,10 +90,8 @@ class Worker:
             return WorkerStopped(cancelled=True, exit_code=1)
         return WorkerStopped()
 
-    async def _performed(
-        self, repository: Repository, run: Run, config: Config, clock: RunClock
-    ) -> None:
-        async with clock.limited():
+    async def _performed(self, repository: Repository, run: Run, config: Config) -> None:
+        async with time_limit(config.run_seconds):
             if self.environ.get(STEPS):
                 await self._step_by_step(repository, run, config)
             else:

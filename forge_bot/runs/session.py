@@ -48,8 +48,8 @@ from forge_bot.runs.publishing.publish_result import Post, Publisher
 from forge_bot.runs.publishing.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_clock import RunClock
 from forge_bot.runs.run_prompts import prompts_for
+from forge_bot.runs.time_limit import paused, time_limit
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
@@ -85,7 +85,7 @@ class Session:
     until: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     hand_in: HandIn = hand_in_alone
-    clock: RunClock | None = field(default=None, init=False)
+    timeout: asyncio.Timeout | None = field(default=None, init=False)
 
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
@@ -154,10 +154,9 @@ class Session:
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         line = stop_after(run.pipeline, last) if last is not None else never_stop
         host = StopAtLine(TerminalHost(self, run), line)
-        self.clock = clock = RunClock(run.places.home, self.config.run_seconds)
 
         async def driven() -> Action:
-            async with clock.limited():
+            async with time_limit(self.config.run_seconds) as self.timeout:
                 _, action = await drive(run.pipeline, run.state, host)
             return action
 
@@ -316,9 +315,9 @@ class TerminalHost:
         return self._local
 
     async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
-        clock = self.session.clock
+        timeout = self.session.timeout
         async with interruptible():
-            with clock.paused() if clock is not None else nullcontext():
+            with paused(timeout) if timeout is not None else nullcontext():
                 return self.session.ask(asked)
 
     async def _explain(self, text: str) -> AsyncGenerator[Report]:

@@ -181,7 +181,7 @@ class Config(Frozen):
     )
     command_seconds: float = Field(default=900, gt=0)
     run_seconds: float | None = Field(
-        default=None, gt=0, description="of work on a run on one machine, waits for people aside"
+        default=None, gt=0, description="of work on a run by one command, waits for people aside"
     )
     environment: dict[str, str] = Field(
         default_factory=dict[str, str], description="variables for project commands"

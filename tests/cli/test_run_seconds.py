@@ -3,12 +3,11 @@
 import asyncio
 import json
 import time
-from pathlib import Path
 
 import pytest
 
 from forge_bot.errors import TimeUsedUp
-from forge_bot.runs.run_clock import RunClock
+from forge_bot.runs.time_limit import paused, time_limit
 from tests.fakes.sample import Sample
 
 SLOW = """import time, unittest
@@ -41,36 +40,29 @@ def test_a_run_stops_in_the_middle_of_a_command_and_goes_on_from_there(sample: S
     assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
 
 
-def test_time_of_earlier_invocations_counts_and_a_wait_for_a_person_does_not(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "worked-seconds").write_text("100.0\n")
-    clock = RunClock(tmp_path, 100)
-
+def test_a_wait_for_a_person_does_not_count() -> None:
     async def asks() -> None:
-        async with clock.limited():
-            with clock.paused():
-                for _ in range(50):
-                    await asyncio.sleep(0)
-
-    asyncio.run(asks())
-    assert float((tmp_path / "worked-seconds").read_text()) >= 100
+        async with time_limit(100) as timeout:
+            before = timeout.when()
+            with paused(timeout):
+                assert timeout.when() is None
+            after = timeout.when()
+            assert before is not None
+            assert after is not None
+            assert after > before
 
     async def waits() -> None:
-        async with RunClock(tmp_path, 100).limited():
+        async with time_limit(0.01):
             await asyncio.Event().wait()
 
+    asyncio.run(asks())
     with pytest.raises(TimeUsedUp):
         asyncio.run(waits())
-    assert (tmp_path / "worked-seconds").read_text() == "0.0\n"
 
 
-def test_without_a_limit_nothing_is_counted_and_a_broken_count_is_no_error(tmp_path: Path) -> None:
-    async def work(limit: float | None) -> bool:
-        async with RunClock(tmp_path, limit).limited():
+def test_without_a_limit_work_goes_on() -> None:
+    async def work() -> bool:
+        async with time_limit(None):
             return True
 
-    assert asyncio.run(work(None))
-    assert not (tmp_path / "worked-seconds").exists()
-    (tmp_path / "worked-seconds").write_text("many")
-    assert asyncio.run(work(5))
+    assert asyncio.run(work())
