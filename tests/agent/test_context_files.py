@@ -122,6 +122,14 @@ def test_an_example_of_a_secret_file_and_an_ignored_library_can_be_read(ask: Ask
     assert ask("read_file", path="ignored/total.py").status is ResultStatus.OK
 
 
+def test_a_file_that_only_commands_get_is_not_shown(root: Path) -> None:
+    context = ProviderContext(root, withheld=["ignored/total.py"])
+    wanted = CapabilityRequest(
+        key="1.1-x", capability="read_file", params='{"path": "./ignored/total.py"}'
+    )
+    assert context.fetch(wanted, WorkLimits()).status is ResultStatus.DENIED
+
+
 def test_lines_beyond_the_end_are_named(ask: Ask) -> None:
     found = ask("read_file", path="src/app.py", start=9)
     assert (found.status, "has 5 lines" in found.content) == (ResultStatus.INVALID_PARAMS, True)
