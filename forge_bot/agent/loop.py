@@ -66,7 +66,6 @@ async def work(
     ledger: Ledger,
     check: Check,
     run_commands: RunCommands | None = None,
-    before_lookups: Callable[[], None] = lambda: None,
     notice: Callable[[Notice], None],
     now: Callable[[], float],
     steps: OneStep | None = None,
@@ -76,8 +75,7 @@ async def work(
     the journal are neither asked nor looked up again.
 
     `check` returns complaints that the model can act on. `run_commands` returns the results of the
-    project's commands on edits, if the limits allow it. `before_lookups` is called in a thread, and
-    its errors are raised. `now` is a clock in seconds.
+    project's commands on edits, if the limits allow it. `now` is a clock in seconds.
 
     Set-up errors (no key, unknown model) and an exhausted record are raised; every other failure of
     a model is a stop reason. PausedBefore is raised at a step that `steps` leaves to another
@@ -95,7 +93,6 @@ async def work(
             case AskModel():
                 x = run.notify_rejection(x, replied(x, await run.ask(effect)))
             case Fetch():
-                await asyncio.to_thread(before_lookups)
                 x = fetched(x, await requests.fulfil(effect.wanted))
             case Judge():
                 complaints = tuple(await asyncio.to_thread(check, effect.answer))

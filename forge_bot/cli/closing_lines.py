@@ -11,7 +11,6 @@ from forge_bot.cli.progress import Progress
 from forge_bot.git.revisions import HEADS
 from forge_bot.runs.finding_runs.ended_records import recorded_on
 from forge_bot.runs.leftovers import remove_work_tree
-from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.publishing.open_pull_request import creation
@@ -46,8 +45,6 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
 
 def _done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
-    goes = run.tree.path == run.places.tree and not ending.keep
-    looked = LookForChanges(run.tree, ours=True) if goes else None
     progress.line(f"\n{say('cli.closing.done', title=escape(state.title))}")
     progress.line(escape(_changes(run)), copied=True)
     total = state.usage
@@ -65,7 +62,7 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
         progress.line(row)
     # The commands name folders that are there, so before the work tree goes.
     following = _next_lines(run, code, kept, ending)
-    progress.line(_work_tree(run, ending, looked))
+    progress.line(_work_tree(run, ending))
     if code.left_behind:
         not_moved = say("cli.closing.branch_not_moved", branch=escape(code.branch))
         progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
@@ -115,14 +112,14 @@ def _row(name: str, text: str) -> str:
     return f"  {say(name):<13} {text}"
 
 
-def _work_tree(run: Run, ending: Ending, looked: LookForChanges | None) -> str:
+def _work_tree(run: Run, ending: Ending) -> str:
     """Remove the run's work tree unless it is to stay; return a line about it."""
     place = escape(str(run.tree.path))
     if run.tree.path != run.places.tree:
         return _row("cli.closing.work_tree", place)
     if ending.keep:
         kept = say("cli.closing.clean_removes_it", place=place)
-    elif because := remove_work_tree(run.repository, run.name, looked):
+    elif because := remove_work_tree(run.repository, run.name):
         kept = say("cli.closing.kept_because", place=place, because=escape(because))
     else:
         kept = say("cli.closing.removed")

@@ -26,7 +26,6 @@ from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
-from forge_bot.git.large_trees import is_large
 from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,
     capability_setup,
@@ -94,12 +93,6 @@ class _Start:
         intent = RunIntent(branch=branch, here=plan.here, scope=scope)
         signs_here = self.place is None or self.place.dev
         return CheckSubject(self.repository, self.config, intent, signs_here=signs_here)
-
-    def sets_up(self, plan: RunPlan) -> bool:
-        """Return whether the run begins with setup in a second tree that takes long to make."""
-        own = not plan.here and self.place is None and self.pipeline.steps is None
-        large = own and is_large(self.repository.root)
-        return large and bool(self.subject(plan).profile.commands.setup)
 
 
 def start_run(task: str, options: RunOptions) -> int:
@@ -241,10 +234,9 @@ def _made(repository: Repository, start: _Start, beginning: NewRun) -> tuple[New
     """Make the run. If another process has taken the branch since it was chosen, and nobody named
     it, make the run on the next free one.
     """
-    sets_up = start.sets_up(beginning.plan)
     while True:
         try:
-            return beginning, create_run(repository, beginning, start.pipeline, sets_up=sets_up)
+            return beginning, create_run(repository, beginning, start.pipeline)
         except BranchExists:
             plan = beginning.plan
             branch = start.plan(plan.slug).branch

@@ -10,7 +10,6 @@ from forge_bot.errors import BranchExists, GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import message_text
-from forge_bot.git.new_commits import Person, written
 from forge_bot.git.object_reader import asked
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
@@ -153,9 +152,7 @@ def make_commit(
     text = message_text(message, trailers).encode(errors="replace")
     words, env = ("commit-tree", tree, *options), signature.environment
     if key is None:
-        people = [Person(*each[:2]).at(each[2]) for each in (signature.author, signature.committer)]
-        made = written(root, tree, parents, (people[0], people[1]), text)
-        return made or git(root, *settings, *words, stdin=text, env=env).line
+        return git(root, *settings, *words, stdin=text, env=env).line
     with key.for_git() as signing:
         env |= key.environment
         return git(root, *settings, *signing, *words, "-S", stdin=text, env=env).line

@@ -16,10 +16,6 @@ from forge_bot.git.revisions import own_folders
 
 _PROC = Path("/proc")
 _LOOK_SECONDS = 0.02
-INDEX = "index"
-FILLING = "filling-index"
-"""The index of a work tree whose files are still checked out (`unfilled_trees`)."""
-
 INDEX_LOCK = "index.lock"
 """Git holds it while it writes the index of a work tree."""
 
@@ -27,17 +23,6 @@ INDEX_LOCK = "index.lock"
 def has_locks(folder: Path) -> bool:
     """Return whether a lock file of a commit is there, be its git at work or killed."""
     return any(lock.exists() for lock in _locks(folder))
-
-
-def is_unfilled(folder: Path) -> bool:
-    """Return whether the files of a work tree were to be checked out later, and nobody has seen all
-    of them there. It has no index yet where a process was killed that makes the tree.
-    """
-    try:
-        own = own_folders(folder)[0]
-        return (own / FILLING).exists() or not (own / INDEX).exists()
-    except OSError:
-        return False
 
 
 def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
@@ -121,7 +106,6 @@ def _locks(folder: Path) -> Iterator[Path]:
     yield own / INDEX_LOCK
     yield own / "HEAD.lock"
     yield own / "ORIG_HEAD.lock"
-    yield own / f"{FILLING}.lock"
     yield from own.glob("next-index-*.lock")
     if ref.startswith("refs/") and ".." not in ref:
         yield common / f"{ref}.lock"

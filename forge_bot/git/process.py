@@ -8,13 +8,11 @@ import re
 import shlex
 import signal
 import subprocess
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MethodType
 from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
-from weakref import WeakSet
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
 from forge_bot.remedies import Resume
@@ -153,84 +151,21 @@ def git(
         raise NotARepository(say("git.process.no_folder", folder=folder))
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     environment = {**_environment(), **fence, **(env or {})}
-    try:
-        return _called(folder, args, environment, stdin, seconds, ok, into, descriptors)
-    except subprocess.TimeoutExpired:
-        if not _unblocked(folder, into):
-            raise _overdue(args, seconds) from None
-    try:
-        return _called(folder, args, environment, stdin, seconds, ok, into, descriptors)
-    except subprocess.TimeoutExpired:
-        raise _overdue(args, seconds) from None
-
-
-def _called(
-    folder: Path,
-    args: tuple[str, ...],
-    environment: dict[str, str],
-    stdin: bytes,
-    seconds: float,
-    ok: Collection[int],
-    into: IO[bytes] | None,
-    descriptors: tuple[int, ...],
-) -> GitResult:
-    """Run git to its end. Raises TimeoutExpired after `seconds`."""
     process = _start(folder, args, environment, into, descriptors=descriptors)
-    me = threading.current_thread()
-    _asked_by[me] = process
     try:
-        if me in _called_off:
-            _terminate(process)
         out, words = process.communicate(stdin, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise GitFailed(
+            say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
+            hint=say("git.process.run_it_by_hand"),
+        ) from None
     except BaseException:
         _end(process)
         raise
-    finally:
-        del _asked_by[me]
     if process.returncode not in ok:
         raise _failure(args, process.returncode, words)
     return GitResult(process.returncode, out or b"")
-
-
-_asked_by: "dict[threading.Thread, subprocess.Popen[bytes]]" = {}
-"""The git whose end a thread waits for."""
-
-_called_off: WeakSet[threading.Thread] = WeakSet()
-
-
-def call_off(thread: threading.Thread) -> None:
-    """End the git that another thread waits for, so that its locks go, and each that it asks later:
-    they raise GitFailed there. This does not wait.
-    """
-    _called_off.add(thread)
-    process = _asked_by.get(thread)
-    if process is not None and process.returncode is None:
-        _terminate(process)
-
-
-def _terminate(process: "subprocess.Popen[bytes]") -> None:
-    """Ask git and its children to end: a filter holds the pipes too."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGTERM)
-
-
-def _unblocked(folder: Path, into: IO[bytes] | None) -> bool:
-    """Return whether pipes were removed at which a git waits for ever, so that it can be called
-    again; a command of the project may leave one.
-    """
-    # Nearly no call needs it.
-    from forge_bot.git.blocking_pipes import remove_pipes
-
-    if into is not None:
-        into.truncate(into.seek(0))
-    return remove_pipes(folder)
-
-
-def _overdue(args: tuple[str, ...], seconds: float) -> GitFailed:
-    return GitFailed(
-        say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
-        hint=(say("git.process.run_it_by_hand")),
-    )
 
 
 FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")

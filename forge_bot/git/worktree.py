@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,6 +54,7 @@ class Tree:
     apply = _OfTree(snapshot.apply)
 
     # Changes of the files and the branch.
+    commit = _OfTree(made_commits.commit)
     has_locks = _OfTree(own_files.has_locks)
     rescue = _OfTree(snapshot.rescue)
     discard = _OfTree(changes.discard)
@@ -69,27 +70,9 @@ class Tree:
         """Return the id of the commit that is checked out, on a branch or detached."""
         return revisions.commit_id(self.path, "HEAD")
 
-    def commit(
-        self,
-        message: str,
-        trailers: Sequence[tuple[str, str]],
-        paths: Sequence[str] | None = None,
-        *,
-        when: str | None = None,
-    ) -> str | None:
-        """Commit everything, or exactly the named files and folders: what `commits.commit` says."""
-        # Who only looks makes no commit.
-        from forge_bot.git.large_trees import commit
-
-        return commit(self.path, message, trailers, paths, when=when)
-
     def is_clean(self) -> bool:
         """Return whether `status` is empty."""
         return not self.status()
-
-    def fill(self) -> None:
-        """Check out the files of a tree that was made without them."""
-        fill(self.path)
 
     def move_forward(self, commit: str) -> None:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all
@@ -134,10 +117,9 @@ _TAKEN = ("a branch named", "cannot lock ref")
 """Git's words where it could not make a branch, before it makes the tree (builtin/worktree.c)."""
 
 
-def add(root: Path, path: Path, branch: str, base: str | None, *, filled: bool = True) -> Tree:
+def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on
-    one remote) without a base. If it is not `filled`, its files are checked out later
-    (`unfilled_trees`).
+    one remote) without a base.
 
     Raises BranchExists, BadOption for a name that git does not take, and GitFailed when files stand
     in the way or git refuses; then neither folder nor branch is left behind.
@@ -151,16 +133,10 @@ def add(root: Path, path: Path, branch: str, base: str | None, *, filled: bool =
         return Tree(path.resolve())
     _require_room(path)
     new = () if start is None else ("-b", branch)
-    new += () if filled else ("--no-checkout",)
     try:
         git(
             root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG
         )
-        if not filled:
-            # Who only looks makes no tree.
-            from forge_bot.git.unfilled_trees import begin
-
-            begin(path, "HEAD")
     except BaseException as error:
         if not (isinstance(error, GitFailed) and any(words in error.output for words in _TAKEN)):
             _undo(root, path, ref, start)
@@ -172,19 +148,17 @@ def add(root: Path, path: Path, branch: str, base: str | None, *, filled: bool =
     return Tree(path.resolve())
 
 
-def detached(root: Path, path: Path, commit: str, *, filled: bool = True) -> Tree:
+def detached(root: Path, path: Path, commit: str) -> Tree:
     """Make a work tree at `path` that is at a commit and on no branch.
 
-    An old one there is replaced: it holds nobody's work. If it is not `filled`, `fill` checks its
-    files out. Raises GitFailed, also if the path is taken by anything else than a work tree of this
-    repository.
+    An old one there is replaced: it holds nobody's work. Raises GitFailed, also if the path is
+    taken by anything else than a work tree of this repository.
     """
     path = path.absolute()
     remove(root, path)
     _require_room(path)
-    options = ("--quiet", "--detach", *(() if filled else ("--no-checkout",)))
     place = ("--", str(path), commit_id(root, commit))
-    git(root, "worktree", "add", *options, *place, seconds=LONG)
+    git(root, "worktree", "add", "--quiet", "--detach", *place, seconds=LONG)
     return Tree(path.resolve())
 
 
@@ -199,15 +173,6 @@ def export(root: Path, commit: str, path: Path) -> None:
         files.rename(path)
 
 
-def fill(folder: Path) -> None:
-    """Check out the files of a work tree that was made without them, as `git worktree add` does.
-
-    Another work tree may be made meanwhile, while two calls of `git worktree add` at once may fail:
-    each reads what the other has registered in part.
-    """
-    git(folder, "reset", "--quiet", "--hard", "--no-recurse-submodules", seconds=LONG)
-
-
 def show(root: Path, path: Path, commit: str) -> Tree:
     """Return the detached work tree at `path` with the files of a commit; it is added when it is
     missing.
@@ -220,11 +185,7 @@ def show(root: Path, path: Path, commit: str) -> Tree:
         return detached(root, path, commit)
     _let_finish(path)
     words = ("checkout", "--quiet", "--force", "--detach", commit_id(root, commit))
-    # Who only looks checks nothing out.
-    from forge_bot.git.unread_files import without_reading
-
-    with without_reading(path):
-        git(path, *words, seconds=LONG)
+    git(path, *words, seconds=LONG)
     return Tree(path.resolve())
 
 
@@ -273,11 +234,8 @@ def _is_used(path: Path, branch: str, written: str) -> bool:
     try:
         # A git that outlived the process which had started it may still be writing.
         own_files.unlock(path, seconds=_PATIENCE)
-        missing = own_files.is_unfilled(path)
         return head(path).branch != branch or any(
-            not change.path.startswith(written)
-            for change in changes.status(path)
-            if not (missing and change.kind == "deleted")
+            not change.path.startswith(written) for change in changes.status(path)
         )
     except ForgeError:
         return True

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Collection, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -16,15 +16,12 @@ from forge_bot.errors import BadOption, DirtyTree
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.git.commit_objects import delete_branch, make_branch
-from forge_bot.git.files_at import read
-from forge_bot.git.own_files import is_unfilled
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.finding_runs.ended_records import newest_records, record_tips
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
-from forge_bot.runs.late_files import fill_later, note_new_tree
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -167,7 +164,6 @@ def create_run(
     *,
     external_worktree: bool = False,
     note: Callable[[RunPaths], None] | None = None,
-    sets_up: bool = False,
 ) -> RunInfo:
     """Make the work tree, write the frozen request and the first report, and commit them on the
     run's branch.
@@ -176,8 +172,7 @@ def create_run(
     the branch first. Then nothing is committed here: the first opening of the run commits it. If
     anything fails, nothing is left.
 
-    `note` writes further files of the run before it exists. With `sets_up` the work tree for setup
-    is filled meanwhile, and the run's own when the run is opened.
+    `note` writes further files of the run before it exists.
     """
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
@@ -190,23 +185,18 @@ def create_run(
         told_when_full(run_paths(repository, wanted).written),
         free_run(repository, wanted, tips, this_process()) as name,
         _whole_start(repository, name, beginning, head, external_worktree=external_worktree),
-        _beside(repository, name, head.commit) if sets_up else nullcontext(),
     ):
         places = run_paths(repository, name)
         if note is not None:
             note(places)
         tree = (
-            repository.add_worktree(places.tree, plan.branch, head.commit, filled=not sets_up)
+            repository.add_worktree(places.tree, plan.branch, head.commit)
             if own_tree
             else Tree(repository.root)
         )
         _FirstCommit(beginning, pipeline, name, head, stamp).write(
             tree, commit=not external_worktree
         )
-    if own_tree:
-        note_new_tree(tree.path)
-        if sets_up:
-            fill_later(tree, head.commit)
     return RunInfo(
         name=name,
         branch=plan.branch,
@@ -268,13 +258,6 @@ def _left_whole(made: Collection[Path]) -> Generator[None]:
         raise
 
 
-def _beside(repository: Repository, name: str, commit: str) -> AbstractContextManager[None]:
-    # Only a terminal asks for it, and a supervisor reads few modules.
-    from forge_bot.runs.judged_tree import made_beside
-
-    return made_beside(repository, run_paths(repository, name), commit)
-
-
 class _FirstCommit(NamedTuple):
     """The request and the first report of a run."""
 
@@ -333,8 +316,7 @@ def _fold_records(tree: Tree) -> tuple[str, ...]:
     """
     path = f"{SPECS}/.gitattributes"
     place = tree.path / path
-    # The file may be one of those that are checked out later.
-    if place.exists() or (is_unfilled(tree.path) and read(tree.path, "HEAD", path) is not None):
+    if place.exists():
         return ()
     write_whole(place, _FOLDED)
     return (path,)

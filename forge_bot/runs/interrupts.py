@@ -8,11 +8,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
-
-from forge_bot.sentences import say
 
 PATIENCE = 5.0
 """Seconds that work may take to stop before another Ctrl-C interrupts it."""
@@ -27,9 +25,6 @@ _REMEMBERED = 60.0
 
 _heard: list[float] = []
 """When a Ctrl-C counted last (monotonic seconds)."""
-
-_ended_by_it: list[Callable[[], object]] = []
-"""What ends the work of other threads, which no signal reaches."""
 
 
 def take_ctrl_c() -> None:
@@ -79,36 +74,13 @@ def no_effect(_number: int, _frame: FrameType | None) -> None:
 
 
 def hear(now: float) -> None:
-    """Let a Ctrl-C count from now on, and end what other threads do."""
+    """Let a Ctrl-C count from now on."""
     _heard[:] = [now]
-    for end in tuple(_ended_by_it):
-        end()
-
-
-@contextmanager
-def ended_by_ctrl_c(end: Callable[[], object]) -> Generator[None]:
-    """Call a function when Ctrl-C comes during the block. It is called in the main thread, between
-    two steps of whatever that does, so it must not wait.
-    """
-    _ended_by_it.append(end)
-    try:
-        yield
-    finally:
-        _ended_by_it.remove(end)
 
 
 def was_interrupted() -> bool:
     """Return whether a Ctrl-C came just now, whatever has become of its exception."""
     return bool(_heard) and time.monotonic() - _heard[-1] < _REMEMBERED
-
-
-def check_not_interrupted() -> None:
-    """Raise Interrupted in a thread whose work nobody waits for any more."""
-    if was_interrupted():
-        # What never goes wrong says nothing.
-        from forge_bot.errors import Interrupted
-
-        raise Interrupted(say("runs.interrupts.ended"))
 
 
 def _is_ending(error: BaseException | None) -> bool:

@@ -3,28 +3,19 @@ journals.
 """
 
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
-from forge_bot.git.changes import StatusEntry
-from forge_bot.git.large_trees import is_large
-from forge_bot.git.process import plain_environment
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
-from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.sentences import say
 from forge_bot.settings import state_home
 from forge_bot.store import held
 from forge_bot.values import Frozen
-
-REMOVED = "removed-"
-"""The first letters of folders in which a run's work trees wait for their removal."""
 
 
 class Leftover(Frozen):
@@ -58,63 +49,26 @@ def remove_leftover(repository: Repository, left: Leftover) -> bool:
     return True
 
 
-def remove_work_tree(repository: Repository, run: str, looked: LookForChanges | None = None) -> str:
+def remove_work_tree(repository: Repository, run: str) -> str:
     """Remove the work tree of a run that is over, with the tools installed for it; the journal
-    stays. Return why the tree was kept, empty if it is gone. `looked` is the look for changes
-    there, if it was begun before.
+    stays. Return why the tree was kept, empty if it is gone.
     """
     places = run_paths(repository, run)
-    changes = Tree(places.tree).status if looked is None else looked.changes
     try:
         with held(places.lock, f"the run {run}", this_process()):
-            if because := _in_use(places.tree, changes):
+            if because := _in_use(places.tree):
                 return because
-            folders = (
+            remove_trees(
+                repository,
                 places.tree,
                 places.tasks,
                 places.environment,
                 places.judged,
                 places.compiled,
             )
-            if is_large(places.tree):
-                _remove_behind(repository, places, folders)
-                return ""
-            remove_trees(repository, *folders)
     except RunBusy:
         return say("runs.leftovers.locked")
     return ""
-
-
-def _remove_behind(repository: Repository, places: RunPaths, folders: tuple[Path, ...]) -> None:
-    """Move folders aside, forget the work trees in them, and let another process remove them: for
-    tens of thousands of files a disk takes seconds, and nobody should wait for it. What it does not
-    come to, if the machine loses its power, `clean` removes with the rest of the run.
-    """
-    aside = places.home / f"{REMOVED}{uuid4().hex}"
-    aside.mkdir()
-    for folder in folders:
-        with suppress(FileNotFoundError):
-            folder.rename(aside / folder.name)
-    remove_trees(repository, *folders)
-    _remove_in_background(aside)
-
-
-def _remove_in_background(folder: Path) -> None:
-    """Let a shell process that outlives this one remove a folder, so that nobody waits for it."""
-    quiet = subprocess.DEVNULL
-    words = ("sh", "-c", 'rm -rf -- "$1" &', "sh", str(folder))
-    try:
-        subprocess.run(
-            words,
-            stdin=quiet,
-            stdout=quiet,
-            stderr=quiet,
-            env=plain_environment(),
-            start_new_session=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folders(repository: Repository) -> Iterator[tuple[str, Path]]:
@@ -132,10 +86,10 @@ def _against(repository: Repository, info: RunInfo | None, places: RunPaths) -> 
     tree = places.tree if places.tree.is_dir() else None
     if tree is not None and tree not in {each.path for each in repository.worktrees()}:
         return say("runs.leftovers.no_work_tree", tree=tree)
-    return _in_use(places.tree, Tree(places.tree).status)
+    return _in_use(places.tree)
 
 
-def _in_use(tree: Path, changes: Callable[[], Sequence[StatusEntry]]) -> str:
+def _in_use(tree: Path) -> str:
     """Return why a work tree should stay; empty if it can go."""
     if not tree.is_dir():
         return ""
@@ -146,7 +100,7 @@ def _in_use(tree: Path, changes: Callable[[], Sequence[StatusEntry]]) -> str:
         # Nobody is in a folder that is gone.
         pass
     try:
-        changed = changes()
+        changed = Tree(tree).status()
     except ForgeError:
         return say("runs.leftovers.unreadable")
     if changed:

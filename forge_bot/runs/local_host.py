@@ -87,8 +87,6 @@ class LocalHost:
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
         """Run agents and the project's commands, and write the engine's documents."""
-        if not self._needs_no_files(action):
-            await asyncio.to_thread(self.run.finish_files)
         try:
             match action:
                 case SpawnAgent():
@@ -121,14 +119,6 @@ class LocalHost:
             self.agents.outside.call_off()
             raise
 
-    def _needs_no_files(self, action: WorkAction) -> bool:
-        """Return whether an action needs no file of the run's own work tree, or waits by itself:
-        setup runs in another tree, and a prompt shows what is committed.
-        """
-        if isinstance(action, SpawnAgent):
-            return not (action.parallel_task_ids or self.run.pipeline.implements(action.phase))
-        return isinstance(action, Exec) and action.operation == "prepare"
-
     def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
         """Ask nobody."""
         del state, action
@@ -137,7 +127,6 @@ class LocalHost:
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
         """Publish the parts that this machine can publish, if this host publishes at all."""
         if self.publisher is not None:
-            await asyncio.to_thread(self.run.finish_files)
             self._began(action)
             publish = partial(self._publish, self.publisher)
             yield await asyncio.to_thread(self._reported, publish, state, action, self.passing)

@@ -1,7 +1,7 @@
 """Open a run: lock it for this process, find its work tree, and settle what happened since."""
 
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
@@ -14,9 +14,7 @@ from forge_bot.runs.finding_runs.ended_records import head_of_record
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
-from forge_bot.runs.late_files import files_of, is_new_tree
 from forge_bot.runs.leftovers import remove_trees
-from forge_bot.runs.look_for_changes import LookForChanges
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -100,15 +98,13 @@ def _refused(
 def settle(
     run: Run,
     committed: bytes,
-    looked: LookForChanges | None,
     *,
     external_worktree: bool = False,
 ) -> None:
     """Make disk, state and branch agree after a crash, or after a person edited artifacts by hand.
 
-    `committed`: the reports in the branch's last commit. `looked`: the look for unfinished work,
-    which is put aside. `external_worktree`: somebody else works in the tree while no process holds
-    the run.
+    `committed`: the reports in the branch's last commit. Unfinished work is put aside, unless
+    somebody else works in the tree while no process holds the run (`external_worktree`).
     """
     run.commit_pending(committed, external_worktree=external_worktree)
     if not external_worktree and run.places.tasks.exists():
@@ -116,7 +112,7 @@ def settle(
         remove_trees(run.repository, run.places.tasks)
     for report in hand_edits(run, external_worktree=external_worktree):
         run.tell(report)
-    if looked is not None and run.outside(looked.changes()):
+    if not external_worktree and run.outside(run.tree.status()):
         _put_aside(run)
 
 
@@ -127,12 +123,6 @@ def _put_aside(run: Run) -> None:
     run.tree.remove_nested(untracked=True)
     saved = run.tree.rescue(f"{run.name}-{run.state.step}")
     run.notices.append(say("runs.open_run.unfinished_put_aside", place=saved))
-
-
-def _first_look(tree: Tree, places: RunPaths) -> LookForChanges | None:
-    """Begin to look for unfinished work; None in a tree that this process has just made."""
-    ours = tree.path == places.tree.resolve()
-    return None if is_new_tree(tree.path) else LookForChanges(tree, ours=ours)
 
 
 @contextmanager
@@ -156,7 +146,6 @@ def open_run(
         known_head = LastKnownHead(places.known_head)
         left = known_head.at_rest if external_worktree else None
         workspace = Workspace(tree.path, info.name)
-        looked = None if external_worktree else _first_look(tree, places)
         notices = mended + workspace.mend(committed)
         notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
         run = Run(repository, tree, workspace, config, known_head)
@@ -164,7 +153,7 @@ def open_run(
             notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
         run.notices[:0] = notices
         try:
-            settle(run, committed, looked, external_worktree=external_worktree)
+            settle(run, committed, external_worktree=external_worktree)
             yield run
         finally:
             run.let_go(stands)
@@ -199,16 +188,7 @@ def held_tree(
         ours = places.tree.exists() and tree.path.samefile(places.tree)
         # Where the user works too, a lock may be held by an editor that waits for them.
         free = _free(tree) if ours and (killed or tree.has_locks()) else ()
-        record = f"{SPECS}/{info.name}/"
-        with files_of(tree, record, lambda: _judged(places)) if ours else nullcontext():
-            yield places, tree, notices + free
-
-
-def _judged(places: RunPaths) -> None:
-    # Only what sets up needs it, and a supervisor reads few modules.
-    from forge_bot.runs.judged_tree import wait_for
-
-    wait_for(places)
+        yield places, tree, notices + free
 
 
 def refuse_renamed(info: RunInfo) -> None:

@@ -19,7 +19,6 @@ from forge_bot.git.changes import StatusEntry
 from forge_bot.runs.commit_message import ACTION, subject, trailers
 from forge_bot.runs.finding_runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
-from forge_bot.runs.late_files import finish_files, wait_for_files
 from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.wall_clock import now
@@ -98,16 +97,6 @@ class Run:
     def rules(self) -> Rules:
         """The standing rules, as of the commit that the run is based on. Raises BadConfig."""
         return rules_at(self.repository, self.state.base_commit)
-
-    def wait_for_files(self) -> None:
-        """Return when all files of the work tree can be read. Until then only what is committed and
-        the record can be. Raises GitFailed.
-        """
-        wait_for_files(self.tree)
-
-    def finish_files(self) -> None:
-        """Return when the work tree is like any other. Raises GitFailed."""
-        finish_files(self.tree)
 
     def now(self) -> datetime:
         """The time for a new report: the clock's, but never before the last report, should the

@@ -268,7 +268,6 @@ class TerminalHost:
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
         """Show the question, answer what the person asks first, and report their answer."""
         del state
-        await asyncio.to_thread(self.run.finish_files)
         # An answer can raise the budget, which a host reads when it is made.
         self._local = None
         self._asked = True

@@ -147,14 +147,3 @@ def _nobody_reads(pipe: Path) -> bool:
     except OSError:
         return True
     return False
-
-
-def test_pipes_that_a_command_left_where_git_reads_files_stop_no_git(scene: Scene) -> None:
-    scene.write("src/nested/.git/x", "")
-    for name in (".gitignore", "src/.gitattributes", "src/.gitignore", "src/nested/.git/HEAD"):
-        os.mkfifo(scene.root / name)
-    os.mkfifo(scene.root / "of-a-person")
-    (scene.root / "src" / "left.txt").touch()
-    said = git(scene.root, "status", "--porcelain", "--untracked-files=all", seconds=5.0)
-    assert "?? src/left.txt" in said.line.split("\n")
-    assert (scene.root / "of-a-person").is_fifo()

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.git.large_trees import is_large
-from forge_bot.settings.config import CONFIG
 from tests.recovery.nursery import Nursery
 from tests.recovery.play import Play
 from tests.recovery.scripts import LONG, SENT_BACK, SHORT
@@ -19,7 +17,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in (each for each in items if each.nodeid.startswith("tests/recovery/")):
         names = getattr(item, "fixturenames", ())
         script = next(
-            (name for name in ("long", "red", "steps", "large", "sent_back") if name in names),
+            (name for name in ("long", "red", "steps", "sent_back") if name in names),
             "short",
         )
         item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
@@ -84,25 +82,3 @@ def long(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         made = World(tmp_path_factory.mktemp("long"), nursery, play)
         made.build()
         yield made, undisturbed(made, LONG)
-
-
-_DEEP = "/".join("d" * 240 for _ in range(10))
-LARGE = {
-    CONFIG: 'commands: {setup: [["true"]]}\n',
-    **{f"{_DEEP}/{number}.txt": "x\n" for number in range(120)},
-}
-"""Files whose index is as large as that of thousands, and a setup: a run's files come beside other
-work.
-"""
-
-
-@pytest.fixture(scope="session")
-def large(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    """The short script in a repository whose index is as large as that of thousands of files, with
-    setup before the first step.
-    """
-    with Play() as play:
-        made = World(tmp_path_factory.mktemp("large"), nursery, play)
-        made.build(LARGE)
-        assert is_large(made.path)
-        yield made, undisturbed(made, SHORT)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.recovery.boundaries import below
-from tests.recovery.conftest import LARGE, Told
+from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
@@ -114,29 +114,6 @@ def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert world.leftovers() == []
     assert "baseline.md" not in world.standing().artifacts
-
-
-def test_stopped_while_files_are_checked_out_a_run_waits_for_none_and_goes_on(
-    blank: World,
-) -> None:
-    slow = {".gitattributes": "slow.txt filter=slow\n", "slow.txt": "slow\n"}
-    blank.build({**LARGE, **slow})
-    go = blank.root / "go"
-    wait = f"while [ ! -e '{go}' ]; do sleep 0.05; done; cat  # wait for ever"
-    blank.git("config", "filter.slow.smudge", wait)
-
-    def waiting(pid: int) -> None:
-        waiting_command(pid)
-        while "work tree" not in blank.printed:
-            assert _words(pid), blank.printed
-
-    stopped(blank, SHORT[0].words, waiting, ONCE)
-    go.touch()
-    assert blank.forge("resume", *MODEL)[0] == 3, blank.printed
-    assert (blank.tree / "slow.txt").read_text() == "slow\n"
-    assert blank.leftovers() == []
-    changed = blank.git("status", "--porcelain", folder=blank.tree).splitlines()
-    assert [line for line in changed if ".specs/" not in line] == []
 
 
 WAIT_FOR_FILE = """

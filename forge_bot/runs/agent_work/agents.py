@@ -241,7 +241,6 @@ class Agents:
                 ledger=self.ledger,
                 check=self.applier.check(action, task, contract, worktree.tree),
                 run_commands=lambda effect: self._try(action, task, effect, worktree),
-                before_lookups=self.run.wait_for_files,
                 notice=lambda notice: self._thinking(notice, task),
                 now=time.monotonic,
                 steps=OneStep(self.only),

@@ -85,8 +85,6 @@ class OutsideCapabilities:
         """Ask all servers and read all skills, once. Raises BadCapabilities, CapabilityMissing."""
         async with self._lock:
             if not self._ready and not (self.setup.empty and not self.setup.policy.required):
-                # A server may read the work tree.
-                await asyncio.to_thread(self.run.wait_for_files)
                 self.catalogue = self._kept() or await discover_capabilities(self.setup)
                 self._tell_problems()
                 self._keep()

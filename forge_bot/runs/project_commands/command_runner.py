@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -12,7 +12,6 @@ from forge_bot.agent.redaction import Redactor
 from forge_bot.errors import CannotJudge
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import tree_without
-from forge_bot.git.unread_files import without_reading
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
@@ -206,9 +205,7 @@ class CommandRunner:
         by_hand = self.by_hand if place.path == self.tree.path else frozenset[str]()
         place.remove_nested(keep=by_hand)
         alone = place.path == self.installation.path
-        with without_reading(place.path) if alone else nullcontext():
-            changes = place.status()
-        paths = [change.path for change in changes if not change.path.startswith(_RECORD)]
+        paths = [change.path for change in place.status() if not change.path.startswith(_RECORD)]
         place.discard(
             [path for path in paths if path not in by_hand and not self.installation.left(path)]
         )

@@ -163,16 +163,12 @@ class Installation:
 
         Raises GitFailed when an approved patch does not fit the base commit.
         """
-        # Only what sets up needs it, and a supervisor reads few modules.
-        from forge_bot.runs.judged_tree import taken
-
         self._known.clear()
         self.is_tidy = False
         commit = self.foundation.commit
-        made = taken(self.places, commit)
         shutil.rmtree(self.environment, ignore_errors=True)
         self.environment.mkdir(parents=True)
-        tree = made or self.repository.detached_tree(self.path, commit)
+        tree = self.repository.detached_tree(self.path, commit)
         for patch in self.foundation.approved():
             # A pattern without a slash names a file in any folder (git-apply(1) matches with `*`
             # across slashes).

@@ -15,7 +15,6 @@ from forge_bot.errors import ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
-from forge_bot.runs.late_files import finish_files
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.command_runner import (
@@ -200,7 +199,6 @@ class Project:
     def _place(self, *, bare: bool = False) -> Tree:
         """The tree in which commands judge the commit that `tree` shows."""
         if not self.profile.commands.setup:
-            finish_files(self.tree)
             return self.tree
         return self._judging_at(self.tree.commit_id(), bare=bare)
 
