@@ -166,6 +166,10 @@ class Usage(Recorded):
     )
     duration_ms: int = 0
     model: str = ""
+    unanswered: int = unless_empty(0, "calls that were sent and never answered")
+    may_be_billed: Decimal = unless_empty(
+        Decimal(0), "the most that those may cost; it is no part of `cost`"
+    )
 
     @property
     def tokens(self) -> int:
@@ -182,6 +186,8 @@ class Usage(Recorded):
             cost=(self.cost or Decimal(0)) + (other.cost or Decimal(0)) if known else None,
             duration_ms=self.duration_ms + other.duration_ms,
             model=other.model or self.model,
+            unanswered=self.unanswered + other.unanswered,
+            may_be_billed=self.may_be_billed + other.may_be_billed,
         )
 
 

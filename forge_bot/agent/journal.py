@@ -94,14 +94,13 @@ class Journal:
         """Return the outcome of a try under this key, if it is in the journal."""
         return self._tries.get(key)
 
-    def take_lost(self, prefix: str) -> Decimal:
+    def take_lost(self, prefix: str) -> tuple[Decimal, ...]:
         """Return the reservations of earlier processes that were never settled, once.
 
-        Those calls of this conversation may have been answered and charged after their process
-        died, so their worst case counts as spent.
+        Those calls of this conversation may have been answered and billed after their process died.
         """
         lost = [key for key in self._open if key[0].startswith(prefix)]
-        return sum((amount for key in lost for amount in self._open.pop(key)), Decimal(0))
+        return tuple(amount for key in lost for amount in self._open.pop(key))
 
     def started(
         self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]

@@ -63,11 +63,18 @@ class Ledger:
         self.budget = granted
         return Reserved(amount=dollars, price_known=amount is not None)
 
-    def settle(self, key: str, cost: Decimal | None, tokens: int = 0) -> None:
-        """Replace the reservation by the real cost.
+    def settle(
+        self,
+        key: str,
+        cost: Decimal | None,
+        tokens: int = 0,
+        unanswered: Decimal = Decimal(0),
+    ) -> None:
+        """Replace the reservation by the real cost; `unanswered` is the most that a call without an
+        answer may cost.
 
         A call without a reservation here only adds its cost.
         """
-        self.budget = self.budget.settle(key, cost or Decimal(0), tokens)
+        self.budget = self.budget.settle(key, cost or Decimal(0), tokens, unanswered)
         done, self._settled = self._settled, asyncio.Event()
         done.set()

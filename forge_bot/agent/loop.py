@@ -52,6 +52,7 @@ from forge_bot.errors import (
     QuestionRejected,
 )
 from forge_bot.sentences import say
+from forge_bot.values import Usage
 
 Check = Callable[[Work], Sequence[str]]
 RunCommands = Callable[[Try], TryOutcome]
@@ -85,7 +86,7 @@ async def work(
     taken = steps or OneStep()
     run = _AssignmentRun(assignment, model, journal, ledger, notice, now, taken, lane)
     requests = Fulfilment(assignment, context, journal, ledger, notice, now, taken)
-    lost = run.charge_unsettled()
+    run.charge_unsettled()
     x = begin(assignment)
     while True:
         effect = next_effect(x, run.elapsed)
@@ -100,20 +101,17 @@ async def work(
             case Try():
                 x = tried(x, await run.try_edits(effect, run_commands))
             case Stop():
-                return _finished(x, effect, lost + run.unanswered)
+                return _finished(x, effect, run.unanswered)
 
 
-def _finished(x: Conversation, stop: Stop, lost: Decimal) -> WorkResult:
-    usage = x.usage + x.elsewhere.replace(model="")
-    if lost and usage.cost is not None:
-        usage = usage.replace(cost=usage.cost + lost)
+def _finished(x: Conversation, stop: Stop, unanswered: Usage) -> WorkResult:
     return WorkResult(
         stop=stop.reason,
         calls=stop.calls,
         observations=x.observations,
         answer=stop.answer,
         rejected=None if stop.answer else x.rejected,
-        usage=usage,
+        usage=x.usage + x.elsewhere.replace(model="") + unanswered,
         turns=x.turn,
         complaints=x.complaints,
         tries=x.tries,
@@ -152,7 +150,7 @@ class _AssignmentRun:
     now: Callable[[], float]
     steps: OneStep
     lane: BatchLane | None
-    unanswered: Decimal = Decimal(0)
+    unanswered: Usage = field(default_factory=Usage)
     _noted: int = 0
     _began: float = field(init=False)
 
@@ -168,11 +166,15 @@ class _AssignmentRun:
         """The seconds since the work began here."""
         return self.now() - self._began
 
-    def charge_unsettled(self) -> Decimal:
-        """Count the possible spending of a process that died."""
-        lost = self.journal.take_lost(self.assignment.prefix)
-        self.ledger.settle(f"{self.assignment.prefix}lost", lost)
-        return lost
+    def charge_unsettled(self) -> None:
+        """Count the calls of a process that died before they were answered."""
+        for amount in self.journal.take_lost(self.assignment.prefix):
+            self._settle_unanswered(f"{self.assignment.prefix}lost", amount)
+
+    def _settle_unanswered(self, key: str, amount: Decimal) -> None:
+        if amount:
+            self.unanswered += Usage(unanswered=1, may_be_billed=amount)
+        self.ledger.settle(key, None, unanswered=amount)
 
     def notify_rejection(self, before: Conversation, after: Conversation) -> Conversation:
         """Notify the face when an answer is rejected."""
@@ -255,9 +257,10 @@ class _AssignmentRun:
             self.lane.missing(self.model.name)
             return None
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
-            cost = reserved.amount if isinstance(error, PossiblyCharged) else Decimal(0)
-            self.unanswered += cost
-            self.ledger.settle(asked.key, cost)
+            if isinstance(error, PossiblyCharged):
+                self._settle_unanswered(asked.key, reserved.amount)
+            else:
+                self.ledger.settle(asked.key, None)
             return _failure(error)
         self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
         return self.journal.finished(asked.key, asked.prompt, reply)
@@ -278,28 +281,25 @@ class _AssignmentRun:
             )
         )
         self.journal.started(key, prompt, self.model.name, reserved.amount, new)
-        cost: Decimal | None = reserved.amount
-        tokens = 0
+        cost, tokens, is_lost = None, 0, True
         try:
             began = self.now()
             reply = self._timed(await self.model.ask(call), began)
-            cost, tokens = reply.usage.cost, reply.usage.tokens
+            cost, tokens, is_lost = reply.usage.cost, reply.usage.tokens, False
             return self.journal.finished(key, prompt, reply)
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
-            paid = isinstance(error, PossiblyCharged)
-            cost = reserved.amount if paid else Decimal(0)
-            self.unanswered += cost
-            self.journal.failed(key, prompt, error.message, paid=paid)
+            is_lost = isinstance(error, PossiblyCharged)
+            self.journal.failed(key, prompt, error.message, paid=is_lost)
             return _failure(error)
         except ForgeError as error:
-            cost = Decimal(0)
+            is_lost = False
             self.journal.failed(key, prompt, error.message, paid=False)
             raise
-        except asyncio.CancelledError:
-            self.unanswered += reserved.amount
-            raise
         finally:
-            self.ledger.settle(key, cost, tokens)
+            if is_lost:
+                self._settle_unanswered(key, reserved.amount)
+            else:
+                self.ledger.settle(key, cost, tokens)
 
     def _timed(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)

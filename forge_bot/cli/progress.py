@@ -19,6 +19,7 @@ from forge_bot.agent.progress_events import (
 )
 from forge_bot.cli.amounts import tokens
 from forge_bot.cli.console import Console
+from forge_bot.interaction.number_format import may_be_billed
 from forge_bot.prompts.escape import cut
 from forge_bot.runs.notifications import (
     CommandBegan,
@@ -152,6 +153,8 @@ class Progress:
             f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→"
             f" {escape(notice.result)}{cost}[/]"
         )
+        if lost := may_be_billed(notice.usage):
+            self.line(f"  [yellow]![/] {lost}")
 
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0

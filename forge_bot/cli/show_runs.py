@@ -164,6 +164,10 @@ def _tail(shown: "RunStatusShown", console: Console) -> None:
     if shown.cap is not None:
         cost = say("cli.show_runs.of_cap", used=cost, cap=money(shown.cap))
     console.print("\n" + say("cli.show_runs.so_far", tokens=tokens_used, cost=cost))
+    if shown.usage.unanswered:
+        from forge_bot.interaction.number_format import may_be_billed
+
+        console.print(f"[yellow]{may_be_billed(shown.usage)}[/]")
 
 
 def _question(asked: "OpenQuestion", console: Console) -> None:

@@ -242,7 +242,7 @@ def _paid(state: State, report: Asked | CostCounted, phase: PhaseId, event: str)
 
 
 def _spent(state: State, usage: Usage) -> State:
-    budget = state.budget.with_cost(usage.cost or Decimal(0), usage.tokens)
+    budget = state.budget.with_cost(usage.cost or Decimal(0), usage.tokens, usage.may_be_billed)
     return state.replace(usage=state.usage + usage, budget=budget)
 
 

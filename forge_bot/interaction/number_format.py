@@ -54,6 +54,14 @@ def spent(usage: Usage, budget: "Budget") -> str:
     return f"{_bar(budget.spent, budget.cap)} {_of(money(usage.cost), budget.cap)}"
 
 
+def may_be_billed(usage: Usage) -> str:
+    """Return a sentence on calls that were sent and never answered; empty if there are none."""
+    if not usage.unanswered:
+        return ""
+    most = text_format.money(usage.may_be_billed)
+    return say("words.may_be_billed", count=usage.unanswered, most=most)
+
+
 def _of(cost: str, cap: Decimal | None) -> str:
     return say("words.cost_of_cap", cost=cost, cap=money(cap)) if cap is not None else cost
 

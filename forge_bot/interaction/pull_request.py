@@ -22,7 +22,7 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Part, compose
-from forge_bot.interaction.number_format import head, money, row, spent
+from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_template
 from forge_bot.interaction.reviews import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
@@ -380,7 +380,8 @@ def _cost(view: RunFacts) -> str:
         cached=cached,
         output=usage.output_tokens,
     )
-    return f"{cost}{tools}"
+    lost = escape.line(may_be_billed(usage))
+    return f"{cost}{f' · {lost}' if lost else ''}{tools}"
 
 
 def _documents(view: RunFacts) -> str:

@@ -57,7 +57,7 @@ def test_replies_and_observations_come_back_whole_in_another_process(path: Path)
     again = Journal(path, {})
     assert again.answered("a1#1", "p") == REPLY
     assert again.observed("a1#1.1-x") == NOTE
-    assert again.take_lost("a1#") == 0
+    assert again.take_lost("a1#") == ()
 
 
 def test_a_reply_counts_only_for_exactly_the_same_question(path: Path) -> None:
@@ -77,12 +77,12 @@ def test_a_call_that_never_ended_counts_what_was_reserved_for_it_once(path: Path
     ask(first, "a1#1", "0.5")
     ask(first, "a1/T2#1", "0.25")
     second = Journal(path, {})
-    assert second.take_lost("a1#") == Decimal("0.5")
-    assert second.take_lost("a1#") == 0
-    assert second.take_lost("a1/T2#") == Decimal("0.25")
+    assert second.take_lost("a1#") == (Decimal("0.5"),)
+    assert second.take_lost("a1#") == ()
+    assert second.take_lost("a1/T2#") == (Decimal("0.25"),)
     ask(second, "a1#1", "0.5")
     second.finished("a1#1", "p", REPLY)
-    assert Journal(path, {}).take_lost("a1#") == Decimal("0.5")
+    assert Journal(path, {}).take_lost("a1#") == (Decimal("0.5"),)
 
 
 def test_a_call_that_failed_is_not_charged_unless_the_provider_may_have_worked(path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_call_that_failed_is_not_charged_unless_the_provider_may_have_worked(p
     for key, paid in (("a1#1", False), ("a1#2", True)):
         ask(journal, key)
         journal.failed(key, "p", "busy", paid=paid)
-    assert Journal(path, {}).take_lost("a1#") == Decimal("0.5")
+    assert Journal(path, {}).take_lost("a1#") == (Decimal("0.5"),)
 
 
 def test_a_torn_last_line_is_dropped_wherever_it_was_torn(path: Path) -> None:

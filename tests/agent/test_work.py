@@ -163,12 +163,14 @@ async def test_a_provider_that_fails_is_a_stop_reason_and_costs_nothing(
     assert done.usage.cost == room.ledger.budget.committed == Decimal("0.01")
 
 
-async def test_a_question_whose_answer_was_lost_counts_at_its_worst(room: Room) -> None:
+async def test_a_question_whose_answer_was_lost_may_be_billed_and_is_not_spent(room: Room) -> None:
     room.ledger = priced("1.00", "0.30")
     done = await room.work(Speaker([PossiblyCharged("No answer.")]))
     assert done.stop is StopReason.MODEL_UNAVAILABLE
-    assert done.usage.cost == room.ledger.budget.committed == Decimal("0.30")
-    assert Journal(room.path, {}).take_lost("a1#") == Decimal("0.30")
+    assert (done.usage.unanswered, done.usage.may_be_billed) == (1, Decimal("0.30"))
+    assert done.usage.cost == room.ledger.budget.spent == 0
+    assert room.ledger.budget.committed == Decimal("0.30")
+    assert Journal(room.path, {}).take_lost("a1#") == (Decimal("0.30"),)
 
 
 @pytest.mark.parametrize("error", [KeyRefused("No."), RecordExhausted("Nothing for it.")])
@@ -179,7 +181,7 @@ async def test_what_no_model_can_mend_is_raised_and_leaves_no_reservation(
     with pytest.raises(type(error)):
         await room.work(Speaker([error]))
     assert room.ledger.budget.committed == 0
-    assert Journal(room.path, {}).take_lost("a1#") == 0
+    assert Journal(room.path, {}).take_lost("a1#") == ()
 
 
 async def test_a_question_that_could_pass_the_cap_is_not_asked(room: Room) -> None:
@@ -207,7 +209,7 @@ async def test_a_model_that_does_not_answer_in_time_is_left(room: Room) -> None:
     room.ledger = priced("1.00", "0.30")
     done = await room.work(Silent([]), assignment(limits=WorkLimits(seconds=0.05)))
     assert done.stop is StopReason.DEADLINE
-    assert done.usage.cost == room.ledger.budget.spent == Decimal("0.30")
+    assert (done.usage.cost, done.usage.may_be_billed) == (0, Decimal("0.30"))
     assert room.ledger.budget.reserved == ()
 
 
@@ -293,8 +295,9 @@ async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_
     Journal(room.path, {}).started("a1#1", "p", "a:b", Decimal("0.30"), ())
     room.ledger = priced("0.50", "0.30")
     done = await room.work(Speaker([paid(document(), "0.01")]))
-    assert (done.stop, done.usage.cost) == (StopReason.BUDGET, Decimal("0.30"))
-    assert room.ledger.budget.spent == Decimal("0.30")
+    assert (done.stop, done.usage.cost) == (StopReason.BUDGET, 0)
+    assert done.usage.may_be_billed == Decimal("0.30")
+    assert room.ledger.budget.committed == Decimal("0.30")
 
 
 async def test_another_prompt_under_the_same_key_is_asked_anew(room: Room) -> None:

@@ -2,6 +2,8 @@
 closes one issue.
 """
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given, settings
 
@@ -13,7 +15,7 @@ from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request
-from forge_bot.values import CommandResult, Effort, Source
+from forge_bot.values import CommandResult, Effort, Source, Usage
 from forge_bot.verification.judgement import judge
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
@@ -305,3 +307,11 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
     assert "> - A swap may be lost.\n" in body
     assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
     assert "(R-" not in body
+
+
+def test_a_call_without_an_answer_is_told_apart_from_what_the_run_cost() -> None:
+    usage = scene.delivered().state.usage
+    lost = usage + Usage(unanswered=1, may_be_billed=Decimal("0.172665"))
+    body = shown(written(changed(usage=lost)).body)
+    assert "$1.14 of $5.00 · 11 model calls" in body
+    assert "one call was interrupted; it may be billed: up to $0.17" in body

@@ -14,7 +14,7 @@ from forge_bot.engine.phases import (
 )
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LinesPart
-from forge_bot.interaction.number_format import head, money, row, tokens
+from forge_bot.interaction.number_format import head, may_be_billed, money, row, tokens
 from forge_bot.interaction.run_facts import decided, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
@@ -90,9 +90,10 @@ def _total(view: RunView, *, priced: bool) -> str:
     usage = view.state.usage
     calls = say("words.model_calls", count=usage.calls)
     used = say("words.tokens", tokens=usage.tokens)
+    made = (f"{calls}, {used}" if priced else calls) if usage.calls else ""
     return row(
         f"**{say('progress.phases.together')}**",
-        (f"{calls}, {used}" if priced else calls) if usage.calls else "",
+        " · ".join(filter(None, (made, escape.cell(may_be_billed(usage))))),
         f"**{money(usage.cost) if priced else tokens(usage)}**",
     )
 
