@@ -11,16 +11,11 @@ def main() -> None:
     from forge_bot.cli.standard_streams import prepare_streams
 
     prepare_streams()
-    from forge_bot.runs.interrupts import ignore_ctrl_c, take_ctrl_c
-
-    take_ctrl_c()
     code = _job() if sys.argv[1:2] in (["work"], ["publish"], ["mcp"]) else None
     if code is None:
         from forge_bot.cli.app import run
 
         code = run()
-    # Nothing is left to stop, so a second Ctrl-C has the same effect as one.
-    ignore_ctrl_c()
     end_quickly()
     sys.exit(code)
 

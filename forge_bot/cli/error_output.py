@@ -10,7 +10,6 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.standard_streams import NobodyReads, settle, silence
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.interrupts import undisturbed
 from forge_bot.sentences import say
 
 FAILED = 1
@@ -63,26 +62,18 @@ def print_error(error: Exception | NobodyReads) -> int:
     return FAILED
 
 
-def is_unexpected(error: BaseException) -> bool:
-    """Return whether nobody raises such an error on purpose."""
-    known = isinstance(error, ForgeError | OSError | NobodyReads)
-    return not known and not hasattr(error, "format_message")
-
-
 def interrupted() -> int:
     """Tell that a person stopped it, and how a run goes on if the command works on one."""
     console = Console(stderr=True)
     only_looks = sys.argv[1:2] and sys.argv[1] in _WITHOUT_A_RUN
-    with undisturbed():
-        console.print(f"\n{say('cli.errors.stopped_here' if only_looks else 'cli.errors.stopped')}")
+    console.print(f"\n{say('cli.errors.stopped_here' if only_looks else 'cli.errors.stopped')}")
     return FAILED
 
 
 def not_begun() -> int:
     """Tell that a person stopped it before there was a run."""
     console = Console(stderr=True)
-    with undisturbed():
-        console.print(f"\n{say('cli.errors.not_begun')}")
+    console.print(f"\n{say('cli.errors.not_begun')}")
     return FAILED
 
 

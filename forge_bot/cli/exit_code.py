@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable
 
 from forge_bot.cli.standard_streams import NobodyReads, flushed
-from forge_bot.runs.interrupts import ignore_ctrl_c, was_interrupted
 
 WRONG_USE = 64
 BY_HAND = 130
@@ -26,11 +25,8 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None)
         return _stopped()
     # The outermost handler: every error is shown, and the exit code says that the command failed.
     except (NobodyReads, Exception) as error:  # noqa: BLE001 - see above
-        from forge_bot.cli.error_output import USAGE, is_unexpected, print_error
+        from forge_bot.cli.error_output import USAGE, print_error
 
-        if was_interrupted() and is_unexpected(error):
-            # A library made another exception of it.
-            return _stopped()
         told = print_error(error)
         return wrong_use if wrong_use is not None and told == USAGE else told
     if code == BY_HAND:
@@ -39,7 +35,6 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None)
 
 
 def _stopped() -> int:
-    ignore_ctrl_c()
     from forge_bot.cli.error_output import interrupted
 
     return interrupted()

@@ -17,7 +17,7 @@ from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoic
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
-from forge_bot.runs.process_signals import stop_on_signals, until_stopped
+from forge_bot.runs.process_signals import stop_on_signals
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import kept_model
 from forge_bot.runs.wall_clock import now
@@ -219,7 +219,7 @@ def work_for_server(
     place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            until_stopped(_work(repositories, place, duty, metrics, github))
+            asyncio.run(_work(repositories, place, duty, metrics, github))
         except KeyboardInterrupt:
             Console(soft_wrap=True).print(say("cli.temporal_commands.stopped"))
     return 0

@@ -38,7 +38,6 @@ from forge_bot.runs.notifications import (
     Thinking,
     warn_of_price,
 )
-from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
@@ -95,7 +94,7 @@ def inquire(run: Run, question: str, key: str = "", **how: Unpack[InquiryArgumen
     if before is not None and before.answer:
         return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
     # A key counts once, and what is asked anew costs anew.
-    inquiry, report = until_stopped(look_into(run, question, "" if before else key, **how))
+    inquiry, report = asyncio.run(look_into(run, question, "" if before else key, **how))
     if report is not None:
         run.tell(report)
     return available(inquiry)

@@ -41,7 +41,7 @@ from forge_bot.runs.open_run import open_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
-from forge_bot.runs.process_signals import interruptible, until_stopped
+from forge_bot.runs.process_signals import interruptible
 from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
 from forge_bot.runs.publishing.publish_result import Post, Publisher
@@ -160,7 +160,7 @@ class Session:
                 _, action = await drive(run.pipeline, run.state, host)
             return action
 
-        action = until_stopped(driven())
+        action = asyncio.run(driven())
         if last is not None and line(run.state, action):
             self.stopped(run, last, action)
             return Outcome.WAITING
@@ -315,9 +315,10 @@ class TerminalHost:
 
     async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
         timeout = self.session.timeout
-        async with interruptible():
-            with paused(timeout) if timeout is not None else nullcontext():
-                return self.session.ask(asked)
+        # A Ctrl-C that came before ends the work here.
+        await asyncio.sleep(0)
+        with interruptible(), paused(timeout) if timeout is not None else nullcontext():
+            return self.session.ask(asked)
 
     async def _explain(self, text: str) -> AsyncGenerator[Report]:
         """Answer while a question is open. An error is shown, and the question stays open."""

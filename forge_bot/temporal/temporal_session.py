@@ -35,7 +35,6 @@ from forge_bot.runs.notifications import Message, PhaseBegan
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
-from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
@@ -108,7 +107,7 @@ class TemporalSession:
         Raises the run's problem, as the worker reported it.
         """
         with recorded(self.session.repository, info.name, self.record):
-            return until_stopped(self._led(info, first))
+            return asyncio.run(self._led(info, first))
 
     async def _led(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None

@@ -1,6 +1,4 @@
-"""Ctrl-C once and twice, and SIGTERM: nothing of the run goes on, the way to go on is said, and it
-works.
-"""
+"""Ctrl-C and SIGTERM: nothing of the run goes on, the way to go on is said, and it works."""
 
 import json
 import os
@@ -22,47 +20,18 @@ pytestmark = pytest.mark.slow
 WAIT = """
 import time; time.sleep(600)  # wait for ever
 """
-ONCE, TWICE, TERM = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)
-HELD = (*TWICE, signal.SIGINT)
-"""A key that repeats."""
-
-
-def stop(pid: int, signals: tuple[signal.Signals, ...]) -> None:
-    """Send signals one after the other, each when the one before has arrived: two that wait would
-    become one.
-    """
-    for number in signals:
-        while _waits(pid, number):
-            pass
-        os.kill(pid, number)
-
-
-def hold(pid: int) -> None:
-    """Send SIGINT again and again, at every moment of the end, until the process is over."""
-    while "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text():
-        stop(pid, ONCE)
-
-
-def _waits(pid: int, number: signal.Signals) -> bool:
-    status = Path(f"/proc/{pid}/status").read_text()
-    masks = (
-        line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))
-    )
-    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
 def stopped(
     world: World,
     words: tuple[str, ...],
     until: Callable[[int], object],
-    signals: tuple[signal.Signals, ...],
+    number: signal.Signals,
 ) -> None:
     pid = world.start(words)
     until(pid)
     started = below(pid)
-    stop(pid, signals)
-    if signals == HELD:
-        hold(pid)
+    os.kill(pid, number)
     assert world.nursery.wait(pid) == 1, world.printed
     assert "Stopped." in world.printed
     assert "forge-bot resume" in world.printed
@@ -81,35 +50,26 @@ def _words(pid: int) -> bytes:
         return b""
 
 
-@pytest.mark.parametrize(
-    "signals",
-    [
-        pytest.param(TWICE, id="ctrl-c twice"),
-        pytest.param(HELD, id="ctrl-c held"),
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (ONCE, TERM)),
-    ],
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_while_the_model_is_asked_a_run_goes_on_where_it_was(
-    short: Told, signals: tuple[signal.Signals, ...]
+    short: Told, number: signal.Signals
 ) -> None:
     world, parts = short
     world.back("1")
     world.play.fresh()
     with world.play.silent(at=2):
-        stopped(world, SHORT[1].words, lambda _pid: world.play.wait_until_silent(), signals)
+        stopped(world, SHORT[1].words, lambda _pid: world.play.wait_until_silent(), number)
     assert world.forge("resume", *MODEL)[0] == 0, world.printed
     assert world.standing().reports == parts[1].standing.reports
     assert world.play.asked.total() == parts[1].asked.total() + 1
 
 
-@pytest.mark.parametrize(
-    "signals", [pytest.param(TERM, id="sigterm"), pytest.param(TWICE, id="ctrl-c twice")]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_while_a_project_command_runs_it_ends_the_command_and_goes_on(
-    world: World, signals: tuple[signal.Signals, ...]
+    world: World, number: signal.Signals
 ) -> None:
     config = configured(world, WAIT)
-    stopped(world, SHORT[0].words, waiting_command, signals)
+    stopped(world, SHORT[0].words, waiting_command, number)
     config.unlink()
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert world.leftovers() == []
@@ -200,6 +160,6 @@ def test_in_the_background_of_a_script_where_ctrl_c_is_ignored_sigterm_stops_all
     world.play.fresh()
     world.extra["NURSERY_BACKGROUND"] = "yes"
     with world.play.silent(at=2):
-        stopped(world, SHORT[1].words, lambda _pid: world.play.wait_until_silent(), TERM)
+        stopped(world, SHORT[1].words, lambda _pid: world.play.wait_until_silent(), signal.SIGTERM)
     world.extra.clear()
     assert world.forge("resume", *MODEL)[0] == 0, world.printed

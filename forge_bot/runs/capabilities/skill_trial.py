@@ -2,6 +2,7 @@
 removed.
 """
 
+import asyncio
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository, Tree
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
-from forge_bot.runs.process_signals import until_stopped
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.project_commands.project import Project
@@ -97,6 +97,6 @@ class SkillTrial:
                 Ledger(Budget(cap=self.amount.dollars, token_cap=self.amount.tokens)),
                 prompts_for(self.repository.root, pipeline),
             )
-            return until_stopped(performer.execute_skill(wanted, place, notice))
+            return asyncio.run(performer.execute_skill(wanted, place, notice))
         finally:
             shutil.rmtree(places.home, ignore_errors=True)
