@@ -13,7 +13,16 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand
-from forge_bot.engine.reports import Answered, BaseConflicted, BudgetRaised, RequestRefreshed
+from forge_bot.engine.person_requirements import approved_with
+from forge_bot.engine.reports import (
+    Answer,
+    Answered,
+    BaseConflicted,
+    BudgetRaised,
+    Report,
+    RequestRefreshed,
+    RetryAsked,
+)
 from forge_bot.errors import (
     AnswerNotOffered,
     CannotUpdate,
@@ -32,7 +41,7 @@ from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Comment, Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.chosen_options import chosen_options
+from forge_bot.runs.chosen_options import with_options
 from forge_bot.runs.publishing.base_update import update
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
@@ -232,7 +241,7 @@ def _told(
             writer.say(command_replies.resumed(writer.view(run), by=spoken.by), spoken)
             return
         if isinstance(report, Answered):
-            report = report.replace(chosen=chosen_options(run, report.choices))
+            report = with_options(run, report)
         run.tell(report)
     except ForgeError as error:
         view = _view_with_pull(run, thread, writer)
@@ -242,22 +251,24 @@ def _told(
     if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
         writer.say(command_replies.no_budget(writer.view(run)), spoken)
         return
-    if (shown := _taken(spoken, thread, writer)) is not None:
+    if (shown := _taken(spoken, report, thread, writer)) is not None:
         writer.say(shown, spoken)
     else:
         writer.react(spoken.comment, "rocket")
 
 
-def _taken(spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> CommentReply | None:
+def _taken(
+    spoken: ThreadCommand, report: Report, thread: Thread, writer: CommentWriter
+) -> CommentReply | None:
     """Return what counted of a comment; None where that is plain."""
     parsed = thread.parsed(spoken.comment)
     unread = parsed.unread and spoken.command == parsed.said[-1]
     words = ""
-    match spoken.command:
-        case said.Reject(notes=notes) | said.Retry(notes=notes):
-            words = notes
-        case said.Approve(choices=choices, words=condition):
-            words = " ".join((*choices, *(("with", condition) if condition else ())))
+    match report:
+        case Answered(answer=Answer.APPROVE):
+            words = "\n".join(approved_with(report))
+        case Answered() | RetryAsked():
+            words = report.notes
         case _:
             pass
     line = split_lines(spoken.comment.body)[spoken.command.line - 1]

@@ -20,6 +20,7 @@ from forge_bot.gate.grammar import Approve
 from forge_bot.gate.written_command import Mistyped
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
+from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
@@ -29,7 +30,7 @@ from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
-from forge_bot.runs.typed_answer import PersonAnswer, approved_words, person_answer
+from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.values import RunStatus
@@ -48,10 +49,15 @@ def give_approval(options: ResumeOptions, words: str) -> int:
     check_person("approve", by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
     reply = person_answer(said)
-    if counted := approved_words(reply):
-        Console(soft_wrap=True).print(escape(say("terminal.approved_with", words=counted)))
     digest = said.digest if isinstance(said, Approve) else None
-    return _go(options, lambda run: given(run, reply, via, digest))
+
+    def approved(run: Run) -> Report:
+        report = given(run, reply, via, digest)
+        if words := counted(report):
+            Console(soft_wrap=True).print(escape(words))
+        return report
+
+    return _go(options, approved)
 
 
 def give_answer(options: ResumeOptions, answer: str, *, notes: str = "") -> int:

@@ -24,13 +24,7 @@ from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, QuestionData, ShownDocument
 from forge_bot.runs.question_text import first_screen
 from forge_bot.runs.session import Asker
-from forge_bot.runs.typed_answer import (
-    PersonAnswer,
-    PersonEdit,
-    PersonQuestion,
-    approved_words,
-    person_answer,
-)
+from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion, person_answer
 from forge_bot.sentences import listed, say
 
 if TYPE_CHECKING:
@@ -230,8 +224,6 @@ def _answered(
         if isinstance(found, str):
             console.print(f"  {escape(found)}")
         elif found.answer is not Answer.REJECT or found.notes:
-            if counted := approved_words(found):
-                console.print(escape(say("terminal.approved_with", words=counted)))
             return found
         elif notes := console.ask(say("terminal.what_should_be_different")).strip():
             return found.replace(notes=notes)

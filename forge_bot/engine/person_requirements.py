@@ -1,5 +1,6 @@
 """Requirements of people: the conditions and choices of their approvals, numbered P-1, P-2 …"""
 
+from forge_bot.engine.reports import Answered
 from forge_bot.engine.state import Decision, State
 from forge_bot.values import Frozen, PhaseId
 
@@ -31,7 +32,7 @@ def person_requirements(state: State) -> tuple[PersonRequirement, ...]:
     )
 
 
-def approved_with(decision: Decision, *, choices: bool = True) -> tuple[str, ...]:
+def approved_with(decision: Decision | Answered, *, choices: bool = True) -> tuple[str, ...]:
     """Return the options and the condition that a person approved with, each with its words."""
     pairs = zip(decision.choices, decision.chosen, strict=False) if choices else ()
     condition = (decision.condition,) if decision.condition else ()

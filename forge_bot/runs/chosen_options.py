@@ -1,26 +1,43 @@
 """The options that a person chose with an approval, in the words of the document shown."""
 
 from forge_bot.artifacts.open_decisions import read_open_decisions
+from forge_bot.engine.person_requirements import approved_with
+from forge_bot.engine.reports import Answer, Answered, Report
 from forge_bot.errors import BadOption
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 
 
-def chosen_options(run: Run, choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words of each choice such as `2a`. Raises BadOption for one that the open question
-    does not have.
+def with_options(run: Run, answered: Answered) -> Answered:
+    """Return an answer; an approval with an option for each open decision of the question: the one
+    that it names, such as `2b`, else the default. Raises BadOption for one that the question does
+    not have.
     """
     gate = run.state.gate
-    if gate is None or not choices:
-        return ()
-    offered = {
-        f"{decision.number}{option.letter}": option.text
+    if gate is None or answered.answer is not Answer.APPROVE:
+        return answered
+    decisions = [
+        decision
         for file in gate.files
         for decision in read_open_decisions(run.artifact(file.name) or "")[0]
+    ]
+    offered = {
+        f"{decision.number}{option.letter}": option.text
+        for decision in decisions
         for option in decision.options
     }
-    unknown = [choice for choice in choices if choice not in offered]
+    unknown = [choice for choice in answered.choices if choice not in offered]
     if unknown:
         there = ", ".join(offered) or say("runs.chosen_options.none")
         raise BadOption(say("runs.chosen_options.unknown", unknown=", ".join(unknown), there=there))
-    return tuple(offered[choice] for choice in choices)
+    defaults = {f"{each.number}": f"{each.number}{each.default.letter}" for each in decisions}
+    choices = (defaults | {choice[:-1]: choice for choice in answered.choices}).values()
+    return answered.replace(
+        choices=tuple(choices), chosen=tuple(offered[choice] for choice in choices)
+    )
+
+
+def counted(report: Report) -> str:
+    """Return the sentence on the choices and the condition of an approval; empty without any."""
+    words = " · ".join(approved_with(report)) if isinstance(report, Answered) else ""
+    return say("runs.chosen_options.approved_with", words=words) if words else ""

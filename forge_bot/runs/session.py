@@ -25,11 +25,11 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, Report
 from forge_bot.engine.state import Reason
-from forge_bot.errors import ForgeError, GitFailed, StaleApproval
+from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.chosen_options import chosen_options
+from forge_bot.runs.chosen_options import counted, with_options
 from forge_bot.runs.finding_runs.ended_records import is_kept
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
@@ -276,14 +276,31 @@ class TerminalHost:
             return
         if (shown := gate_shown(self.run, action, VIA)) is not None:
             yield shown
-        while isinstance(reply := await self._reply(asked), PersonQuestion | PersonEdit):
+        report: Report | None = None
+        while report is None and (reply := await self._reply(asked)) is not None:
+            if isinstance(reply, PersonAnswer):
+                report = self._answered(reply)
+                continue
             async with aclosing(self._before_answering(reply)) as reports:
                 async for report in reports:
                     yield report
             if isinstance(reply, PersonEdit):
                 asked = open_question(self.run) or asked
-        if reply is not None:
-            yield answer(self.run, reply, VIA)
+        if report is not None:
+            yield report
+
+    def _answered(self, reply: PersonAnswer) -> Report | None:
+        """Return the report of an answer, after saying what it counts with; None with a warning
+        where it chooses what the question does not have.
+        """
+        try:
+            report = answer(self.run, reply, VIA)
+        except BadOption as error:
+            self.session.tell(warning(error.message))
+            return None
+        if words := counted(report):
+            self.session.tell(Message(text=words))
+        return report
 
     async def _before_answering(self, reply: PersonQuestion | PersonEdit) -> AsyncGenerator[Report]:
         """Answer a question, or let a person edit; an edited document is shown and asked about
@@ -357,7 +374,7 @@ def answer(
     if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
         return Abandoned(key=key, at=stamp, by=by, via=via, notes=reply.notes)
     gate = action.name if isinstance(action, Checkpoint) else action.phase
-    return Answered(
+    answered = Answered(
         key=key,
         at=stamp,
         gate=PhaseId(gate),
@@ -365,9 +382,9 @@ def answer(
         digest=digest,
         notes=reply.notes,
         choices=reply.choices,
-        chosen=chosen_options(run, reply.choices),
         condition=reply.condition,
         by=by,
         via=via,
         action_id=action.action_id,
     )
+    return with_options(run, answered)

@@ -52,8 +52,3 @@ def person_answer(said: AnswerCommand) -> PersonAnswer:
         choices=said.choices if isinstance(said, Approve) else (),
         condition=said.words if isinstance(said, Approve) else "",
     )
-
-
-def approved_words(answer: PersonAnswer) -> str:
-    """Return the choices and the condition of an approval as they were read; empty without any."""
-    return " ".join((*answer.choices, *(("with", answer.condition) if answer.condition else ())))

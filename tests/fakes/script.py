@@ -95,6 +95,28 @@ def two_tasks_design() -> Answer:
     return {"artifact_markdown": plain.replace("## Changes\n\n", f"## Changes\n\n{tasks}\n\n")}
 
 
+def deciding_design() -> Answer:
+    """A design that leaves two decisions to a person."""
+    plain = str(document(*HEADINGS["architect"], title="fix: say nobody")["artifact_markdown"])
+    decisions = (
+        "1. Which words?\n   - a: Keep the words.\n   - b: Say `nobody yet`.\n"
+        "2. Which exit code?\n   - a: Keep 0.\n   - b: Give 1.\n"
+    )
+    return {
+        "artifact_markdown": plain.replace(
+            "## Decisions\n\nSomething true.", f"## Decisions\n\n{decisions}"
+        )
+    }
+
+
+def review_of_requirements(*numbers: str) -> Answer:
+    """A review that passes, with a row for each of these requirements."""
+    rows = "\n".join(f"| {number} | `rota/schedule.py` | | met |" for number in numbers)
+    table = f"| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n{rows}"
+    text = str(review("PASS", extra=["Requirements"])["artifact_markdown"])
+    return {"artifact_markdown": text.replace("All of it.", table)}
+
+
 def review(verdict: str, *findings: str, extra: Sequence[str] = ()) -> Answer:
     """A review with a verdict and findings such as `[MAJOR] something`."""
     listed = (

@@ -12,8 +12,8 @@ from mcp.types import ElicitResult
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, hosting
-from tests.mcp_server.test_gates import Person, says
+from tests.mcp_server.host import Host, Json, Refusal, hosting
+from tests.mcp_server.test_gates import Person, says, to_gate
 
 TASK = "Nobody is on call before the start"
 FINDING = "It drops a table without asking"
@@ -276,3 +276,44 @@ async def test_phases_are_numbered_as_their_ids_are(sample: Sample) -> None:
     assert seen["phase-3b"] == "Phase 3b: Design Review"
     assert seen["phase-6"].startswith("Phase 6: Code Review")
     assert seen["final-summary"] == "Final Summary"
+
+
+async def test_an_approval_with_words_counts_with_them(clients_sample: Sample) -> None:
+    async with hosting(clients_sample) as host:
+        await host.asked_now()
+        with pytest.raises(Refusal, match="no choice 1b"):
+            await host.next(user_response="approve 1b")
+        after = await host.next(user_response="approve with no new option")
+        assert "Approved with: no new option" in after["warning"]
+        [decision] = decisions(host)
+        assert decision["condition"] == "no new option"
+
+
+@pytest.mark.parametrize(
+    ("notes", "choices", "condition"),
+    [
+        ("no new option\nin README", ["1a", "2a"], "no new option in README"),
+        ("2b with 3.10, too", ["1a", "2b"], "3.10, too"),
+    ],
+)
+async def test_notes_beside_an_approval_in_a_form_are_its_condition(
+    sample: Sample, notes: str, choices: list[str], condition: str
+) -> None:
+    person = Person(says("approve", notes))
+    async with hosting(sample, elicitation_callback=person) as host:
+        host.answers = {**script.usual(), ("architect", "*", "*"): script.deciding_design()}
+        await host.begin(TASK)
+        design = await host.drive(await host.next(), "architect")
+        host.perform(design)
+        after = await host.next(previous_action_complete=True, action_id=design["action_id"])
+        assert condition in after["warning"]
+        [decision] = decisions(host)
+        assert (decision["choices"], decision["condition"]) == (choices, condition)
+
+
+async def test_notes_beside_an_approval_that_are_no_condition_are_not_lost(sample: Sample) -> None:
+    person = Person(says("approve", "x" * 501))
+    async with hosting(sample, elicitation_callback=person) as host:
+        with pytest.raises(Refusal, match="501"):
+            await to_gate(host)
+        assert decisions(host) == []

@@ -9,13 +9,15 @@ from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import ActionUnnamed, AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import answer_line
+from forge_bot.gate.approval_words import read_approval
 from forge_bot.gate.arguments import SHORTEST_DIGEST
 from forge_bot.gate.grammar import Approve, PostSummary
 from forge_bot.gate.written_command import Mistyped
+from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer
-from forge_bot.runs.typed_answer import PersonAnswer, approved_words, person_answer
+from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 from forge_bot.sentences import say
 
 VIA = "mcp"
@@ -77,11 +79,10 @@ def passed_on(run: Run, text: str, digest: str, action_id: str, client: str) -> 
             hint=say("client.person_answers.ask_without_an_answer"),
         )
     _check_name(action, action_id)
-    run.tell(
-        answer(run, spoken.reply, VIA, spoken.digest, by=f"{client or 'an MCP client'}, unverified")
-    )
-    counted = approved_words(spoken.reply)
-    return say("client.person_answers.approved_with", words=counted) if counted else ""
+    by = f"{client or 'an MCP client'}, unverified"
+    report = answer(run, spoken.reply, VIA, spoken.digest, by=by)
+    run.tell(report)
+    return counted(report)
 
 
 def is_answered(run: Run, action_id: str) -> bool:
@@ -104,28 +105,27 @@ def _answer_to(run: Run, action_id: str, digest: str) -> Answered | None:
 
 def _again(run: Run, before: Answered, reply: PersonAnswer, digest: str | None) -> str:
     """The warning that the same answer came once more. Raises NoGateOpen for another one."""
-    counted = say(
+    told = say(
         "client.person_answers.was_answered",
         action_id=before.action_id,
         answer=before.answer.value,
         by=before.by,
         via=before.via,
     )
-    other_notes = (before.notes.strip(), before.choices, before.condition) != (
-        reply.notes.strip(),
-        reply.choices,
-        reply.condition,
-    ) and before.answer in {Answer.REJECT, Answer.APPROVE}
+    other_words = before.answer in {Answer.REJECT, Answer.APPROVE} and (
+        (before.notes.strip(), before.condition) != (reply.notes.strip(), reply.condition)
+        or not {*reply.choices} <= {*before.choices}
+    )
     if (
         before.answer is not reply.answer
-        or other_notes
+        or other_words
         or not _digest_of(run, before).startswith((digest or "").lower())
     ):
         raise NoGateOpen(
-            say("client.person_answers.answered_already", counted=counted),
+            say("client.person_answers.answered_already", counted=told),
             hint=say("client.person_answers.ask_for_the_next_action"),
         )
-    return say("client.person_answers.changes_nothing", counted=counted)
+    return say("client.person_answers.changes_nothing", counted=told)
 
 
 def _digest_of(run: Run, answered: Answered) -> str:
@@ -164,7 +164,7 @@ def given_to_client(
     Raises like it, and WrongAction if something else is outstanding. `cut`: only the beginning of a
     document was shown.
     """
-    reply = reply.replace(notes=reply.notes[:_LONGEST_NOTES])
+    reply = _with_words(reply.replace(notes=reply.notes[:_LONGEST_NOTES]))
     named = digest if reply.answer in BOUND and digest else None
     if run.action.action_id != action_id:
         if (before := _answer_to(run, action_id, "")) is not None:
@@ -177,8 +177,23 @@ def given_to_client(
             )
         )
     via = f"{VIA_CLIENT}{_CUT}" if cut else VIA_CLIENT
-    run.tell(answer(run, reply, via, named, by=local_user()))
-    return ""
+    report = answer(run, reply, via, named, by=local_user())
+    run.tell(report)
+    return counted(report)
+
+
+def _with_words(reply: PersonAnswer) -> PersonAnswer:
+    """Return an approval with its notes as words behind `approve`: choices and a condition. Any
+    other notes are its condition. Raises AnswerNotOffered for what cannot be one.
+    """
+    if reply.answer is not Answer.APPROVE or not reply.notes.strip():
+        return reply
+    words = read_approval(reply.notes)
+    if words.unknown or words.digest is not None:
+        words = read_approval(f"with {reply.notes}")
+    if words.problem:
+        raise AnswerNotOffered(words.problem, hint=say("client.person_answers.answer_again"))
+    return reply.replace(notes="", choices=words.choices, condition=words.condition)
 
 
 _CUT = ", documents cut"
