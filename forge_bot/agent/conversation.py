@@ -30,6 +30,7 @@ from forge_bot.agent.models.base import (
     prompt_tokens,
 )
 from forge_bot.agent.providers.provider_result import result_of
+from forge_bot.agent.text_files import UNEDITABLE
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
 from forge_bot.text_format import cut
@@ -212,12 +213,18 @@ def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conv
 
 
 def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
-    """Return the conversation after a Judge. Without complaints the work is done."""
+    """Return the conversation after a Judge. Without complaints the work is done. A second edit of
+    a file that cannot be edited ends it, so that a person is told.
+    """
     answer = x.candidate
     x = x.replace(candidate=None)
     if complaints:
         # An answer that passed before and was only red is better than this one.
         kept = x.rejected if x.tries else answer
+        hopeless = [each for each in complaints if each.endswith(UNEDITABLE)]
+        if hopeless and any(each.endswith(UNEDITABLE) for each in x.complaints):
+            message = model_feedback.printable(hopeless[0], 300)
+            return _stopped(x.replace(rejected=kept), StopReason.MODEL_MALFORMED, message)
         return _sent_back(x.replace(rejected=kept), StopReason.MODEL_MALFORMED, complaints)
     if isinstance(answer, Change) and _is_tried(x, answer):
         return x.replace(to_try=answer)

@@ -14,6 +14,7 @@ from forge_bot.agent.model_feedback import printable
 from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import (
+    UNEDITABLE,
     NotText,
     TextFile,
     ambiguous,
@@ -278,9 +279,7 @@ def _text(data: bytes) -> TextFile:
     try:
         return TextFile.read(data)
     except NotText as error:
-        raise _Problem(
-            f"{error}, which cannot be edited. Leave the file to a person, and say so."
-        ) from None
+        raise _Problem(f"{error}, {UNEDITABLE}") from None
 
 
 def _bytes(file: TextFile) -> bytes:

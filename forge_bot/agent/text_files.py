@@ -119,6 +119,10 @@ _CONTROL = re.compile(rb"[\x80-\x9f]")
 """Bytes that are no characters in Latin-1."""
 
 
+UNEDITABLE = "which cannot be edited. Leave the file to a person, and say so."
+"""The end of a complaint about an edit that no other edit can mend."""
+
+
 class NotText(Exception):
     """The file is no text in an encoding that is known."""
 

@@ -79,10 +79,11 @@ def remedy_at_terminal(remedy: Remedy | None) -> str:
             return say("remedies.at_terminal.reject_with_notes")
         case ApproveAgain():
             return say("remedies.at_terminal.approve_again")
-        case SetKey():
-            demo = say("remedies.or_see_the_demo")
-            return _joined(_on_the_machine(remedy), demo)
-        case CheckKey() | GiveBranchBack():
+        case SetKey() | CheckKey():
+            is_missing = isinstance(remedy, SetKey)
+            after = say("remedies.or_see_the_demo" if is_missing else "remedies.then_resume")
+            return _joined(_on_the_machine(remedy), after)
+        case GiveBranchBack():
             return _on_the_machine(remedy)
         case ReportBug():
             return say("remedies.at_terminal.report_bug")

@@ -12,9 +12,10 @@ import pytest
 
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
+from forge_bot.agent.edits import plan_edits
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.model_answers import AnswerKind, Document, Work
+from forge_bot.agent.model_answers import AnswerKind, Document, Edit, Work
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.agent.progress_events import (
     AnswerRejected,
@@ -97,6 +98,18 @@ async def test_what_never_passes_its_check_is_kept_for_a_person(room: Room) -> N
     assert done.rejected == Document(artifact_markdown="# Thin\n")
     assert done.complaints == ("It is thin.",)
     assert "It is thin." in done.message
+
+
+@pytest.mark.parametrize("data", ["a\n".encode("utf-16"), b"\x81\xfea\n", b"\x00a"])
+async def test_a_file_that_cannot_be_edited_is_told_to_a_person_after_the_second_edit(
+    room: Room, data: bytes
+) -> None:
+    model = Speaker([document("# One\n"), document("# Two\n"), document("# Three\n")])
+    edit = Edit(path="a.txt", operation="replace", old="a", new="b")
+    done = await room.work(model, check=lambda _: plan_edits(lambda _: data, [edit]).problems)
+    assert (done.stop, len(model.calls)) == (StopReason.MODEL_MALFORMED, 2)
+    assert "which cannot be edited. Leave the file to a person" in done.message
+    assert done.rejected == Document(artifact_markdown="# Two\n")
 
 
 async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_work(

@@ -61,3 +61,8 @@ def test_the_kind_of_an_error_and_its_remedy_come_through_the_outbox_as_data(
     )
     if isinstance(error, ModelUnavailable) and isinstance(back, ModelUnavailable):
         assert back.trouble == error.trouble
+
+
+def test_a_refused_key_says_at_the_terminal_how_the_run_goes_on() -> None:
+    refused = KeyRefused("No.", remedy=CheckKey("OPENAI_API_KEY"))
+    assert "`forge-bot resume` then goes on with a run." in advice_at_terminal(refused)
