@@ -69,7 +69,8 @@ def _in_own_words(error: ForgeError, links: Links, commands: CommandNames) -> Co
 
 def _without_places(text: str) -> str:
     """Return the text without the paths of this machine, which tell nobody in a thread anything."""
-    place = rf"{re.escape(str(state_home()))}/(?:repositories|default-branch)(?:/[\w.-]*\w){{2}}"
+    home = re.escape(str(state_home())).replace("_", r"\\?_")
+    place = rf"{home}/(?:repositories|default-branch)(?:/(?:\\?[\w.-])*\w){{2}}"
     return re.sub(place, say("failures.the_clone"), text)
 
 

@@ -8,7 +8,7 @@ from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_handoff import COMMITS, JobRequest, JobResult, delivered
 from forge_bot.bot.push_commits import push
-from forge_bot.bot.supervisor import Ended, Supervisor
+from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, GitFailed
 from forge_bot.git import Tree
@@ -86,4 +86,4 @@ def _ended(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> End
     error = as_error(stopped) if stopped.code else None
     if error is None or isinstance(error, BranchMoved):
         return None
-    return Outcome(stopped.exit_code or 1), supervisor.writer.trouble(info, stopped)
+    return ended_by(supervisor.trouble(info, stopped))

@@ -311,7 +311,22 @@ class Supervisor:
             self.thread.look_again()
         # Nothing is published for an issue that was closed meanwhile.
         self.issue = self.issue if self._unlabelled else self.github.issue(self.thread.number)
-        return ended_by(self.writer.trouble(info, stopped)) if stopped.code else None
+        return ended_by(self.trouble(info, stopped)) if stopped.code else None
+
+    def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
+        """Return the reply about the end of a worker. That it waits for a batch, or that its time
+        is used up, is no failure only in a run with batches, or with a limit of time.
+        """
+        reply = self.writer.trouble(info, stopped, repeat=repeat)
+        if reply.outcome is Outcome.WAITING:
+            with self.opened(info) as run:
+                action, batch = run.action, run.state.flags.batch
+                agrees = isinstance(action, SpawnAgent) and run.pipeline.in_batches(
+                    action.phase, batch=batch
+                )
+        else:
+            agrees = reply.outcome is not Outcome.BUDGET or self.config.run_seconds is not None
+        return reply if agrees else reply.replace(outcome=Outcome.FAILED)
 
     def answered(
         self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str
@@ -323,7 +338,7 @@ class Supervisor:
             question = spoken.command.question if isinstance(spoken.command, Ask) else ""
             self.writer.say(command_replies.answered(answer, question), spoken)
             return None
-        trouble = self.writer.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
+        trouble = self.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
         self.writer.say(trouble, spoken)
         return ended_by(trouble)
 

@@ -41,7 +41,7 @@ def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
     # A server of MCP lists its tools without loading the prompts.
     from forge_bot.prompts import escape
 
-    hint = escape.line(_hint_for_people(error), 400)
+    hint = escape.plain(_hint_for_people(error), 400)
     return _joined(hint, remedy_in_thread(remedy_for_people(error), commands))
 
 
@@ -136,7 +136,7 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
         case SetKey() | CheckKey() | GiveBranchBack():
             from forge_bot.prompts import escape
 
-            return escape.line(_on_the_machine(remedy), 400)
+            return escape.plain(_on_the_machine(remedy), 400)
         case ReportBug():
             return say("remedies.in_thread.report_bug")
 

@@ -102,7 +102,7 @@ def batch_under_way(commands: CommandNames, *, said: str) -> CommentReply:
         if commands.by_timer
         else say("failures.batch_under_way.with_the_next_job", again=commands.again)
     )
-    words = escape.line(said, 400)
+    words = escape.plain(said, 400)
     return reply_of("failures.batch_under_way", outcome=Outcome.WAITING, said=words, looks=looks)
 
 
@@ -122,7 +122,7 @@ def model_down(commands: CommandNames, *, provider: str, said: str) -> CommentRe
     return failure_of(
         "failures.model_down",
         tone="warning",
-        said=escape.line(said.removesuffix("."), 300),
+        said=escape.plain(said.removesuffix("."), 300),
         safe=_safe(commands),
         again=_once_more(commands, "failures.say_it_when_it_is_back"),
         provider=escape.plain(provider, 60),
@@ -280,8 +280,10 @@ def no_sandbox(links: Links, commands: CommandNames) -> CommentReply:
 
 
 def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
-    """Any other error of the registry, in its own words."""
-    details = "".join(f"- {escape.line(each, 300)}\n" for each in error.details[:10])
+    """Any other error of the registry, in its own words: a worker may have chosen them, so nothing
+    in them is a link.
+    """
+    details = "".join(f"- {escape.plain(each, 300)}\n" for each in error.details[:10])
     log = say("failures.failed.log", job=links.job) if links.job else ""
     advice = advice_in_thread(error, commands)
     again = (
@@ -291,7 +293,7 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
     )
     return reply(
         error.code.lower(),
-        escape.line(f"{error.message[:1].upper()}{error.message[1:]}", 400),
+        escape.plain(f"{error.message[:1].upper()}{error.message[1:]}", 400),
         f"{details}\n{advice}{again}{log} <sub>{escape.code(error.code)}</sub>".lstrip(),
         tone="caution",
         reaction="confused",
