@@ -5,7 +5,7 @@ documents, code and keys do not.
 """
 
 from pydantic import Field, ValidationError
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from forge_bot.agent.agent_steps import AgentStep, WantedAction
 from forge_bot.agent.capabilities import CapabilityType
@@ -151,8 +151,13 @@ def as_failure(stop: WorkerStopped, *, passing: bool = False) -> ApplicationErro
     once unless that was asked not to be done.
     """
     again = passing and not seconds_to_wait(stop)
+    # Benign: our own words say it, and the library prints no traceback above them.
     return ApplicationError(
-        stop.message, stop.model_dump_json(), type=stop.code, non_retryable=not again
+        stop.message,
+        stop.model_dump_json(),
+        type=stop.code,
+        non_retryable=not again,
+        category=ApplicationErrorCategory.BENIGN,
     )
 
 

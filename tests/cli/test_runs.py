@@ -193,6 +193,23 @@ def test_a_change_to_protected_paths_waits_as_a_patch(asked_sample: Sample) -> N
     assert "protected paths" in (asked_sample.workspace / "pull-request.md").read_text()
 
 
+def test_after_a_refused_patch_the_next_prompt_has_what_was_held(asked_sample: Sample) -> None:
+    model = asked_sample.model({("implementer", "*", "*"): change(GUARD, TEST, WORKFLOW)})
+    assert asked_sample.forge("approve", "--model", model).code == 3
+    asked_sample.forge("reject", "No workflow, the rest as it is", "--model", model)
+    (journal,) = asked_sample.path.parent.rglob("journal.jsonl")
+    begun = [json.loads(line) for line in journal.read_text().splitlines()]
+    questions = [
+        "\n".join(message["text"] for message in each["messages"])
+        for each in begun
+        if each["entry"] == "started"
+    ]
+    (again,) = [each for each in questions if "No workflow, the rest as it is" in each]
+    assert "held-1.patch" in again
+    assert "+on: push" in again
+    assert ".github/workflows/ci.yml" in again
+
+
 def test_a_rejection_sends_the_design_back_with_the_notes(asked_sample: Sample) -> None:
     model = asked_sample.model(
         {
