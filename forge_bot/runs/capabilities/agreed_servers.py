@@ -15,7 +15,7 @@ def agreed_digests(root: Path) -> frozenset[str]:
     """Return the digests of servers that this user said yes to in a repository."""
     try:
         return frozenset(_file(root).read_text(encoding="utf-8").split())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return frozenset()
 
 
