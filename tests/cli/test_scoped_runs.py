@@ -84,7 +84,7 @@ def test_each_listed_project_has_commands_of_its_own_and_the_rest_is_found(tmp_p
 
 
 def test_a_change_outside_of_the_scope_waits_for_a_person(sample: Sample) -> None:
-    outside = {"path": "README.md", "operation": "write", "old": "", "new": "New.\n"}
+    outside = {"path": "NOTES.md", "operation": "write", "old": "", "new": "New.\n"}
     model = sample.model({("implementer", "*", "*"): script.change(script.GUARD, outside)})
     began = ("run", "Guard the start", "--effort", "S", "--in", "rota/", "--model", model)
     assert sample.forge(*began).code == 3
@@ -95,8 +95,9 @@ def test_a_change_outside_of_the_scope_waits_for_a_person(sample: Sample) -> Non
     assert sample.forge("approve", "--model", model).code == 3
     state = json.loads(sample.forge("status", "--json").out)
     assert state["gate"]["reason"] == "protected_paths"
-    assert "README.md" in state["gate"]["subject"]
-    assert sample.git_code("diff", "--quiet", "main", sample.branch, "--", "README.md", "rota") == 0
+    assert "NOTES.md" in state["gate"]["subject"]
+    assert sample.git_code("diff", "--quiet", "main", sample.branch, "--", "NOTES.md") == 0
+    assert sample.git_code("diff", "--quiet", "main", sample.branch, "--", "rota") == 1
 
 
 @pytest.mark.parametrize("folder", ["nowhere", "../other", "/etc", "."])

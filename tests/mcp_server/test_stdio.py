@@ -309,6 +309,7 @@ async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
         stdout=asyncio.subprocess.DEVNULL,
     )
     assert await process.wait() == 0
+    own = sample.branch
     async with over_stdio(sample) as host:
         host.answers = answers
         await host.begin(TASK, "M")
@@ -316,11 +317,11 @@ async def test_the_same_words_lead_to_the_same_documents_as_on_the_command_line(
         assert (await host.drive(await host.next(user_response="approve")))["type"] == "done"
     mine = host.path / host.workspace
     folder = next(
-        name for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()
+        name for name in host.git("ls-tree", "-r", "--name-only", own, ".specs").splitlines()
     ).rpartition("/")[0]
     theirs = {
-        name.rpartition("/")[2]: host.git("show", f"by-cli:{name}")
-        for name in host.git("ls-tree", "-r", "--name-only", "by-cli", ".specs").splitlines()
+        name.rpartition("/")[2]: host.git("show", f"{own}:{name}")
+        for name in host.git("ls-tree", "-r", "--name-only", own, ".specs").splitlines()
     }
     assert {path.name for path in mine.iterdir()} == set(theirs)
     for name, text in theirs.items():

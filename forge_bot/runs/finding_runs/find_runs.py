@@ -34,6 +34,9 @@ class RunInfo(Frozen):
 
     name: str
     branch: str
+    merge_branch: str = Field(
+        default="", description="the name that a person gave to the branch for merge"
+    )
     title: str
     tree: Path | None
     phase: str = "?"
@@ -358,6 +361,7 @@ def _info(
         {
             "name": started.run,
             "branch": started.branch,
+            "merge_branch": started.merge_branch,
             "title": started.title,
             "tree": tree,
             "renamed": renamed,

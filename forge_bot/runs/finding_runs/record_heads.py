@@ -43,6 +43,7 @@ class FirstReport(Recorded):
     run: str
     title: str
     branch: str
+    merge_branch: str = ""
 
 
 class _Gate(Recorded):

@@ -29,16 +29,14 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
         if match := [
             info
             for info in known
-            if named in {info.name, info.branch, info.renamed, f"{info.remote}/{info.branch}"}
+            if named in {info.name, *_branches(info), f"{info.remote}/{info.branch}"}
         ]:
             return match[0]
         if (older := kept_run(repository, named)) is not None:
             return older
         raise UnknownRun(say("runs.resolve_run.no_such_run", wanted=wanted))
     here = checked_out(repository)
-    if mine := [
-        info for info in known if here in {info.branch, info.renamed} - {""} and not info.remote
-    ]:
+    if mine := [info for info in known if here in _branches(info) - {""} and not info.remote]:
         return mine[0]
     unended = [info for info in known if not info.ended]
     alive = [info for info in unended if not info.remote] or unended
@@ -78,6 +76,10 @@ def checked_out(repository: Repository) -> str:
         return repository.head().branch
     except ForgeError:
         return ""
+
+
+def _branches(info: RunInfo) -> set[str]:
+    return {info.branch, info.merge_branch, info.renamed}
 
 
 def _where(info: RunInfo) -> str:
