@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Edit
-from forge_bot.settings.protected_paths import protected
+from forge_bot.settings.protected_paths import protected_changes
 
 Operation = Literal["replace", "insert_before", "insert_after", "write", "delete"]
 CALC = b"def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b - 0\n"
@@ -601,7 +601,7 @@ def test_paths_that_only_a_person_may_change_are_found_at_any_depth_and_in_any_c
         "docs/agents.md.txt",
         ".gitignore",
     ]
-    assert protected([*paths, *harmless]) == tuple(sorted(paths))
+    assert tuple(protected_changes([*paths, *harmless])) == tuple(sorted(paths))
 
 
 def test_patterns_of_ones_own_may_have_folders_and_stars() -> None:
@@ -613,4 +613,8 @@ def test_patterns_of_ones_own_may_have_folders_and_stars() -> None:
         "a/b.TF",
         "app/migrations/1.py",
     ]
-    assert protected(paths, patterns) == ("a/b.TF", "app/migrations/1.py", "infra/prod/a.yml")
+    assert tuple(protected_changes(paths, patterns)) == (
+        "a/b.TF",
+        "app/migrations/1.py",
+        "infra/prod/a.yml",
+    )
