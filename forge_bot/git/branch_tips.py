@@ -1,28 +1,17 @@
-"""All branches of a repository and of its remotes, mostly without a process."""
+"""All branches of a repository and of its remotes, at one moment."""
 
-import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from forge_bot.git.own_files import entries
 from forge_bot.git.process import git
 from forge_bot.git.remotes import REMOTES, Tracking
-from forge_bot.git.revisions import HEADS, is_full_id, own_folders
-from forge_bot.git.worktree_list import listed
+from forge_bot.git.revisions import HEADS
 
 _FORM = "%(refname)%00%(objectname)%00%(symref)%00"
 _WITH_TREES = f"{_FORM}%(worktreepath)%00"
 _ORIGIN_HEAD = f"{REMOTES}origin/HEAD"
-_LONGEST_REF = 4_096
-_PACKED = re.compile(r"^([0-9a-f]{40,64}) (\S+)$", re.MULTILINE)
-_BESIDE_PACKED = re.compile(r"^(?:#.*|\^[0-9a-f]{40,64})$", re.MULTILINE)
-_PLAIN = re.compile(
-    r"refs(?:/(?![.])(?:(?![.][.]|@\{)[\w.@+=%#,&-])+(?<![.]))+(?<!\.lock)", re.ASCII
-)
-"""Names that git takes for sure (git-check-ref-format(1)); of others it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +98,25 @@ def branch_tips(root: Path, *, trees: bool = False, only: Sequence[str] = ()) ->
     read, and no other of a thousand.
     """
     wanted = [*(f"{HEADS}{name}" for name in only or ("",)), REMOTES]
-    refs = _in_files(root, wanted)
-    if refs is None:
-        return _told_by_git(root, wanted, trees=trees)
-    paths = {each.branch: each.path for each in listed(root)} if trees else {}
-    return _tips(root, [(*ref, paths.get(ref[0].removeprefix(HEADS))) for ref in refs])
+    form, size = (_WITH_TREES, 4) if trees else (_FORM, 3)
+    parts = git(root, "for-each-ref", f"--format={form}", *wanted).line.split("\0")
+    # Each record ends with NUL and a line end; a path may hold line ends, and no NUL.
+    return _tips(
+        root,
+        [
+            (
+                parts[at].removeprefix("\n"),
+                parts[at + 1],
+                parts[at + 2],
+                Path(parts[at + 3]) if trees and parts[at + 3] else None,
+            )
+            for at in range(0, len(parts) - size, size)
+        ],
+    )
 
 
 def branch_names(root: Path) -> BranchNames:
-    """Return the names of all branches. If they are kept in files, none of these is opened."""
-    try:
-        common = own_folders(root)[1]
-        if (common / HEADS).is_dir():
-            wanted = [HEADS, REMOTES]
-            loose = {
-                name for each in wanted for name in _loose_names(str(common), each.rstrip("/"))
-            }
-            names = sorted(loose | _packed(common, wanted).keys())
-            if all(map(_PLAIN.fullmatch, names)):
-                return BranchNames(names)
-    except (OSError, _NotPlain):
-        pass
+    """Return the names of all branches."""
     return branch_tips(root).names
 
 
@@ -148,113 +135,6 @@ def _tips(root: Path, rows: Sequence[_Row]) -> BranchTips:
     }
     origin = next((link for name, _, link, _ in rows if name == _ORIGIN_HEAD), "")
     return BranchTips(root, local, followed, origin)
-
-
-def _told_by_git(root: Path, wanted: Sequence[str], *, trees: bool) -> BranchTips:
-    form, size = (_WITH_TREES, 4) if trees else (_FORM, 3)
-    parts = git(root, "for-each-ref", f"--format={form}", *wanted).line.split("\0")
-    # Each record ends with NUL and a line end; a path may hold line ends, and no NUL.
-    rows: list[_Row] = [
-        (
-            parts[at].removeprefix("\n"),
-            parts[at + 1],
-            parts[at + 2],
-            Path(parts[at + 3]) if trees and parts[at + 3] else None,
-        )
-        for at in range(0, len(parts) - size, size)
-    ]
-    return _tips(root, rows)
-
-
-# -- refs in files
-# --------------------------------------------------------------------------------------------------
-
-
-class _NotPlain(Exception):
-    """A ref has an unusual name or storage, so git itself has to be asked."""
-
-
-def _in_files(root: Path, wanted: Sequence[str]) -> list[tuple[str, str, str]] | None:
-    """Return the refs below some names as git's own files give them, in git's order: the name, the
-    commit, and the ref that it names instead (gitrepository-layout(5): refs, packed-refs).
-
-    A process for it takes four times as long. None where something is not plain, as another store
-    of refs.
-    """
-    try:
-        common = own_folders(root)[1]
-        if not (common / HEADS).is_dir():
-            return None
-        # What is packed meanwhile is in the packed ones before its own file goes.
-        found = dict(each for start in wanted for each in _loose(str(common), start.rstrip("/")))
-        packed = _packed(common, wanted)
-        links = {name: said[5:] for name, said in found.items() if said.startswith("ref: ")}
-        known = packed | {name: said for name, said in found.items() if name not in links}
-        # Git names no ref that leads nowhere.
-        known |= {name: known[link] for name, link in links.items() if link in known}
-    except (OSError, _NotPlain):
-        return None
-    plain = all(is_full_id(commit) and int(commit, 16) for commit in known.values())
-    heads = all(name.startswith(REMOTES) and name.endswith("/HEAD") for name in links)
-    if not (plain and heads and all(map(_PLAIN.fullmatch, known))):
-        return None
-    return [(name, known[name], links.get(name, "")) for name in sorted(known)]
-
-
-def _loose(common: str, start: str) -> Iterator[tuple[str, str]]:
-    """Yield the refs that have a file of their own, at or below a name."""
-    for name in _loose_names(common, start):
-        yield from _ref(common, name)
-
-
-def _loose_names(common: str, start: str) -> Iterator[str]:
-    """Yield the names of those refs. Raises _NotPlain."""
-    waiting = [start]
-    while waiting:
-        at = waiting.pop()
-        try:
-            found = entries(f"{common}/{at}")
-        except NotADirectoryError:
-            yield at
-            continue
-        except FileNotFoundError:
-            continue
-        for each in found:
-            name = f"{at}/{each.name}"
-            if each.is_link:
-                raise _NotPlain(name)
-            if each.is_folder:
-                waiting.append(name)
-            elif not name.endswith(".lock"):
-                yield name
-
-
-def _ref(common: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the content of a ref's file; nothing if it was deleted meanwhile."""
-    try:
-        opened = os.open(f"{common}/{name}", os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        yield name, os.fsdecode(os.read(opened, _LONGEST_REF)).rstrip("\n")
-    finally:
-        os.close(opened)
-
-
-def _packed(common: Path, wanted: Sequence[str]) -> dict[str, str]:
-    """Return the packed refs at or below some names. Raises _NotPlain."""
-    try:
-        lines = os.fsdecode((common / "packed-refs").read_bytes())
-    except FileNotFoundError:
-        return {}
-    found: list[tuple[str, str]] = _PACKED.findall(lines)
-    if len(found) + len(_BESIDE_PACKED.findall(lines)) != lines.count("\n"):
-        raise _NotPlain(str(common / "packed-refs"))
-    return {
-        name: commit
-        for commit, name in found
-        if any(name == start or name.startswith(f"{start.rstrip('/')}/") for start in wanted)
-    }
 
 
 def _tracking(name: str, remotes: set[str]) -> Tracking | None:

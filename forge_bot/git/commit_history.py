@@ -2,29 +2,21 @@
 and lines that hold a word, at a commit.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
-from forge_bot.git.commits import Trailers, in_a_line, read_trailers
-from forge_bot.git.object_reader import ObjectReader
+from forge_bot.git.commits import Trailers, read_trailers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
     commit_id,
-    is_rewritten,
-    own_folders,
     tree_id,
 )
-from forge_bot.git.tree_entries import differences
 
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
-_PERSON = re.compile(r"\s*(.*?)\s*<([^<>]*)> (\d+ [+-]\d+)")
-_MOST_WALKED = 1_000
 
 _COMMITS = 400
 _LARGE_COMMIT = 12
@@ -84,69 +76,12 @@ def first_parents(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...]:
     parents. Raises GitFailed.
     """
     first, last = commit_id(root, base), commit_id(root, tip)
-    if (found := _read_along(root, first, last)) is not None:
-        return found
     options = ("-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent", "--reverse")
     plain = ("--no-color", "--no-notes", "--encoding=UTF-8", "--date=raw", f"--format={_FORM}")
     limits = (last, f"^{first}")
     settings = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none")
     answer = git(root, *settings, "log", *options, *plain, *limits, "--", seconds=LONG)
     return tuple(_commits(answer.out.decode(errors="surrogateescape").split("\0")))
-
-
-class _RawCommit(NamedTuple):
-    tree: str
-    parents: tuple[str, ...]
-    signature: Signature
-    message: str
-
-
-def _read_along(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...] | None:
-    """Return the same without a process; None if `base` is not among the first parents, or a commit
-    is not plain.
-    """
-    try:
-        common = own_folders(root)[1].resolve(strict=True)
-    except OSError:
-        return None
-    if is_rewritten(common):
-        return None
-    reader, oid = ObjectReader(common), tip
-    way: list[tuple[str, _RawCommit]] = []
-    while oid != base:
-        raw = _raw_commit(reader, oid) if len(way) < _MOST_WALKED else None
-        if raw is None or not raw.parents:
-            return None
-        way.append((oid, raw))
-        oid = raw.parents[0]
-    start = _raw_commit(reader, base)
-    if start is None:
-        return None
-    found: list[CommitInfo] = []
-    before = start.tree
-    for oid, raw in reversed(way):
-        files = tuple(
-            FileVersion(path, entry.mode, entry.oid)
-            for path, entry in differences(root, before, raw.tree)
-        )
-        found.append(CommitInfo(oid, raw.parents, raw.signature, raw.message, files))
-        before = raw.tree
-    return tuple(found)
-
-
-def _raw_commit(reader: ObjectReader, oid: str) -> _RawCommit | None:
-    known = reader.one(oid)
-    if known is None or known.kind != "commit":
-        return None
-    above, _, message = known.data.decode(errors="surrogateescape").partition("\n\n")
-    lines = [line.partition(" ") for line in above.split("\n")]
-    said = {word: value for word, _, value in reversed(lines)}
-    people = [_PERSON.fullmatch(said.get(role, "")) for role in ("author", "committer")]
-    who = [_who(match.groups()) for match in people if match is not None]
-    if len(who) < len(people) or "encoding" in said or "\0" in message:
-        return None
-    parents = tuple(value for word, _, value in lines if word == "parent")
-    return _RawCommit(said["tree"], parents, Signature(*who), message)
 
 
 def _commits(fields: Sequence[str]) -> Iterator[CommitInfo]:
@@ -217,17 +152,8 @@ def first_commit(root: Path, tip: str) -> str:
 
 def count_commits(root: Path, base: str, tip: str) -> int:
     """Return the number of commits between two."""
-    return _count(root, commit_id(root, base), commit_id(root, tip))
-
-
-@lru_cache(maxsize=32)
-def _count(root: Path, base: str, tip: str) -> int:
-    line = in_a_line(root, base, tip)
-    return (
-        len(line)
-        if line is not None
-        else int(git(root, "rev-list", "--count", f"{base}..{tip}").line)
-    )
+    limits = f"{commit_id(root, base)}..{commit_id(root, tip)}"
+    return int(git(root, "rev-list", "--count", limits).line)
 
 
 @lru_cache(maxsize=4)

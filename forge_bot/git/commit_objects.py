@@ -1,6 +1,5 @@
 """Make commits without a work tree, and move branches to them."""
 
-import re
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -10,7 +9,6 @@ from forge_bot.errors import BranchExists, GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import message_text
-from forge_bot.git.object_reader import asked
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
@@ -28,16 +26,7 @@ from forge_bot.git.worktree_list import is_checked_out
 from forge_bot.sentences import say
 
 _PLAIN, _LINK = "100644", "120000"
-_MAKE_TREES = ("mktree", "-z", "--batch", "--missing")
-_MOST_WRITTEN = 1 << 15
 _RULES = ".gitattributes"
-
-# No `.`, `..` or `.git`, in any spelling that a file system takes for it (git-config(1),
-# core.protectNTFS).
-_PLAIN_NAME = re.compile(
-    r"(?!git~|\.git(?![a-z])|\.\.?$)[\w.+@-]*[\w+@-]", re.ASCII | re.IGNORECASE
-)
-
 
 _TRIED = "Edits to be tried"
 _NOBODY = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
@@ -48,9 +37,6 @@ def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
     """Return the id of a tree with some files in another version; those that are gone are left
     out. Nothing but objects is written.
     """
-    if all(map(_is_plain, files)):
-        changes = {each.path: each for each in files}
-        return _changed_tree(root, tree, changes) or empty_tree(root)
     # What goes away makes room for what comes: a file may have become a folder.
     ordered = sorted(files, key=lambda each: each.mode != GONE)
     text = "".join(
@@ -64,32 +50,6 @@ def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
         options = ("-z", "--replace", "--add", "--index-info")
         git(root, "update-index", *options, stdin=stdin, env=env, seconds=LONG)
         return git(root, "write-tree", env=env, seconds=LONG).line
-
-
-def _is_plain(file: FileVersion) -> bool:
-    """Return whether git would take this path into an index, by its letters alone."""
-    return all(_PLAIN_NAME.fullmatch(name) for name in file.path.split("/"))
-
-
-def _changed_tree(root: Path, tree: str, changes: Mapping[str, FileVersion]) -> str:
-    """Return the id of a tree with changes applied; empty if the tree is then empty."""
-    inside, below = dict(rows(root, tree)) if tree else {}, dict[str, dict[str, FileVersion]]()
-    for path, version in changes.items():
-        name, _, rest = path.partition("/")
-        if rest:
-            below.setdefault(name, {})[rest] = version
-        elif version.mode != GONE:
-            inside[name] = ListedEntry(version.mode, version.oid)
-        elif name in inside and inside[name].kind != "tree":
-            del inside[name]
-    for name, versions in below.items():
-        old = inside.get(name)
-        new = _changed_tree(root, old.oid if old and old.kind == "tree" else "", versions)
-        if new:
-            inside[name] = ListedEntry("040000", new)
-        elif old is not None and old.kind == "tree":
-            del inside[name]
-    return _tree_of(root, inside) if inside else ""
 
 
 def tree_without(root: Path, commit: str, under: str) -> str:
@@ -117,12 +77,6 @@ def _tree_of(root: Path, inside: Mapping[str, ListedEntry]) -> str:
     text = "".join(
         f"{entry.mode} {entry.kind} {entry.oid}\t{name}\0" for name, entry in inside.items()
     ).encode(errors="surrogateescape")
-    if len(text) <= _MOST_WRITTEN:
-        common = own_folders(root)[1].resolve()
-        # What it names is there, or is missing in a partial clone, which must not fetch it now.
-        with suppress(OSError, EOFError), asked(common, *_MAKE_TREES) as process:
-            process.ask(text + b"\0")
-            return process.line().decode()
     return git(root, "mktree", "-z", "--missing", stdin=text, seconds=LONG).line
 
 

@@ -1,21 +1,16 @@
 """Make and read commits with trailers that can be trusted."""
 
-import os
 import posixpath
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import TypeVar
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.object_reader import ObjectReader
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, head, is_rewritten, own_folders, tree_id
-from forge_bot.git.tree_entries import find
+from forge_bot.git.revisions import commit_id, head
 from forge_bot.sentences import say
 
 Trailers = tuple[tuple[str, str], ...]
@@ -50,11 +45,7 @@ _LOG_FORM = (
     "--encoding=UTF-8",
     "--format=tformat:%H%x00%s%x00%B",
 )
-_MOST_WALKED = 1_000
-"""Commits that are read one after the other; of more, git lists all at once."""
-
 _SPARSE = "outside of your sparse-checkout definition"
-_PARENTS = re.compile(rb"^parent (\w+)$", re.MULTILINE)
 _BETWEEN = re.compile(r"\n[ \t]*\n")
 
 _nameless: set[Path] = set()
@@ -91,16 +82,8 @@ def commit(
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
     clean = [posixpath.normpath(path) if path else path for path in paths or ()]
     addable = _addable(folder, clean)
-    # Mostly something has changed at all of the paths, and git need not be asked what. Nor need it
-    # be told of files that it knows.
-    plain = addable == clean and all(clean) and bool(clean)
-    new = [each for each in addable if not plain or _holds_new(folder, before.commit, each)]
-    if new:
-        _add(folder, new)
-    if plain:
-        listing = b"".join(os.fsencode(path) + b"\0" for path in clean)
-        if _signed(folder, text, listing, dates):
-            return head(folder).commit
+    if addable:
+        _add(folder, addable)
     names = _staged(folder, before.commit, None if paths is None else clean)
     if not names:
         return None
@@ -111,56 +94,11 @@ def commit(
 
 def log(folder: Path, since: str | None = None) -> tuple[Commit, ...]:
     """Commits reachable from HEAD, not from `since`, newest first, a child before its parents."""
-    if since is None:
-        return _listed(folder)
-    first = commit_id(folder, since)
-    found = in_a_line(folder, first, commit_id(folder, "HEAD"))
-    return found if found is not None else _listed(folder, f"^{first}")
-
-
-def _listed(folder: Path, *limits: str) -> tuple[Commit, ...]:
+    limits = () if since is None else (f"^{commit_id(folder, since)}",)
     answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, "HEAD", *limits, "--")
     fields = answer.out.decode(errors="replace").split("\0")
     triples = zip(fields[0::3], fields[1::3], fields[2::3], strict=False)
     return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
-
-
-def in_a_line(folder: Path, first: str, tip: str) -> tuple[Commit, ...] | None:
-    """Return the commits after `first` up to `tip`, newest first, read one after the other without
-    a process of their own; None where one of them has not exactly one parent.
-    """
-    try:
-        common = own_folders(folder)[1].resolve(strict=True)
-    except OSError:
-        return None
-    if is_rewritten(common):
-        return None
-    found: list[Commit] = []
-    while tip != first:
-        step = _step(common, tip) if len(found) < _MOST_WALKED else None
-        if step is None:
-            return None
-        found.append(step[0])
-        tip = step[1]
-    return tuple(found)
-
-
-@lru_cache(maxsize=2 * _MOST_WALKED)
-def _step(common: Path, oid: str) -> tuple[Commit, str] | None:
-    """Return a commit and its parent; None where it has none or several, or is not plain UTF-8."""
-    known = ObjectReader(common).one(oid)
-    above, _, message = known.data.partition(b"\n\n") if known is not None else (b"", b"", b"")
-    parents: list[bytes] = _PARENTS.findall(above)
-    if len(parents) != 1 or b"\nencoding " in above or b"\0" in message:
-        return None
-    body = message.decode(errors="replace")
-    return Commit(oid, _subject(body), read_trailers(body), body), parents[0].decode()
-
-
-def _subject(body: str) -> str:
-    """Return the first paragraph of a message as one line, as git's %s does."""
-    lines = (line.rstrip(" \t\r") for line in body.split("\n"))
-    return " ".join(takewhile(bool, dropwhile(lambda line: not line, lines)))
 
 
 def last_author(folder: Path, path: str) -> str:
@@ -240,21 +178,6 @@ def _addable(folder: Path, paths: list[str]) -> list[str]:
         if not any(name == path or name.startswith(f"{path}/") for name in tracked)
     }
     return [path for path in paths if path not in lost]
-
-
-def _holds_new(folder: Path, commit: str, path: str) -> bool:
-    """Return whether a file, or anything in a folder, is not in a commit; True for a repository."""
-    tree, place = tree_id(folder, commit), folder / path
-    if not path or place.is_symlink() or not place.is_dir():
-        return find(folder, tree, path) is None
-    return any(
-        ".git" in (*folders, *files)
-        or any(
-            find(folder, tree, f"{path}/{os.path.relpath(Path(at, name), place)}") is None
-            for name in files
-        )
-        for at, folders, files in os.walk(place)
-    )
 
 
 def _present(folder: Path, path: str) -> bool:

@@ -1,15 +1,9 @@
-"""Git's own files. Small ones are read again only if they have changed, and locks of killed git
-processes are removed.
-
-A worker reads the same thousand work trees for each of its runs, in several threads at once. Each
-system call lets another thread in, so one call for a file costs a third of three.
-"""
+"""Locks of killed git processes are removed; those of living ones are waited for."""
 
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import own_folders
@@ -109,84 +103,3 @@ def _locks(folder: Path) -> Iterator[Path]:
     yield from own.glob("next-index-*.lock")
     if ref.startswith("refs/") and ".." not in ref:
         yield common / f"{ref}.lock"
-
-
-# -- files and folders that are as they were
-# --------------------------------------------------------------------------------------------------
-
-_LONGEST = 65_536
-"""Bytes of a file that names a commit, a folder or a reason."""
-
-_SETTLED = 1_000_000_000
-"""Nanoseconds after which a change of a file cannot have the time of the one before it."""
-
-_MOST = 20_000
-"""Files that are known at the same time."""
-
-_Mark = tuple[int, int, int, int]
-
-Kept = TypeVar("Kept")
-
-
-class FolderEntry(NamedTuple):
-    """A name in a folder."""
-
-    name: str
-    is_folder: bool
-    is_link: bool
-
-
-_contents: dict[str, tuple[_Mark, bytes]] = {}
-_entries: dict[str, tuple[_Mark, tuple[FolderEntry, ...]]] = {}
-
-
-def content(file: str) -> bytes | None:
-    """Return the content of a small file; None if there is none."""
-    try:
-        if (known := _contents.get(file)) is not None and known[0] == _mark(_seen(file)):
-            return known[1]
-        opened = os.open(file, os.O_RDONLY)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        seen = os.fstat(opened)
-        data = os.read(opened, _LONGEST)
-    except IsADirectoryError:
-        return None
-    finally:
-        os.close(opened)
-    _keep(_contents, file, seen, data)
-    return data
-
-
-def entries(folder: str) -> tuple[FolderEntry, ...]:
-    """Return the content of a folder. Raises FileNotFoundError, NotADirectoryError."""
-    seen = _seen(folder)
-    if (known := _entries.get(folder)) is not None and known[0] == _mark(seen):
-        return known[1]
-    with os.scandir(folder) as there:
-        found = tuple(
-            FolderEntry(each.name, each.is_dir(follow_symlinks=False), each.is_symlink())
-            for each in there
-        )
-    _keep(_entries, folder, seen, found)
-    return found
-
-
-def _seen(path: str) -> os.stat_result:
-    # A Path for each of a thousand files takes longer than the look.
-    return os.stat(path)  # noqa: PTH116
-
-
-def _mark(seen: os.stat_result) -> _Mark:
-    """Return what changes with the file: git puts a new one in the place of the old one."""
-    return (seen.st_dev, seen.st_ino, seen.st_ctime_ns, seen.st_size)
-
-
-def _keep(kept: dict[str, tuple[_Mark, Kept]], path: str, seen: os.stat_result, it: Kept) -> None:
-    """Cache what was read, unless the next change could have the same timestamp."""
-    if time.time_ns() - seen.st_ctime_ns <= _SETTLED:
-        return
-    if len(kept) >= _MOST:
-        kept.clear()
-    kept[path] = (_mark(seen), it)

@@ -209,14 +209,6 @@ def _environment() -> dict[str, str]:
     }
 
 
-def begin(folder: Path, *args: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """Start a git in `folder` that is asked by its input and answers by its output, and that the
-    caller ends. Its own words are dropped.
-    """
-    fence = {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
-    return _start(folder, args, {**_environment(), **fence, **env}, None, subprocess.DEVNULL)
-
-
 def _start(
     folder: Path,
     args: tuple[str, ...],

@@ -15,7 +15,7 @@ from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
-from forge_bot.git.worktree_list import WorktreeInfo, is_some_head, listed
+from forge_bot.git.worktree_list import WorktreeInfo, listed
 from forge_bot.sentences import say
 
 
@@ -105,8 +105,6 @@ _PATIENCE = 10.0
 
 def tree_of(root: Path, branch: str) -> Tree | None:
     """The work tree that has this branch checked out, if its folder is there."""
-    if not is_some_head(root, branch):
-        return None
     return next(
         (Tree(info.path) for info in listed(root) if info.branch == branch and info.path.is_dir()),
         None,

@@ -2,9 +2,7 @@
 interpreter's own audit events, or by a `git` that notes each call.
 """
 
-import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -61,26 +59,3 @@ def opened_by(once: Callable[[], object]) -> list[str]:
     _opened.append([])
     once()
     return _opened.pop()
-
-
-class CountedGit:
-    """A `git` that comes first on the path, notes how it was called and becomes the real one."""
-
-    def __init__(self, folder: Path) -> None:
-        real = shutil.which("git")
-        assert real is not None
-        self._noted = folder / "calls"
-        self.path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-        folder.mkdir()
-        script = folder / "git"
-        script.write_text(
-            f'#!/bin/sh\nprintf \'%s\\n\' "$*" >> "{self._noted}"\nexec "{real}" "$@"\n',
-            encoding="utf-8",
-        )
-        script.chmod(0o755)
-
-    def calls(self) -> list[str]:
-        """How git was called since this was asked last, without the settings of every call."""
-        lines = self._noted.read_text(encoding="utf-8").splitlines() if self._noted.exists() else []
-        self._noted.unlink(missing_ok=True)
-        return [_SETTING.sub("", line) for line in lines]

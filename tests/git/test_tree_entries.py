@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import commit_on, tree_with
 from forge_bot.git.tree_entries import GONE, differences, files_below
-from tests.fakes.processes import started_by
 from tests.git.git_scene import Scene
 
 NAMES = ("a", "a.b", "a-", "b/a", "b/c/d", "b/c.d", "c", "c/d/e", "d e", "ü/x")
@@ -56,23 +55,6 @@ def test_trees_are_listed_compared_and_made_as_git_does(
     ]
     versions = [FileVersion(path, entry.mode, entry.oid) for path, entry in changed]
     assert tree_with(scene.root, old, versions) == new
-
-
-def test_a_large_tree_is_listed_by_one_process_and_a_change_in_it_by_none(scene: Scene) -> None:
-    names = {f"folder-{number}/deep/file.txt": str(number) for number in range(80)}
-    scene.commit(names)
-    scene.repository.list_files("HEAD")
-    first = scene.repository.tree_id("HEAD")
-    scene.commit({"folder-7/deep/other.txt": "x"})
-    second = scene.repository.tree_id("HEAD")
-    found = [path for path, _ in files_below(scene.root, first)]
-    assert set(names) <= set(found)
-    changed: list[str] = []
-    calls = started_by(
-        lambda: changed.extend(path for path, _ in differences(scene.root, first, second))
-    )
-    assert changed == ["folder-7/deep/other.txt"]
-    assert not [call for call in calls if "cat-file" not in call]
 
 
 def test_a_submodule_is_listed_and_none_of_its_files(scene: Scene) -> None:

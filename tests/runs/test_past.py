@@ -1,4 +1,4 @@
-"""The newest past runs are read, and a prompt asks git as often among many of them as among none."""
+"""The newest past runs are read, and told to agents."""
 
 import json
 import subprocess
@@ -11,9 +11,7 @@ from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.past_runs.past_run_reader import RUNS_READ, history_at, read_past_runs
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
-from tests.fakes.processes import started_by
 
-MOST_CALLS = 9
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
 
@@ -26,27 +24,6 @@ def played(played_demo: Demo) -> Repository:
 def run(played: Repository, tmp_path: Path) -> Finished:
     """The demo's run after thirty others."""
     return finished(played, tmp_path, 30)
-
-
-@pytest.mark.slow
-def test_a_prompt_asks_git_a_few_times_however_many_runs_there_were(
-    played: Repository, tmp_path: Path
-) -> None:
-    counts: list[list[int]] = []
-    first: list[int] = []
-    for past in (0, 3, 120):
-        place = tmp_path / str(past)
-        place.mkdir()
-        run = finished(played, place, past)
-        first.append(len(started_by(lambda run=run: run.prompt(run.steps[0]))))
-        for step in run.steps:
-            run.prompt(step)
-        counts.append(
-            [len(started_by(lambda run=run, step=step: run.prompt(step))) for step in run.steps]
-        )
-    assert counts[0] == counts[1] == counts[2]
-    assert max(counts[0]) <= MOST_CALLS
-    assert first[1] == first[2], "the first prompt reads all past runs with the same calls"
 
 
 def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(

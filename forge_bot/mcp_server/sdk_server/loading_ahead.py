@@ -32,7 +32,6 @@ def steps(service: LazyService) -> tuple[Step, ...]:
         # nobody gets the service meanwhile.
         *(partial(service.before_calls, build) for build in (_pipeline, _records, _answers)),
         partial(_folders, service),
-        partial(_objects, service),
         partial(service.before_calls, _findings),
     )
 
@@ -40,19 +39,6 @@ def steps(service: LazyService) -> tuple[Step, ...]:
 def _folders(service: LazyService) -> None:
     """Let git find the served repositories, which raises where one is none."""
     _ = service().roots.all
-
-
-def _objects(service: LazyService) -> None:
-    """Start the processes of git that read objects of the served repositories, which every call
-    that looks at runs would start. In a partial clone nothing is read that nobody asked for: git
-    would fetch it.
-    """
-    from forge_bot.git.object_reader import is_partial
-    from forge_bot.store import SPECS
-
-    for root in service().roots.all:
-        if not is_partial(root.repository.common_dir):
-            root.repository.list_folders("HEAD", SPECS)
 
 
 def _pipeline() -> None:
