@@ -87,7 +87,7 @@ def test_problem_and_solution_are_filled_and_a_heading_with_only_a_comment_goes(
     assert filled.taken == {"problem", "why"}
     assert filled.text == (
         "## Problem\n\nNobody is on call.\n\n## Solution\n\nNobody is on call before the start.\n\n"
-        "## Notes\n### Deployed by\n\nMe"
+        "## Notes\n\n### Deployed by\n\nMe"
     )
 
 
