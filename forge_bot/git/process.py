@@ -8,8 +8,10 @@ import re
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MethodType
 from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
@@ -75,6 +77,10 @@ _KEPT_STARTS = ("GIT_SSL_", "GIT_HTTP_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
 _GRACE = 3.0
+_HALF_MADE = re.compile(
+    r"failed to read .*\bworktrees/.*/commondir|create directory of .*\bworktrees/.*: No such file"
+)
+_MORE_TRIES, _PAUSE = 20, 0.05
 
 _NO_ROOM = "git.process.make_room"
 # What git says, and what a person can do about it. The first that is found counts.
@@ -151,7 +157,25 @@ def git(
         raise NotARepository(say("git.process.no_folder", folder=folder))
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     environment = {**_environment(), **fence, **(env or {})}
-    process = _start(folder, args, environment, into, descriptors=descriptors)
+    start = partial(_start, folder, args, environment, into, descriptors=descriptors)
+    for _ in range(_MORE_TRIES):
+        try:
+            return _ended(start(), args, stdin, seconds, ok)
+        except GitFailed as error:
+            if not _HALF_MADE.search(error.output):
+                raise
+        # Another process is making or removing a work tree at this moment.
+        time.sleep(_PAUSE)
+    return _ended(start(), args, stdin, seconds, ok)
+
+
+def _ended(
+    process: "subprocess.Popen[bytes]",
+    args: tuple[str, ...],
+    stdin: bytes,
+    seconds: float,
+    ok: Collection[int],
+) -> GitResult:
     try:
         out, words = process.communicate(stdin, timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -130,11 +130,11 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
     _require_room(path)
-    new = () if start is None else ("-b", branch)
     try:
-        git(
-            root, "worktree", "add", "--quiet", *new, "--", str(path), start or branch, seconds=LONG
-        )
+        if start is not None:
+            # By itself: a call that is tried again must not meet what it has made.
+            git(root, "branch", "--no-track", "--", branch, start)
+        git(root, "worktree", "add", "--quiet", "--", str(path), branch, seconds=LONG)
     except BaseException as error:
         if not (isinstance(error, GitFailed) and any(words in error.output for words in _TAKEN)):
             _undo(root, path, ref, start)
@@ -324,7 +324,7 @@ def _require_room(path: Path) -> None:
 
 
 def _same(a: Path, b: Path) -> bool:
-    ours, theirs = a.exists(), b.exists()
-    if ours and theirs:
+    # Another process may remove either while it is looked at.
+    with contextlib.suppress(FileNotFoundError):
         return a.samefile(b)
-    return ours == theirs and a.resolve() == b.resolve()
+    return a.exists() == b.exists() and a.resolve() == b.resolve()

@@ -92,8 +92,12 @@ def _folders_in(folder: Path) -> list[Path]:
 def _unknown(folder: Path) -> Iterator[Path]:
     """Yield what is in a git folder and not of git, reflogs, and the keys of git-annex."""
     is_work_tree = (folder / "commondir").is_file()
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        # Another run has removed its work tree meanwhile.
+        return
     for entry in entries:
         name = entry.name
         if name in _SHOWN or entry.is_symlink():
