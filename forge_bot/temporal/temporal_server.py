@@ -1,7 +1,9 @@
 """The connection to a Temporal server, or a development server that runs as long as a command."""
 
 import asyncio
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +19,9 @@ from forge_bot.errors import (
     TemporalServerMissing,
     TemporalUnavailable,
 )
+from forge_bot.sandbox import group_keeper
 from forge_bot.sentences import say
+from forge_bot.store.lock import waited_for
 from forge_bot.temporal.run_place import TemporalPlace
 
 if TYPE_CHECKING:
@@ -62,7 +66,8 @@ def named_place(address: str | None, namespace: str | None) -> TemporalPlace:
 async def connected(
     place: TemporalPlace, history: Path, metrics: str = ""
 ) -> AsyncGenerator["Client"]:
-    """Connect to the server of a run; an embedded one begins here, with its history in a file.
+    """Connect to the server of a run; an embedded one begins here, with its history in a file, and
+    ends with this process, however that ends. Only one at a time has the file.
 
     `metrics` is the address of an OpenTelemetry collector.
 
@@ -73,26 +78,27 @@ async def connected(
         return
     from forge_bot.temporal.search_attributes import KEYS
 
-    history.parent.mkdir(parents=True, exist_ok=True)
     port = _free_port()
     attributes = [f"--search-attribute={key.name}={kind}" for key, kind in KEYS.items()]
     words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
-    # Ctrl-C is for this process, which ends the server when its work has ended.
-    server = await asyncio.create_subprocess_exec(
-        server_program(),
-        *(*words, "--port", str(port), "--db-filename", str(history), *_FAST, *attributes),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield await _connected_to_new(place.replace(address=f"{_LOOPBACK}:{port}"))
-    finally:
-        # It keeps nothing in memory alone, and takes a second longer to end by itself.
-        with suppress(ProcessLookupError):
-            server.kill()
-        await server.wait()
+    with waited_for(history.with_suffix(".lock")):
+        # Ctrl-C is for this process, which ends the server when its work has ended.
+        server = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid())),
+            *(server_program(), *words, "--port", str(port), "--db-filename", str(history)),
+            *(*_FAST, *attributes),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            yield await _connected_to_new(place.replace(address=f"{_LOOPBACK}:{port}"))
+        finally:
+            # It keeps nothing in memory alone, and takes a second longer to end by itself.
+            with suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGKILL)
+            await server.wait()
 
 
 def _free_port() -> int:

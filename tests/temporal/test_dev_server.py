@@ -1,13 +1,17 @@
 """The server that a command starts for itself, and what happens where there is none."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from forge_bot.temporal.temporal_server import server_program
 from tests.fakes import script
+from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
+from tests.sandbox.test_limits import alive, wait_until
 from tests.temporal.conftest import TASK
 from tests.temporal.scene import Clone, Server, free_port
 
@@ -115,3 +119,24 @@ def test_a_run_can_be_taken_back_from_a_server_that_is_gone(asked_alone: Clone) 
     assert back.code == 3, back.err
     done = asked_alone.forge("approve")
     assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.slow
+def test_the_server_of_a_killed_command_ends_with_it_and_the_next_one_goes_on(
+    sample: Sample,
+) -> None:
+    servers = f"--db-filename\0{sample.path.parent}"
+    with AgentServer() as models:
+        models.will_hang = 1
+        given = ("--effort", "S", "--yes", "--on", "temporal", "--dev")
+        env = os.environ | {"OPENAI_BASE_URL": f"{models.url}/v1", "OPENAI_API_KEY": "none"}
+        forge = (sys.executable, "-m", "forge_bot")
+        words = (*forge, "run", TASK, "--model", "openai-chat:fake", *given)
+        begun = subprocess.Popen(words, cwd=sample.path, env=env)
+        assert models.wait_for(1, seconds=90)
+        assert alive(servers)
+        begun.kill()
+        begun.wait()
+        wait_until(lambda: not alive(servers))
+        again = subprocess.run((*forge, "resume"), cwd=sample.path, env=env, check=False)
+    assert again.returncode == 3
