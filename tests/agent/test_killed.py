@@ -61,6 +61,8 @@ def test_a_process_that_is_killed_and_one_that_goes_on_ask_no_answered_question_
     assert "x = 1" in asked[1]
     assert asked[2] == asked[1]
     assert done.usage.calls == 2
-    # Two answers at 0.01; and the question under way when the process died may have been paid: 0.25
-    # at the worst.
-    assert done.usage.cost == Decimal("0.27")
+    # Two answers at 0.01; the question under way when the process died may be billed, 0.25 at most,
+    # and is told apart.
+    assert done.usage.cost == Decimal("0.02")
+    assert done.usage.unanswered == 1
+    assert done.usage.may_be_billed == Decimal("0.25")
