@@ -325,6 +325,6 @@ def _require_room(path: Path) -> None:
 
 def _same(a: Path, b: Path) -> bool:
     # Another process may remove either while it is looked at.
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         return a.samefile(b)
     return a.exists() == b.exists() and a.resolve() == b.resolve()

@@ -282,8 +282,8 @@ class TerminalHost:
                 report = self._answered(reply)
                 continue
             async with aclosing(self._before_answering(reply)) as reports:
-                async for report in reports:
-                    yield report
+                async for earlier in reports:
+                    yield earlier
             if isinstance(reply, PersonEdit):
                 asked = open_question(self.run) or asked
         if report is not None:
