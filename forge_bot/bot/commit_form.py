@@ -1,5 +1,6 @@
-"""How the commits of a worker look: who made them and what their messages say follows from the
-reports in them, so each is computed anew and compared.
+"""Compares a worker's commits with the form that they must have.
+
+Their author and message follow from the reports in them, so each is computed anew.
 """
 
 import re

@@ -78,7 +78,7 @@ def is_full_id(text: str) -> bool:
 
 
 def _object_id(folder: Path, revision: str, kind: str) -> str:
-    """What a full id names never changes, so git is asked for it once."""
+    """Return the object of a revision. A full id never changes, so git is asked for it once."""
     return (_known if is_full_id(revision) else _resolved)(folder, revision, kind)
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class RemovalKind(StrEnum):
-    """What was left out, in the order of the sentence."""
+    """The kinds of text that are left out, in the order of the sentence."""
 
     HTML_COMMENT = "html_comment"
     HIDDEN_ELEMENT = "hidden_element"
