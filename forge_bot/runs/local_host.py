@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
+from forge_bot.agent.models.open_model import check_keys
 from forge_bot.engine import (
     Exec,
     PersonAction,
@@ -105,6 +106,7 @@ class LocalHost:
                         yield made
                 case Exec(operation="prepare"):
                     self._began(action)
+                    await check_keys(self.agents.models)
                     yield await self._prepared(state, action)
                 case Exec():
                     self._began(action, (action.task,) if action.task is not None else ())

@@ -233,7 +233,7 @@ def test_a_provider_that_is_down_leaves_the_run_where_it_stood(
     with BrokenServer([act]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
-        assert server.count <= 2
+        assert server.count <= 3  # the check of the key, and two attempts
     assert done.code == 1
     assert "MODEL-003" in done.err
     assert said in done.err
@@ -258,6 +258,20 @@ def test_a_key_that_is_refused_in_the_middle_is_named_and_nothing_answered_is_as
 
 
 @pytest.mark.slow
+def test_a_wrong_key_is_named_before_anything_is_installed(
+    sample: Sample, server: AgentServer
+) -> None:
+    config = sample.path / ".forge" / "config.yml"
+    installs = '[[python3, -c, \'open("installed", "w")\']]'
+    config.write_text(config.read_text().replace("setup: []", f"setup: {installs}"))
+    server.refuses_key = True
+    said = sample.forge("run", TASK, "--model", "openai-chat:gpt-x", "--yes")
+    assert (said.code, server.questions) == (5, [])
+    assert "does not accept the key in OPENAI_API_KEY: Incorrect API key provided" in said.err
+    assert "forge-bot resume" in said.err
+    assert "installed" not in "".join(map(str, sample.path.parent.rglob("installed")))
+
+
 def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,7 +281,7 @@ def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_hel
     ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
-        assert server.count == ROUNDS
+        assert server.count == 1 + ROUNDS  # the check of the key
     assert done.code == 3
     assert "agent.prompt_tokens" in done.out
     assert sample.forge("reject", "Go on", "--model", sample.model()).code == 3

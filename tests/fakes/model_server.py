@@ -5,6 +5,7 @@ says what it is told to say.
 import json
 import threading
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -71,10 +72,11 @@ class Told:
 @dataclass
 class ModelServer:
     """Counts every request; answers from `replies` in order, and with the last one for ever
-    after.
+    after. `refuses_key` is said to who lists the models.
     """
 
     replies: list[Says] = field(default_factory=list[Says])
+    refuses_key: bool = False
     questions: list[Question] = field(default_factory=list[Question])
 
     def __enter__(self) -> Self:
@@ -136,9 +138,16 @@ class ModelServer:
         """A reply is out."""
 
     def elsewhere(self, asked: "Asked") -> "Told | None":
-        """Return the reply to anything but a question; None where it is one."""
-        del asked
-        return None
+        """Return the reply to anything but a question; None where it is one.
+
+        The list of models is empty.
+        """
+        if asked.method != "GET" or not asked.path.partition("?")[0].endswith("/models"):
+            return None
+        if self.refuses_key:
+            reply = Says("Incorrect API key provided", HTTPStatus.UNAUTHORIZED)
+            return Told(json.dumps(envelope(asked.path, {}, reply)).encode(), reply.status)
+        return Told(b'{"object": "list", "data": [], "has_more": false}')
 
 
 class _Quiet(ThreadingHTTPServer):

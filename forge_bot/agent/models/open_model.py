@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.coding_cli import open_cli_model
-from forge_bot.agent.models.provider import ProviderSettings, open_provider
+from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
 from forge_bot.agent.models.recorded import Recorder, Replayer, Scripted
 from forge_bot.values import Tier
 
@@ -42,3 +42,12 @@ def open_tiers(
         if spec not in opened:
             opened[spec] = open_model(spec, settings, record=record)
     return {tier: opened[spec] for tier, spec in specs.items()}
+
+
+async def check_keys(models: Mapping[Tier, Model]) -> None:
+    """Ask each provider once, before anything is installed, whether its key is accepted.
+
+    Raises KeyRefused.
+    """
+    for model in {model for model in models.values() if isinstance(model, ProviderModel)}:
+        await model.check_key()

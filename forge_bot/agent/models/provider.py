@@ -8,6 +8,7 @@ import asyncio
 import os
 import re
 import warnings
+from http import HTTPStatus
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -25,6 +26,7 @@ from forge_bot.agent.models.base import (
 from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import (
     error_details,
+    key_refused,
     of_credentials,
     retry_delay,
     suggest_models,
@@ -86,6 +88,9 @@ _SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}\b")
 """The name of an environment variable in a provider's words."""
 
 _PARTS_LOOKED_BACK = 16
+
+_KEY_SECONDS = 10.0
+"""The seconds to wait for the list of models that tells whether a key is accepted."""
 
 _USUAL_ADDRESSES = {"OLLAMA_BASE_URL": "http://127.0.0.1:11434/v1, if Ollama runs on this machine"}
 
@@ -208,6 +213,25 @@ class ProviderModel:
                     ) from error
             await asyncio.sleep(wait)
             attempt += 1
+
+    async def check_key(self) -> None:
+        """List the provider's models, which costs nothing. Raises KeyRefused.
+
+        Any other failure is left to the first question: other servers may list nothing, and a key
+        for questions alone may not list (403).
+        """
+        listing = getattr(getattr(self._model, "client", None), "models", None)
+        if listing is None:
+            return
+        try:
+            async with self._model as model:
+                client: Any = cast("Any", model).client
+                await client.with_options(
+                    max_retries=0, timeout=min(_KEY_SECONDS, self._settings.seconds)
+                ).models.list()
+        except Exception as error:
+            if getattr(error, "status_code", None) == HTTPStatus.UNAUTHORIZED:
+                raise key_refused(self.name, error) from error
 
     async def _attempt(self, call: ModelCall) -> "ModelResponse":
         from pydantic_ai.direct import model_request

@@ -88,7 +88,7 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
     times = "one attempt" if attempts == 1 else f"{attempts} attempts"
     match error:
         case theirs.ModelAuthenticationError():
-            return _key_refused(name, error)
+            return key_refused(name, error)
         case theirs.ModelRateLimitError():
             return _limited(name, error, error.retry_after, times)
         case (
@@ -178,7 +178,8 @@ def error_details(error: Exception) -> tuple[str, ...]:
     return (str(error)[:2_000],)
 
 
-def _key_refused(name: str, error: Exception) -> KeyRefused:
+def key_refused(name: str, error: Exception) -> KeyRefused:
+    """Return the error for a key that the provider of `name` does not accept."""
     variable = KEYS.get(name.removeprefix("gateway/").partition(":")[0])
     key = f"the key in {variable}" if variable else "the key"
     remedy = CheckKey(variable or "")
