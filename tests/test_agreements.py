@@ -20,7 +20,6 @@ from forge_bot.resources import templates
 from forge_bot.runs.run_prompts import INQUIRY, PERFORMER
 from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
-from forge_bot.values import Effort
 from tests.fakes.bench import SHIPPED
 from tests.fakes.own_code import nodes_of_files
 
@@ -109,21 +108,6 @@ def test_every_option_that_a_sentence_or_a_page_gives_to_a_command_is_one_of_tha
     for command in named.keys() - {"in", *groups}:
         unknown = [each for each in named[command] if each not in helped(capsys, command)]
         assert unknown == [], command
-
-
-def test_flows_and_skipped_phases_are_those_of_the_contract() -> None:
-    skipped = {effort: SHIPPED.skipped(effort, auto=False) for effort in Effort}
-    assert SHIPPED.flows == {Effort.S: "light", Effort.M: "standard", Effort.L: "full"}
-    assert skipped[Effort.M] == ("phase-4b", "checkpoint-b")
-    assert skipped[Effort.L] == ()
-    assert set(skipped[Effort.S]) == {
-        "phase-2",
-        "phase-3b",
-        "phase-4",
-        "phase-4b",
-        "checkpoint-b",
-        "phase-6",
-    }
 
 
 def test_the_floors_of_the_linter_are_those_of_the_page() -> None:
@@ -228,39 +212,3 @@ def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
         assert not named & set(found), path
-
-
-def test_the_pipeline_is_the_one_that_was_agreed_on() -> None:
-    reviewed, checked = "APPROVE APPROVE_WITH_NOTES REVISE", "PASS PASS_WITH_NOTES FAIL"
-    agreed = [
-        ("setup", "setup", "Setup", "request.md", "", ""),
-        ("phase-1", "agent", "Situation Analysis", "analysis.md", "", ""),
-        ("phase-2", "agent", "Investigation", "investigation.md", "", "S"),
-        ("phase-3", "agent", "Design", "design.md", "", ""),
-        ("phase-3b", "review", "Design Review", "review-design.md", reviewed, "S"),
-        ("checkpoint-a", "gate", "Human Reviews Design", "design.md review-design.md", "", ""),
-        ("phase-4", "agent", "Task Decomposition", "tasks.md", "", "S"),
-        ("phase-4b", "review", "Tasks Review", "review-tasks.md", reviewed, "S M"),
-        ("checkpoint-b", "gate", "Human Reviews Tasks", "tasks.md review-tasks.md", "", "S M"),
-        ("phase-5", "tasks", "Implementation", "impl-{task}.md", "", ""),
-        ("phase-6", "task-review", "Code Review", "review-{task}.md", checked, "S"),
-        ("phase-7", "review", "Comprehensive Review", "comprehensive-review.md", checked, ""),
-        ("final-verification", "verify", "Final Verification", "final-verification.md", "", ""),
-        ("pr-creation", "publish", "PR Creation", "", "", ""),
-        ("final-summary", "agent", "Final Summary", "summary.md", "", ""),
-        ("post-to-source", "publish", "Post to Source", "", "", ""),
-        ("final-commit", "publish", "Final Commit", "", "", ""),
-        ("completed", "end", "Completed", "", "", ""),
-        ("checkpoint-c", "decision", "Human Decides", "", "", ""),
-    ]
-    assert [
-        (
-            phase.id,
-            phase.kind,
-            phase.label,
-            getattr(phase, "writes", " ".join(getattr(phase, "shows", ()))),
-            " ".join(getattr(phase, "verdicts", ())),
-            " ".join(getattr(phase, "skip", ())),
-        )
-        for phase in SHIPPED.phases
-    ] == agreed

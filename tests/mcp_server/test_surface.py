@@ -38,25 +38,6 @@ async def read_json(host: Host, uri: str) -> Any:
     return json.loads(await read(host, uri))
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_tools_are_thirteen_and_cost_a_model_at_most_1500_tokens(
-    sample: Sample, mode: str
-) -> None:
-    async with hosting(sample, mode=mode) as host:
-        tools = (await host.client.list_tools()).tools
-    assert [tool.name for tool in tools] == sorted(tool.name for tool in tools)
-    assert len(tools) == 13
-    seen = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in tools
-    ]
-    # Four characters a token is within a twentieth of what tokenizers count for such lists.
-    assert sum(len(json.dumps(each, separators=(",", ":"))) for each in seen) / 4 <= 1500
-    assert all(
-        tool.description and tool.input_schema["additionalProperties"] is False for tool in tools
-    )
-
-
 async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(
     sample: Sample,
 ) -> None:
@@ -199,33 +180,6 @@ async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
             await host.client.get_prompt("forge/start", {"project_path": "/etc"})
         # Where only one project is served nobody has to say which.
         assert (await host.client.get_prompt("forge/start", {})).messages == start.messages
-
-
-async def test_both_prompts_say_tier_policy_channels_hidden_tools_and_pipeline(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        for name, tier, policy, hidden, parts in (
-            ("forge/start", "L0", "enforced", "Hidden tools: none.", 3),
-            ("forge/audit", "L1", "read-only", "Hidden tools: pipeline_init_with_context,", 4),
-        ):
-            messages = (await host.client.get_prompt(name, {})).messages
-            assert len(messages) == parts
-            text = next(
-                message.content.text
-                for message in messages
-                if isinstance(message.content, TextContent)
-            )
-            assert f"response_tier={tier}, policy_mode={policy}" in text
-            assert "_meta: hints, resource_links, annotations, ui, error." in text
-            assert hidden in text
-            assert "forge://pipeline/develop" in text
-            assert [
-                message.content.uri
-                for message in messages
-                if isinstance(message.content, ResourceLink)
-            ][-1] == "forge://pipeline/develop"
-            assert ("forge://pipeline/audit" in text) == (name == "forge/audit")
 
 
 async def test_names_are_completed(sample: Sample) -> None:

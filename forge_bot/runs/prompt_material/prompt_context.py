@@ -309,7 +309,7 @@ def layer_three(
         ),
         ("Build command", words(commands.build)),
         ("Test command", words(commands.test)),
-        ("Lint command", words(commands.lint)),
+        ("Linter", words(commands.lint)),
         ("No command runs", without),
         ("CI", profile.ci),
         ("Conventions", ", ".join(profile.conventions)),
