@@ -4,6 +4,7 @@ reported at once.
 
 from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.cli.options import CapabilityChoice, HostChoice, RunOptions
+from forge_bot.errors import BadConfig
 from forge_bot.git import Repository
 from forge_bot.settings import Config, load_config
 from forge_bot.store import SPECS
@@ -26,7 +27,10 @@ def require_key(task: str, options: RunOptions) -> None:
         return
     repository = Repository.find(options.repo)
     repository.head()
-    config = load_config(repository.root)
+    try:
+        config = load_config(repository.root)
+    except BadConfig:
+        return  # The run tells it together with the problems of all other files.
     if config.pipeline != Config().pipeline:
         return
     for spec in {options.model or config.model_for(tier) for tier in Tier}:

@@ -23,9 +23,10 @@ from forge_bot.cli.session_setup import load_setup, session
 from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import BadConfig, BadOption, BranchExists
+from forge_bot.errors import BadConfig, BadOption, BranchExists, NotReady
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
+from forge_bot.project.graph.manifest import MANIFEST, problems_of_manifest
 from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,
     capability_setup,
@@ -51,6 +52,7 @@ from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.sentences import say
 from forge_bot.settings import Config
+from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
@@ -153,8 +155,11 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     try:
         config = load_setup(repository)
     except BadConfig as error:
-        more = problems_of_files(repository.root, _named(options.capabilities))
-        raise BadConfig(error.message, details=(*error.details, *more), hint=error.hint) from None
+        error.details += (
+            *problems_of_files(repository.root, _named(options.capabilities)),
+            *problems_of_manifest(file_text(repository.root, MANIFEST)),
+        )
+        raise
     if options.pipeline is not None:
         config = config.replace(pipeline=options.pipeline)
     pipeline = load_pipeline(config.pipeline, repository.root)
@@ -178,7 +183,12 @@ def _check(start: _Start, plan: RunPlan) -> None:
     if start.pipeline.steps is None:
         check_testable(subject.profile, start.config)
     report = run_checks(Occasion.BEFORE_RUN, subject)
-    report.require()
+    try:
+        report.require()
+    except NotReady as error:
+        named = _named(start.options.capabilities)
+        error.details += problems_of_files(start.repository.root, named)
+        raise
     prompts_for(start.repository.root, start.pipeline)
     if start.options.until is not None:
         phase_named(start.pipeline, start.options.until)

@@ -146,6 +146,28 @@ def test_several_refusals_come_at_once(sample: Sample) -> None:
     assert "install nosuchlinter" in refused.err
 
 
+@pytest.mark.parametrize(
+    "config",
+    ["budgett: 1\n", "commands: {lint: nosuchlinter .}\n"],
+    ids=["a configuration that cannot be read", "one that can"],
+)
+def test_problems_of_all_files_come_at_once(sample: Sample, config: str) -> None:
+    clones.configure(sample, config)
+    (sample.path / ".forge" / "manifest.yaml").write_text("rulez: []\n")
+    (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"tickets": {"comand": "x"}}}')
+    (sample.path / ".forge" / "skills" / "deploy").mkdir(parents=True)
+    (sample.path / ".forge" / "skills" / "deploy" / "skill.md").write_text("# Deploy\n")
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "Broken files")
+    refused = sample.forge("run", TASK, "--model", sample.model())
+    assert refused.code == 5
+    named = {"budgett" if "budgett" in config else "nosuchlinter", "rulez", "comand"}
+    assert [word for word in named if word not in refused.err] == []
+    # What lies in a folder is looked at when the list of servers can be read.
+    (sample.path / "forge-mcp.json").unlink()
+    assert "skill.md" in sample.forge("run", TASK, "--model", sample.model()).err
+
+
 SETUP = "commands: {setup: [[python3, --version]]}\n"
 
 

@@ -99,6 +99,15 @@ def read_manifest(text: str) -> Manifest:
     return read_yaml(text, MANIFEST, _adapter(), BadManifest, _KEYS)
 
 
+def problems_of_manifest(text: str | None) -> tuple[str, ...]:
+    """Return why a manifest cannot be read; None is no file."""
+    try:
+        read_manifest(text or "")
+    except BadManifest as error:
+        return (error.message, *error.details)
+    return ()
+
+
 def manifest_schema() -> dict[str, Any]:
     """Return the JSON Schema of the file."""
     return _adapter().json_schema()
