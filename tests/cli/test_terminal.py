@@ -21,6 +21,7 @@ from tests.bot import scene
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
+from tests.fakes.tool_servers import SERVER, unruly
 from tests.fakes.warm_python import warm_python
 
 TASK = "Nobody is on call before the rota starts"
@@ -487,3 +488,19 @@ def test_lines_are_broken_between_words_and_what_may_be_copied_stays_whole(sampl
     address = "https://github.com/OWNER/REPOSITORY/issues/42"
     assert [line.strip() for line in lines if len(line) > 40] == [address]
     assert max(len(line) for line in piped.splitlines()) > 100, "a pipe gets whole lines"
+
+
+def test_servers_of_a_repository_start_after_a_yes_typed_at_the_terminal(sample: Sample) -> None:
+    (sample.path / "server.py").write_bytes(SERVER.read_bytes())
+    servers = {"mcpServers": {"tickets": unruly("well")}}
+    (sample.path / "forge-mcp.json").write_text(json.dumps(servers))
+    for typed, answer, code, listed in (
+        ("n", "No server is started.", 5, "✗ tickets"),
+        ("y", "They may be started", 0, "✓ tickets"),
+    ):
+        with terminal(sample, "capabilities", "approve") as person:
+            assert "tickets" in person.until("[y/N]")
+            person.say(typed)
+            person.until(answer)
+            assert person.ended() == code
+        assert listed in sample.forge("capabilities").out
