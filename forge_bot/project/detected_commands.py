@@ -23,17 +23,10 @@ class Command(Frozen):
 
     argv: tuple[str, ...]
     reason: str
-    ours: tuple[str, ...] = ()
-    """Arguments that only we want. A program that refuses them is called without them."""
     files: tuple[str, ...] = ()
     """Of a formatter: patterns of the files it takes. Those are added to its words."""
     script: str = ""
     """What the words stand for, such as the script of package.json that `npm test` runs."""
-
-    @property
-    def plain(self) -> tuple[str, ...]:
-        """The arguments without ours."""
-        return tuple(word for word in self.argv if word not in self.ours)
 
 
 class ProjectCommands(Frozen):

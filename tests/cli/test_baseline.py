@@ -365,25 +365,3 @@ async def test_agents_are_told_that_no_command_runs_where_a_person_goes_on_witho
             "No command runs: setup (`sh -c exit 9`) failed before the change; a person agreed to"
             " go on without it." in json.dumps(after, ensure_ascii=False)
         )
-
-
-@pytest.mark.slow
-def test_a_linter_that_refuses_our_option_is_called_without_it(sample: Sample) -> None:
-    configured(sample, "commands:\n  setup: [[python3, -m, venv, '{env}']]\n")
-    (sample.path / "ruff.toml").write_text("")
-    (sample.path / "ruff").mkdir()
-    (sample.path / "ruff" / "__main__.py").write_text(
-        "import sys\n"
-        "if any('concise' in word for word in sys.argv):\n"
-        "    sys.exit(\"error: invalid value 'concise' for '--output-format <FORMAT>'\")\n"
-    )
-    sample.git("add", ".")
-    sample.git("commit", "-m", "an old linter")
-    said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert said.code == 3, said.err
-    assert "which is ours: it runs without" in said.out + said.err
-    state = status(sample)
-    assert state["gate"]["name"] == "checkpoint-a"
-    lint = next(each for each in state["baseline"] if each["name"] == "lint")
-    assert lint["argv"] == ["{env}/bin/python", "-m", "ruff", "check", "."]
-    assert lint["exitCode"] == 0

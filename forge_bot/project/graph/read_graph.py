@@ -244,9 +244,9 @@ class GraphReader:
         found = tuple(
             GraphCommand(
                 name,
-                " ".join(command.plain),
+                " ".join(command.argv),
                 command.reason,
-                *command_files(listing, command.plain),
+                *command_files(listing, command.argv),
             )
             for name in CommandName
             for command in commands.of(name)

@@ -6,6 +6,7 @@ from posixpath import basename, dirname
 
 from forge_bot.project.detected_commands import (
     ENV,
+    MOST_PROJECTS,
     Command,
     DetectedCommands,
     ProjectCommands,
@@ -18,20 +19,17 @@ from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
     PipPackages,
-    lock_of,
-    locked_commands,
+    managed_commands,
+    manager_of,
     pip_commands,
     pip_packages,
 )
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
-from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import names
 from forge_bot.values import CommandName, Frozen
 
-_MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt tox.ini pytest.ini Pipfile")
-_MANAGERS = {"Pipfile.lock": "Pipenv", "noxfile.py": "nox", "tox.ini": "tox"}
-_MOST_PROJECTS = 8
+_MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt pytest.ini")
 
 
 class _Project(Frozen):
@@ -61,14 +59,12 @@ def find(listing: Listing) -> DetectedCommands:
     root = _read(listing, "")
     folders = listing.projects(_MANIFESTS)
     projects = [root]
-    notes = tuple(_manager_notes(listing))
+    notes: tuple[str, ...] = ()
     if folders and not root.declares:
-        projects = [_read(listing, folder) for folder in folders[:_MOST_PROJECTS]]
+        projects = [_read(listing, folder) for folder in folders[:MOST_PROJECTS]]
         projects += [root.replace(tests=Tests(runner=Runner.NONE))]
-        if len(folders) > _MOST_PROJECTS:
-            notes += (
-                f"{len(folders)} Python projects; only the first {_MOST_PROJECTS} are tested.",
-            )
+        if len(folders) > MOST_PROJECTS:
+            notes = (f"{len(folders)} Python projects; only the first {MOST_PROJECTS} are tested.",)
     if not _share_a_package(listing, projects):
         return DetectedCommands(commands=_commands(listing, projects), notes=notes)
     parts = [_alone(_commands(listing, [each]), each.folder) for each in projects]
@@ -129,48 +125,23 @@ def _read(listing: Listing, folder: str) -> _Project:
 
 
 def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...]:
-    """Return the commands that install all projects: as its lock says where there is one.
+    """Return the commands that install all projects: by its own tool where a project has a lock.
 
     Unittest needs nothing of a project that Python finds in place.
     """
-    installed = [
-        project
-        for project in projects
-        if lock_of(listing, project.folder)
-        and (project.tests.runner is not Runner.UNITTEST or _must_install(listing, project))
-    ]
-    locked = [
-        each
-        for project in installed
-        for each in locked_commands(listing, project.needs, _tools(project))
-    ]
-    orders = [_order(listing, project) for project in projects if project not in installed]
-    return tuple(dict.fromkeys((*locked, *pip_commands(listing, orders))))
-
-
-def _tools(project: _Project) -> list[str]:
-    """Return the programs that the commands of a project call."""
-    runner = ["pytest"] if project.tests.runner is Runner.PYTEST else []
-    return [*runner, *(each.argv[2] for each in project.linters)]
-
-
-def _order(listing: Listing, project: _Project) -> PipPackages:
-    """Return what to install.
-
-    Unittest needs nothing when the project has no dependencies and Python finds it in place.
-    """
-    linters = [each.argv[2] for each in project.linters]
-    match project.tests.runner:
-        case Runner.PYTEST:
-            return pip_packages(listing, project.needs, ["pytest", *linters], with_tests=True)
-        case Runner.DJANGO:
-            return pip_packages(listing, project.needs, linters, with_tests=True)
-        case Runner.UNITTEST:
-            return pip_packages(
-                listing, project.needs, linters, with_tests=_must_install(listing, project)
-            )
-        case Runner.NONE:
-            return pip_packages(listing, project.needs, linters, with_tests=False)
+    managed: list[Command] = []
+    orders: list[PipPackages] = []
+    for project in projects:
+        runner, needs = project.tests.runner, project.needs
+        tools = [command.argv[2] for command in project.linters]
+        tools = ["pytest", *tools] if runner is Runner.PYTEST else tools
+        wanted = runner is not Runner.UNITTEST or _must_install(listing, project)
+        if wanted and manager_of(listing, project.folder)[0]:
+            managed += managed_commands(listing, needs, tools)
+        else:
+            with_tests = wanted and runner is not Runner.NONE
+            orders.append(pip_packages(listing, needs, tools, with_tests=with_tests))
+    return tuple(dict.fromkeys((*managed, *pip_commands(listing, orders))))
 
 
 def _must_install(listing: Listing, project: _Project) -> bool:
@@ -179,10 +150,8 @@ def _must_install(listing: Listing, project: _Project) -> bool:
         source.requirements and (source.for_tests or source.for_development or source.for_running)
         for source in needs.sources
     )
-    built = needs.installable and (
-        needs.compiled or listing.has_folder(join(project.folder, "src"))
-    )
-    return bool(needs.dependencies or needs.beside or named or built)
+    built = needs.installable and listing.has_folder(join(project.folder, "src"))
+    return bool(needs.dependencies or named or built)
 
 
 def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
@@ -190,44 +159,18 @@ def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
     around = _import_paths(listing, project)
     if tests.runner is Runner.PYTEST:
         quiet = () if tests.quiet else ("-q",)
-        yield command(
-            tests.reason,
-            *around,
-            PYTHON,
-            "-m",
-            "pytest",
-            *quiet,
-            "-rfE",
-            *([folder] if folder else []),
-        )
+        words = ("-m", "pytest", *quiet, "-rfE", *([folder] if folder else []))
+        yield command(tests.reason, *around, PYTHON, *words)
     elif tests.runner is Runner.DJANGO:
-        yield command(
-            tests.reason,
-            PYTHON,
-            join(folder, "manage.py"),
-            "test",
-            "-v",
-            "2",
-            *([folder] if folder else []),
-        )
+        words = ("test", "-v", "2", *([folder] if folder else []))
+        yield command(tests.reason, PYTHON, join(folder, "manage.py"), *words)
     elif tests.runner is Runner.UNITTEST:
         python = PYTHON if _must_install(listing, project) else "python3"
         for start in unittest_starts(listing, tests.files):
             top = () if start.top == start.folder else ("-t", start.top)
             names = () if start.pattern == "test*.py" else ("-p", start.pattern)
-            yield command(
-                tests.reason,
-                *around,
-                python,
-                "-m",
-                "unittest",
-                "discover",
-                "-v",
-                "-s",
-                start.folder,
-                *top,
-                *names,
-            )
+            words = ("-m", "unittest", "discover", "-v", "-s", start.folder, *top, *names)
+            yield command(tests.reason, *around, python, *words)
 
 
 def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
@@ -267,8 +210,7 @@ def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iter
     if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
         reason = f"{ruff or manifest} configures ruff"
         concise = () if _old_ruff(needs) else (_CONCISE,)
-        lint = command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
-        yield lint.replace(ours=concise)
+        yield command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):
@@ -277,12 +219,3 @@ def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iter
                 f"{join(folder, name)} configures flake8", PYTHON, "-m", "flake8", *config, target
             )
             return
-
-
-def _manager_notes(listing: Listing) -> Iterator[str]:
-    for name, manager in _MANAGERS.items():
-        if listing.has(name) and (name != "tox.ini" or "testenv" in ini(listing.text(name))):
-            yield (
-                f"{name} is there, but plain pip is used, not {manager}; set commands in {CONFIG}"
-                " to change that."
-            )

@@ -1,8 +1,7 @@
 """Detect how a Python project runs its tests: the evidence for it, and where they start."""
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from posixpath import basename, dirname
 from typing import NamedTuple
@@ -13,6 +12,14 @@ from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.values import Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
+_CONFIGURATIONS = (
+    *((name, ("pytest",)) for name in _PYTEST_FILES),
+    ("pyproject.toml", ("tool", "pytest")),
+    ("tox.ini", ("pytest",)),
+    ("setup.cfg", ("tool:pytest",)),
+)
+"""The files and tables that may configure pytest."""
+_QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet")
 _USES_PYTEST = re.compile(
     r"^[^\S\n]*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE
 )
@@ -53,31 +60,20 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
 
     Pytest runs unittest's classes too, so any sign of pytest decides.
     """
-    files = tuple(path for path in listing.own(folder) if _is_test(path.rpartition("/")[2]))
+    files = tuple(path for path in listing.own(folder) if _TEST_FILE.fullmatch(basename(path)))
     configured, quiet = _configured(listing, folder)
     declared = needs.named_in("pytest")
-    if configured or declared:
-        return Tests(
-            runner=Runner.PYTEST,
-            reason=configured or f"{declared} names pytest",
-            files=files,
-            quiet=quiet,
-        )
+    if reason := configured or (declared and f"{declared} names pytest"):
+        return Tests(runner=Runner.PYTEST, reason=reason, files=files, quiet=quiet)
     texts = {path: listing.text(path) for path in files[:_READ_AT_MOST]}
     if path := _first(texts, _USES_PYTEST):
         return Tests(runner=Runner.PYTEST, reason=f"{path} is written for pytest", files=files)
     if listing.has(manage := join(folder, "manage.py")) and (path := _first(texts, _USES_DJANGO)):
-        return Tests(
-            runner=Runner.DJANGO,
-            reason=f"{manage} is there and {path} imports django.test",
-            files=files,
-        )
+        reason = f"{manage} is there and {path} imports django.test"
+        return Tests(runner=Runner.DJANGO, reason=reason, files=files)
     if path := _first(texts, _USES_UNITTEST):
-        return Tests(
-            runner=Runner.UNITTEST,
-            reason=f"{path} imports unittest, and nothing names pytest",
-            files=files,
-        )
+        reason = f"{path} imports unittest, and nothing names pytest"
+        return Tests(runner=Runner.UNITTEST, reason=reason, files=files)
     return Tests(runner=Runner.NONE, files=files)
 
 
@@ -109,10 +105,6 @@ def _reaches(start: UnittestStart, other: UnittestStart) -> bool:
     return start.pattern == other.pattern and start.folder == start.top == other.top
 
 
-def _is_test(name: str) -> bool:
-    return bool(_TEST_FILE.fullmatch(name))
-
-
 def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
     return next((path for path, text in texts.items() if sign.search(text)), "")
 
@@ -120,52 +112,25 @@ def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
 def _configured(listing: Listing, folder: str) -> tuple[str, bool]:
     """Return what configures pytest, and whether it requests quiet output already.
 
-    Both are empty when nothing does.
-    """
-    for reason, options in _configurations(listing, folder):
-        return reason, any(
-            re.fullmatch(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet", option) for option in options
-        )
-    return "", False
-
-
-def _configurations(listing: Listing, folder: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield configurations in the order in which pytest looks for them.
-
+    Both are empty when nothing does. The places are in the order in which pytest looks.
     Source: https://docs.pytest.org/en/stable/reference/customize.html
     """
-    for name in _PYTEST_FILES:
-        if listing.has(path := join(folder, name)):
-            text = listing.text(path)
-            section = (
-                table(toml(text), "pytest")
-                if name.endswith(".toml")
-                else ini(text).get("pytest", {})
-            )
-            yield f"{path} configures pytest", _options(section.get("addopts"))
-    path = join(folder, "pyproject.toml")
-    tool = table(toml(listing.text(path)), "tool")
-    if "pytest" in tool:
-        section = table(tool, "pytest")
-        yield (
-            f"{path} configures pytest",
-            _options(table(section, "ini_options").get("addopts") or section.get("addopts")),
-        )
-    for name, heading in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        sections = ini(listing.text(join(folder, name)))
-        if heading in sections:
-            yield (
-                f"{join(folder, name)} configures pytest",
-                _options(sections[heading].get("addopts")),
-            )
-    if listing.has(path := join(folder, "conftest.py")) or listing.has(
-        path := join(folder, "tests/conftest.py")
-    ):
-        yield f"{path} is pytest's", ()
+    for name, path_of_table in _CONFIGURATIONS:
+        path = join(folder, name)
+        if not listing.has(path):
+            continue
+        text = listing.text(path)
+        content: Mapping[str, object] = toml(text) if name.endswith(".toml") else ini(text)
+        if (section := _section(content, path_of_table)) is not None or name in _PYTEST_FILES:
+            options = table(table(section), "ini_options").get("addopts")
+            return f"{path} configures pytest", _is_quiet(options or table(section).get("addopts"))
+    own = listing.first(folder, ("conftest.py", "tests/conftest.py"))
+    return (f"{own} is pytest's", False) if own else ("", False)
 
 
-def _options(value: object) -> tuple[str, ...]:
-    try:
-        return tuple(option for each in strings(value) for option in shlex.split(each))
-    except ValueError:
-        return ()
+def _is_quiet(options: object) -> bool:
+    return any(_QUIET.fullmatch(word) for line in strings(options) for word in line.split())
+
+
+def _section(content: Mapping[str, object], path: Sequence[str]) -> object:
+    return table(content, *path[:-1]).get(path[-1])

@@ -5,15 +5,15 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.errors import CannotJudge
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import tree_without
-from forge_bot.project.detected_commands import ENV, Command
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, Message, Notify, warning
+from forge_bot.project.detected_commands import ENV
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify, warning
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
@@ -24,7 +24,6 @@ from forge_bot.store import SPECS, full, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import cut_line, of_part, plain_lines, read_outcome
-from forge_bot.verification.unusable_commands import is_usage_error
 
 _IGNORE = ".gitignore"
 _RECORD = f"{SPECS}/"
@@ -50,37 +49,10 @@ class CommandRunner:
     carried: CarriedFiles
     made: MadeByCommands | None
     by_hand: frozenset[str]
-    _refused: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
     def in_tree(self, tree: Tree) -> "CommandRunner":
         """Return a runner for a temporary tree beside the run's own."""
-        return replace(self, tree=tree, made=None, by_hand=frozenset(), _refused=set())
-
-    def called(
-        self,
-        name: CommandName,
-        command: Command,
-        place: Tree,
-        more: tuple[str, ...],
-        seconds: float | None,
-    ) -> tuple[CommandResult, str]:
-        """Run a command; without our own arguments where the program does not know them."""
-        if command.argv in self._refused:
-            return self.one(name, (*command.plain, *more), place, seconds=seconds)
-        result, output = self.one(name, (*command.argv, *more), place, seconds=seconds)
-        if not command.ours or not is_usage_error(result):
-            return result, output
-        self._refused.add(command.argv)
-        self.tell(
-            Message(
-                text=say(
-                    "runs.command_runner.does_not_know_our_arguments",
-                    command=" ".join(command.argv),
-                    ours=" ".join(command.ours),
-                )
-            )
-        )
-        return self.one(name, (*command.plain, *more), place, seconds=seconds)
+        return replace(self, tree=tree, made=None, by_hand=frozenset())
 
     def one(
         self, name: CommandName, argv: tuple[str, ...], place: Tree, *, seconds: float | None = None
@@ -170,8 +142,7 @@ class CommandRunner:
 
     def _is_whole(self, argv: tuple[str, ...]) -> bool:
         """Return whether a command runs all tests that it can, as the project calls it."""
-        commands = self.sandbox.profile.commands.test
-        return any(argv in {each.argv, each.plain} for each in commands)
+        return any(argv == test.argv for test in self.sandbox.profile.commands.test)
 
     def _require_fair(self, argv: Sequence[str], place: Tree, outcome: CommandOutcome) -> None:
         """Raise CannotJudge where the sandbox made a command fail, and what `full` returns where

@@ -357,8 +357,13 @@ class Project:
             self.runner.tidy(place)
         try:
             return [
-                self.runner.called(name, each, place, _taken(each, paths, place), seconds)
-                for each in commands
+                self.runner.one(
+                    name,
+                    (*command.argv, *_taken(command, paths, place)),
+                    place,
+                    seconds=seconds,
+                )
+                for command in commands
             ]
         finally:
             self._tidy_after(place, built=name is CommandName.BUILD)
