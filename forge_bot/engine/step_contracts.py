@@ -1,27 +1,26 @@
-"""The calls of steps: the arguments and the output of each tool and resource."""
+"""The calls of steps with their arguments, and what is checked of a pipeline before it runs: names,
+calls, and a person's approval before every effect. A path or an argument that does not fit fails
+when its step runs.
+"""
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
+from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepPipeline
 from forge_bot.values import Frozen
 
 WRITE = "fs_write_file"
 ISSUES = "forge_issues"
 
+Problem = tuple[tuple[str | int, ...], str]
+"""A place in the file, and its problem."""
+
 
 class NoArguments(Frozen):
     """Nothing is taken."""
-
-
-class OrientationOutput(Frozen):
-    """The repository in a few words."""
-
-    project_id: str
-    project_path: str
-    branch: str
-    stack: str
-    summary: str
 
 
 class QueryArguments(Frozen):
@@ -37,57 +36,10 @@ class QueryArguments(Frozen):
     between: tuple[str, ...] = ()
 
 
-class QueriedNode(Frozen):
-    """One node of an answer."""
-
-    id: str
-    kind: str
-    tier: str | None
-    domain: str
-    criticality: str
-    how: str
-    line: int
-    problem: str
-
-
-class QueryOutput(Frozen):
-    """The nodes that answer a question."""
-
-    sentence: str
-    total: int
-    nodes: list[QueriedNode]
-
-
-class GraphFindingOutput(Frozen):
-    """One finding in the graph."""
-
-    code: str
-    node: str
-    message: str
-    path: str
-    line: int
-    dependency_ids: list[str]
-
-
-class ScanOutput(Frozen):
-    """The findings in the graph without any rule."""
-
-    total: int
-    findings: list[GraphFindingOutput]
-
-
 class VerifyArguments(Frozen):
     """The project whose rules are looked at; there is only the run's."""
 
     project_path: str = ""
-
-
-class VerifyOutput(Frozen):
-    """The rules that do not hold. The exit code is the command's: 0, or 2 for violations."""
-
-    exit_code: int
-    total: int
-    findings: list[GraphFindingOutput]
 
 
 class ScaffoldArguments(Frozen):
@@ -99,19 +51,21 @@ class ScaffoldArguments(Frozen):
     purpose: str = ""
 
 
-class ScaffoldOutput(Frozen):
-    """A new file where the project would put it, and files of its kind near it."""
+class GraphFindingArguments(Frozen):
+    """One finding in the graph."""
 
-    output_path: str
-    file_content: str
-    node_id: str
-    near: list[str]
+    code: str
+    node: str
+    message: str
+    path: str
+    line: int
+    dependency_ids: list[str]
 
 
 class AnnotateArguments(Frozen):
     """The findings that are to be kept, or told."""
 
-    findings: list[GraphFindingOutput]
+    findings: list[GraphFindingArguments]
 
 
 class FileToWrite(Frozen):
@@ -121,25 +75,12 @@ class FileToWrite(Frozen):
     content: str
 
 
-class AnnotateOutput(Frozen):
-    """One file for each finding; they are not written yet."""
-
-    total: int
-    files: list[FileToWrite]
-
-
 class WriteArguments(Frozen):
     """A file, or several."""
 
     path: str = ""
     content: str = ""
     files: tuple[FileToWrite, ...] = ()
-
-
-class WriteOutput(Frozen):
-    """The paths that were written."""
-
-    paths: list[str]
 
 
 class IssueToOpen(Frozen):
@@ -160,79 +101,87 @@ class IssuesOutput(Frozen):
     issues: list[IssueToOpen]
 
 
-class ContextOutput(Frozen):
-    """A repository in words."""
-
-    project_id: str
-    project_path: str
-    text: str
-
-
-class ManifestOutput(Frozen):
-    """The nodes and rules of a project."""
-
-    version: int
-    files: int
-    left_out: int
-    nodes: list[dict[str, JsonValue]]
-    rules: list[dict[str, JsonValue]]
-
-
-class AnnotationsOutput(Frozen):
-    """The findings of a project, each with the text of its node by git's id."""
-
-    total: int
-    annotations: list[dict[str, JsonValue]]
-    kept: list[dict[str, JsonValue]]
-
-
-class GloveOutput(Frozen):
-    """The files and definitions that are read of a stack."""
-
-    stack: str
-    kind: str
-    tier: str | None
-    endings: list[str]
-    reads: str
-    resolves_imports: bool
-    scaffolds: bool
-
-
 class StepContract(NamedTuple):
-    """The arguments and the output of a call. One with an effect changes something for good."""
+    """The arguments of a call. One with an effect changes something for good."""
 
     takes: type[BaseModel]
-    gives: type[BaseModel]
     effect: bool = False
 
 
-TOOLS: dict[str, StepContract] = {
-    "forge_orient": StepContract(NoArguments, OrientationOutput),
-    "forge_query": StepContract(QueryArguments, QueryOutput),
-    "forge_scan": StepContract(NoArguments, ScanOutput),
-    "forge_verify": StepContract(VerifyArguments, VerifyOutput),
-    "forge_scaffold": StepContract(ScaffoldArguments, ScaffoldOutput),
-    "forge_annotate": StepContract(AnnotateArguments, AnnotateOutput),
-    ISSUES: StepContract(AnnotateArguments, IssuesOutput, effect=True),
-    WRITE: StepContract(WriteArguments, WriteOutput, effect=True),
+TOOLS = {
+    "forge_orient": StepContract(NoArguments),
+    "forge_query": StepContract(QueryArguments),
+    "forge_scan": StepContract(NoArguments),
+    "forge_verify": StepContract(VerifyArguments),
+    "forge_scaffold": StepContract(ScaffoldArguments),
+    "forge_annotate": StepContract(AnnotateArguments),
+    ISSUES: StepContract(AnnotateArguments, effect=True),
+    WRITE: StepContract(WriteArguments, effect=True),
 }
 
-RESOURCES: dict[str, type[BaseModel]] = {
-    "forge://project/{project_id}/context": ContextOutput,
-    "forge://project/{project_id}/manifest": ManifestOutput,
-    "forge://project/{project_id}/annotations": AnnotationsOutput,
-    "forge://glove/{kind}/{stack}": GloveOutput,
-}
+RESOURCES = (
+    "forge://project/{project_id}/context",
+    "forge://project/{project_id}/manifest",
+    "forge://project/{project_id}/annotations",
+    "forge://glove/{kind}/{stack}",
+)
 
 
-def resource_at(address: str) -> tuple[str, type[BaseModel]] | None:
-    """Return the address with placeholders that an address fits, and its output; None if none."""
+def resource_at(address: str) -> str | None:
+    """Return the address with placeholders that an address fits; None if there is none."""
     parts = address.split("/")
-    for known, gives in RESOURCES.items():
+    for known in RESOURCES:
         wanted = known.split("/")
         if len(parts) == len(wanted) and all(
             there == part or (there.startswith("{") and part)
             for there, part in zip(wanted, parts, strict=True)
         ):
-            return known, gives
+            return known
     return None
+
+
+def has_effect(step: Step) -> bool:
+    """Return whether the step changes something for good."""
+    return step.kind == "fs_write" or (step.kind == "tool" and TOOLS[step.tool or ""].effect)
+
+
+def problems_of(pipeline: StepPipeline) -> list[Problem]:
+    """Return all problems of a pipeline that are known before a run."""
+    return [*_names(pipeline), *_inputs(pipeline), *_steps(pipeline)]
+
+
+def _names(pipeline: StepPipeline) -> Iterator[Problem]:
+    for word, names in (
+        ("step", [step.step for step in pipeline.steps]),
+        ("as", [step.gives for step in pipeline.steps]),
+    ):
+        for place, name in enumerate(names):
+            if Counter(names)[name] > 1 and name in names[:place]:
+                yield ("steps", place, word), f"{name!r} stands twice"
+            elif name in {PROJECT, INPUTS, "completed", "decision", "commit", "publish"}:
+                yield ("steps", place, word), f"{name!r} is a name of forge-bot's own"
+
+
+def _inputs(pipeline: StepPipeline) -> Iterator[Problem]:
+    for name, given in pipeline.inputs.items():
+        if name == REQUEST:
+            yield ("inputs", name), "every run has this input: its task in words"
+        if given.choices and given.default is not None and given.default not in given.choices:
+            yield ("inputs", name, "default"), f"{given.default!r} is not among the choices"
+
+
+def _steps(pipeline: StepPipeline) -> Iterator[Problem]:
+    asked = False
+    for place, step in enumerate(pipeline.steps):
+        asked = asked or step.asks
+        if step.kind == "resource" and resource_at(step.resource or "") is None:
+            yield ("steps", place, "resource"), f"there is no resource {step.resource!r}"
+        elif step.kind == "tool" and step.tool not in {*TOOLS} - {WRITE}:
+            known = ", ".join(name for name in TOOLS if name != WRITE)
+            yield ("steps", place, "tool"), f"there is no tool {step.tool!r}; tools: {known}"
+        elif has_effect(step) and not asked:
+            acts = "writes" if step.kind == "fs_write" else "opens issues"
+            yield (
+                ("steps", place),
+                f"it {acts}, and no step before it asks a person: set `gate: true`",
+            )

@@ -12,7 +12,6 @@ from forge_bot.engine.phases import (
     StepPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.step_checks import producers
 from forge_bot.engine.step_contracts import ISSUES
 from forge_bot.engine.steps import Step, StepPipeline
 from forge_bot.values import Effort, PhaseId
@@ -95,7 +94,7 @@ def _phases(steps: StepPipeline, step: Step) -> Iterator[AnyPhase]:
             label=step.label,
             agent=AGENT,
             tier=step.tier,
-            reads=tuple(each.document for each in producers(step, steps)),
+            reads=tuple(each.document for each in steps.producers(step)),
             writes=step.document,
             caption=step.label,
             instruction=step.prompt or "",

@@ -1,10 +1,15 @@
 """The descriptor of a pipeline of steps: calls in order, each fed by what was given before it."""
 
+import re
 from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
 from forge_bot.values import Frozen, Tier
+
+PROJECT, INPUTS = "project", "inputs"
+REQUEST = "request"
+"""The input that every run has: its task in words."""
 
 StepKind = Literal["resource", "tool", "fs_write", "llm", "elicitation", "human"]
 
@@ -96,6 +101,12 @@ class StepPipeline(Frozen):
             if step.step == name:
                 return step
         raise KeyError(name)
+
+    def producers(self, step: Step) -> tuple[Step, ...]:
+        """Return the earlier steps whose outputs the paths of a step name."""
+        words = {word for path in step.input_map.values() for word in re.findall(r"\w+", path)}
+        earlier = self.steps[: self.steps.index(step)]
+        return tuple(each for each in earlier if each.gives in words)
 
     def gate_before(self, step: Step) -> Step:
         """Return the step that asks before this one. Raises StopIteration if none does."""

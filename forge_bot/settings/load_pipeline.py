@@ -51,7 +51,7 @@ def _problems(descriptor: "Pipeline | StepPipeline") -> list[tuple[tuple[str | i
 
     if isinstance(descriptor, Pipeline):
         return []
-    from forge_bot.engine.step_checks import problems_of
+    from forge_bot.engine.step_contracts import problems_of
 
     return problems_of(descriptor)
 

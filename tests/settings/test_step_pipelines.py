@@ -77,25 +77,15 @@ def test_a_file_without_a_kind_that_has_steps_is_one_of_steps() -> None:
     assert isinstance(found, StepPipeline)
 
 
-def test_the_published_example_names_four_steps_that_it_does_not_have() -> None:
-    with pytest.raises(BadPipeline) as caught:
-        own_pipeline("scaffold", SEED)
-    place = ".forge/pipelines/scaffold.yaml"
-    node_kind, intent = "steps.1.input_map.node_kind", "steps.3.input_map.intent_id"
-    project = "steps.5.input_map.project_path"
-    said = [line.partition(";")[0] for line in caught.value.details]
-    assert said == [
-        f"{place}:12: {node_kind}: 'intent.inferred_nodes[0].kind': nothing gives 'intent'",
-        f"{place}:13: steps.1.input_map.stack: 'init.detected_stack': nothing gives 'init'",
-        f"{place}:24: {intent}: 'declare_intent.record_id': nothing gives 'declare_intent'",
-        f"{place}:23: steps.3.input_map: 'name' is missing, which the step needs",
-        f"{place}:24: {intent}: it takes no 'intent_id'",
-        f"{place}:37: {project}: 'context.project_path': nothing gives 'context'",
-    ]
+def test_the_published_example_is_read_as_it_stands() -> None:
+    pipeline = own_pipeline("scaffold", SEED).steps
+    assert pipeline is not None
+    assert [step.kind for step in pipeline.steps] == [
+        "resource", "resource", "elicitation", "tool", "fs_write", "tool",
+    ]  # fmt: skip
 
 
 SCAN = "{step: scan, kind: tool, tool: forge_scan}"
-ASK = "{step: ask, kind: elicitation}"
 
 
 @pytest.mark.parametrize(
@@ -108,32 +98,10 @@ ASK = "{step: ask, kind: elicitation}"
         (("{step: a, kind: tool}",), "a step of kind 'tool' names its tool"),
         (("{step: A b, kind: tool, tool: forge_scan}",), "String should match pattern"),
         (
-            ("{step: a, kind: tool, tool: forge_query, input_map: {name: b.sentence}}",
-             "{step: b, kind: tool, tool: forge_query, input_map: {name: a.sentence}}"),
-            "'b.sentence': 'b' is given by this step or a later one",
-        ),
-        (
-            ("{step: a, kind: tool, tool: forge_query, input_map: {name: a.sentence}}",),
-            "'a' is given by this step or a later one",
-        ),
-        (
-            (SCAN, "{step: a, kind: tool, tool: forge_query, input_map: {name: 'scan['}}"),
-            "it is no JMESPath expression",
-        ),
-        (
             ("{step: w, kind: fs_write, input_map: {path: inputs.request, content: inputs.request}}",),
             "it writes, and no step before it asks a person: set `gate: true`",
         ),
-        (
-            (ASK, "{step: text, kind: llm, prompt: Write}",
-             "{step: w, kind: fs_write, input_map: {path: inputs.request, content: text.text}}"),
-            "it takes what 'text' gives, which is not known when 'ask' asks",
-        ),
         (("{step: h, kind: human}",), "says in its title what is to be done"),
-        (
-            ("{step: a, kind: resource, resource: 'forge://glove/{kind}/python'}",),
-            "'kind' of the address is missing",
-        ),
         ((), "own.yaml:2: steps: Tuple should have at least 1 item"),
     ],
 )  # fmt: skip
@@ -145,22 +113,6 @@ def test_a_pipeline_that_cannot_run_is_refused_with_the_place(
         of_text(text)
     assert any(said in line for line in caught.value.details), caught.value.details
     assert all(line.startswith(".forge/pipelines/own.yaml:") for line in caught.value.details)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "scan.findings[0].message",
-        "scan.findings[?code=='SCAN-001'].path | [0]",
-        "join(', ', scan.findings[].node)",
-        "inputs.request",
-        "project.stack || 'python'",
-        "to_string(scan.total)",
-    ],
-)
-def test_paths_of_jmespath_are_taken(path: str) -> None:
-    asking = f'{{step: a, kind: tool, tool: forge_query, input_map: {{name: "{path}"}}}}'
-    assert of_text(steps(SCAN, asking)).steps is not None
 
 
 def test_a_pipeline_has_the_name_of_its_file() -> None:

@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from posixpath import dirname, splitext
 
-from forge_bot.engine.step_contracts import ScaffoldArguments, ScaffoldOutput
+from pydantic import JsonValue
+
+from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption
 from forge_bot.project.file_list import join
 from forge_bot.project.graph.classify import kind_of
@@ -34,7 +36,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
 
-def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
+def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> dict[str, JsonValue]:
     """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
     kind = _kind(wish.kind)
     if not _NAME.fullmatch(wish.name.strip()):
@@ -68,7 +70,12 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> ScaffoldOutput:
     new = NewFile(path, wish.name, wish.purpose, type_name, graph.text(beside))
     text = stack.scaffold(new) if stack.scaffold is not None else ""
     near = sorted(each for each in likes if dirname(each) == folder)[:_NEAR]
-    return ScaffoldOutput(output_path=path, file_content=text, node_id=path, near=near)
+    return {
+        "output_path": path,
+        "file_content": text,
+        "node_id": path,
+        "near": list[JsonValue](near),
+    }
 
 
 def main_stack(graph: ProjectGraph) -> Stack | None:

@@ -9,14 +9,13 @@ from pydantic import JsonValue
 from forge_bot.engine import Exec
 from forge_bot.engine.phases import StepPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, head_of
-from forge_bot.engine.step_checks import has_effect
 from forge_bot.engine.step_contracts import (
     ISSUES,
     FileToWrite,
     IssuesOutput,
     IssueToOpen,
     WriteArguments,
-    WriteOutput,
+    has_effect,
 )
 from forge_bot.engine.steps import Step, StepPipeline
 from forge_bot.errors import ForgeError, StepFailed
@@ -80,7 +79,7 @@ class StepPerformer:
             self._check_approved(step, files)
             self._write(files)
             paths = tuple(each.path for each in files)
-            return _as_json(WriteOutput(paths=list(paths)).model_dump(mode="json")), paths
+            return _as_json({"paths": list(paths)}), paths
         output = self._calls.output(step, self._values().arguments(step))
         if step.tool == ISSUES:
             self._check_approved(step, IssuesOutput.model_validate(output).issues)

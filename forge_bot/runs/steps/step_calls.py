@@ -1,6 +1,7 @@
 """Carries out the calls of steps: resources and tools, on the graph of the run's own commit."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -8,16 +9,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from forge_bot.engine.step_contracts import (
     TOOLS,
     AnnotateArguments,
-    AnnotateOutput,
-    FileToWrite,
-    GraphFindingOutput,
-    IssuesOutput,
-    OrientationOutput,
     QueryArguments,
-    QueryOutput,
-    ScaffoldArguments,
-    ScanOutput,
-    VerifyOutput,
     resource_at,
 )
 from forge_bot.engine.steps import Step
@@ -76,7 +68,7 @@ class StepCalls:
             return self._resource(step, arguments)
         contract = TOOLS[step.tool or ""]
         checked = taken(contract.takes, step, arguments)
-        return self._tools()[step.tool or ""](checked).model_dump(mode="json")
+        return self._tools()[step.tool or ""](checked)
 
     def _resource(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
         address = step.resource or ""
@@ -85,10 +77,10 @@ class StepCalls:
             raise StepFailed(say("runs.step_calls.no_resource", step=step.step, address=address))
         values = {
             hole[1:-1]: str(arguments.get(given[1:-1], "")) if given.startswith("{") else given
-            for hole, given in zip(found[0].split("/"), address.split("/"), strict=True)
+            for hole, given in zip(found.split("/"), address.split("/"), strict=True)
             if hole.startswith("{")
         }
-        match found[0].rpartition("/")[2]:
+        match found.rpartition("/")[2]:
             case "manifest":
                 return manifest_document(*declared(self._graph))
             case "annotations":
@@ -115,64 +107,58 @@ class StepCalls:
         parts = (languages, "\n".join(commands), shown)
         return "\n\n".join(part for part in parts if part)
 
-    def _tools(self) -> Mapping[str, Callable[[Any], BaseModel]]:
+    def _tools(self) -> Mapping[str, Callable[[Any], JsonValue]]:
         return {
             "forge_orient": self._orient,
             "forge_query": self._query,
             "forge_scan": self._scan,
             "forge_verify": self._verify,
-            "forge_scaffold": self._scaffold,
+            "forge_scaffold": partial(scaffold, self._graph),
             "forge_annotate": self._annotate,
             "forge_issues": self._issues,
         }
 
-    def _orient(self, _: BaseModel) -> BaseModel:
+    def _orient(self, _: BaseModel) -> JsonValue:
         about = self.project()
         code = sum(node.kind.is_code for node in self._graph.files.values())
-        return OrientationOutput(
-            project_id=str(about["id"]),
-            project_path=".",
-            branch=self._run.state.branch,
-            stack=str(about["stack"]),
-            summary=f"{len(self._graph.files)} files, {code} of them code",
-        )
+        return {
+            "project_id": about["id"],
+            "project_path": ".",
+            "branch": self._run.state.branch,
+            "stack": about["stack"],
+            "summary": f"{len(self._graph.files)} files, {code} of them code",
+        }
 
-    def _query(self, asked: QueryArguments) -> BaseModel:
+    def _query(self, asked: QueryArguments) -> JsonValue:
         given = {name: value for name, value in asked.model_dump().items() if value}
         try:
             found = ask_graph(self._graph, GraphQuestion.model_validate(given))
         except ValidationError as error:
             raise StepFailed(say("runs.step_calls.bad_query", first=_first(error))) from error
-        return QueryOutput.model_validate(
-            {
-                "sentence": found.sentence,
-                "total": found.total,
-                "nodes": [each.model_dump(mode="json") for each in found.nodes],
-            }
-        )
+        nodes: list[JsonValue] = [node.model_dump(mode="json") for node in found.nodes]
+        return {"sentence": found.sentence, "total": found.total, "nodes": nodes}
 
-    def _scan(self, _: BaseModel) -> BaseModel:
+    def _scan(self, _: BaseModel) -> JsonValue:
         found = scan(self._graph)
-        return ScanOutput(total=len(found), findings=_outputs(found))
+        return {"total": len(found), "findings": _outputs(found)}
 
-    def _verify(self, _: BaseModel) -> BaseModel:
+    def _verify(self, _: BaseModel) -> JsonValue:
         found = violations(self._graph)
-        return VerifyOutput(exit_code=2 if found else 0, total=len(found), findings=_outputs(found))
+        return {"exit_code": 2 if found else 0, "total": len(found), "findings": _outputs(found)}
 
-    def _scaffold(self, wanted: ScaffoldArguments) -> BaseModel:
-        return scaffold(self._graph, wanted)
-
-    def _issues(self, asked: AnnotateArguments) -> BaseModel:
+    def _issues(self, asked: AnnotateArguments) -> JsonValue:
         source = self._run.state.source
         thread = f"#{source.id}" if source.type == "github_issue" else ""
-        issues = list(issues_for(self._graph, _findings(asked), thread))
-        return IssuesOutput(total=len(issues), issues=issues)
+        issues: list[JsonValue] = [
+            issue.model_dump(mode="json")
+            for issue in issues_for(self._graph, _findings(asked), thread)
+        ]
+        return {"total": len(issues), "issues": issues}
 
-    def _annotate(self, asked: AnnotateArguments) -> BaseModel:
+    def _annotate(self, asked: AnnotateArguments) -> JsonValue:
         files = [annotation_file(self._graph, each) for each in _findings(asked)]
-        return AnnotateOutput(
-            total=len(files), files=[FileToWrite(path=path, content=text) for path, text in files]
-        )
+        named: list[JsonValue] = [{"path": path, "content": text} for path, text in files]
+        return {"total": len(files), "files": named}
 
 
 def _findings(asked: AnnotateArguments) -> list[GraphFinding]:
@@ -192,7 +178,5 @@ def _first(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."
 
 
-def _outputs(found: list[GraphFinding]) -> list[GraphFindingOutput]:
-    return [
-        GraphFindingOutput.model_validate(each.model_dump(mode="json")) for each in found[:_FOUND]
-    ]
+def _outputs(found: list[GraphFinding]) -> list[JsonValue]:
+    return [each.model_dump(mode="json") for each in found[:_FOUND]]

@@ -7,8 +7,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from forge_bot.engine.step_checks import INPUTS, PROJECT, REQUEST
-from forge_bot.engine.steps import Step, StepInput, StepPipeline
+from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepInput, StepPipeline
 from forge_bot.errors import StepFailed
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
@@ -101,9 +100,8 @@ class StepValues:
             PROJECT: self._project,
             INPUTS: inputs_of(self._pipeline, f"{request.title}\n{request.text}"),
         }
-        for other in self._pipeline.steps:
-            if any(other.gives in path for path in step.input_map.values()):
-                known[other.gives] = self._output(other)
+        for other in self._pipeline.producers(step):
+            known[other.gives] = self._output(other)
         return known
 
     def _output(self, step: Step) -> JsonValue:
