@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from forge_bot.bot import approved_patches
-from forge_bot.bot.comments import failure_replies, thread_change_replies
+from forge_bot.bot.comments import failure_replies
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
@@ -20,7 +20,7 @@ from forge_bot.engine.reports import GateShown
 from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Comment, Issue, Reaction
+from forge_bot.github_api.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
@@ -202,19 +202,8 @@ class CommentWriter:
         }
         # A job that died after it had asked is not a reason to ask twice.
         found = self.thread.written("checkpoint", **marked)
-        if found is not None and found.edited:
-            # It shows another text than ours, or may.
-            if "question-edited" not in self.told:
-                self.say(thread_change_replies.question_edited(self.commands))
-            found = None
-        recorded = bool(gate.shown) and gate.shown[-1].digest == gate.digest
-        if recorded and found is not None:
+        if found is not None and gate.shown and gate.shown[-1].digest == gate.digest:
             return None
-        told = "question-edited" in self.told
-        if recorded and not told and gate.shown[-1].via.startswith(f"{self.thread_address}#"):
-            self.say(
-                thread_change_replies.comment_deleted(what="the comment with the open question")
-            )
         comment = found or self.write(self.thread.number, checkpoint(self.view(run)))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may
         # be another.
@@ -265,15 +254,6 @@ class CommentWriter:
         fields = {"occasion": reply.occasion} | ({"to": about} if about else {})
         if self.thread.written("reply", **fields) is None:
             self.write(self.thread.number, reply.comment(about))
-
-    def look_at_name(self, issue: Issue) -> None:
-        """Say so, once, if the repository got another name while the job was on its way."""
-        old, new = (
-            "/".join(place.split("/")[-2:])
-            for place in (self.address, issue.url.rpartition("/issues/")[0])
-        )
-        if old.casefold() != new.casefold():
-            self.say_once(thread_change_replies.repository_renamed(self.commands, old=old, new=new))
 
     def write(self, number: int, text: str) -> Comment:
         """Write a comment, once: where GitHub's answer is lost, it is looked for before it is

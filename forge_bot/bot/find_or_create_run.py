@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from forge_bot.bot import request_snapshot
-from forge_bot.bot.comments import command_replies, thread_change_replies
+from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
-from forge_bot.bot.thread_commands import say_that_it_is_elsewhere
 from forge_bot.engine.reports import RunFlags
 from forge_bot.gate import grammar as said
 from forge_bot.gate import outputs
@@ -43,20 +42,10 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
         # Whoever closes or reopens an issue asks for no run.
         return None
     if asked is None and not _by_label(supervisor):
-        place = around.wake.thread or thread.number
-        comment = next(
-            (each for each in thread.comments(place) if each.id == around.wake.comment), None
-        )
-        if place != thread.number:
-            if comment is not None:
-                say_that_it_is_elsewhere(comment, thread, supervisor.writer, place)
-            return None
-        spoken = [
-            each
-            for each in thread.spoken(thread.number)
-            if comment is not None and each.comment.id == comment.id
-        ]
-        supervisor.writer.say(_no_run(supervisor), spoken[0] if spoken else None)
+        if around.wake.thread in {0, thread.number}:
+            spoken = thread.spoken(thread.number)
+            command = next((one for one in spoken if one.comment.id == around.wake.comment), None)
+            supervisor.writer.say(_no_run(supervisor), command)
         return None
     return _begun(supervisor, asked)
 
@@ -137,16 +126,9 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         else said.Start(0)
     )
     names = pipeline_names(repository.root)
-    issue, ignored = request_snapshot.counted_labels(supervisor.issue, supervisor.thread, names)
-    frozen = request_snapshot.snapshot_request(
-        issue, supervisor.thread, _given(supervisor, asked, wish)
-    )
-    if frozen is None:
-        reply = thread_change_replies.edited_since(command=supervisor.inputs.prefix)
-        writer.say(reply, asked)
-        return reply
-    labels = frozenset(label.casefold() for label in issue.labels)
-    beginning = _new_run(supervisor, asked, wish, frozen.draft, labels)
+    draft = snapshot_request(supervisor.issue, supervisor.thread, _given(supervisor, asked, wish))
+    labels = frozenset(label.casefold() for label in draft.labels)
+    beginning = _new_run(supervisor, asked, wish, draft, labels)
     mark = supervisor.inputs.label
     labelled = [name for name in names if f"{mark}:{name}".casefold() in labels]
     chosen = wish.pipeline or next(iter(labelled), supervisor.config.pipeline)
@@ -158,18 +140,6 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
     shown = command_replies.taken(writer.commands, line="", words=wish.text, unread=False)
     if asked is not None and shown is not None:
         writer.say(shown, asked)
-    if frozen.doubtful:
-        left_out = tuple(comment.url for comment in frozen.left_out)
-        writer.say_once(
-            thread_change_replies.request_edited(
-                writer.links(info), writer.commands, issue=frozen.edited, comments=left_out
-            ),
-            request_snapshot.edition(supervisor.issue),
-        )
-    if ignored:
-        named = tuple((each.name, each.by) for each in ignored)
-        role = supervisor.inputs.policy.floor.word
-        writer.say(thread_change_replies.label_ignored(writer.commands, labels=named, role=role))
     return info
 
 
@@ -211,9 +181,7 @@ def _new_run(
     )
 
 
-def _given(
-    supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start
-) -> request_snapshot.Given:
+def _given(supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start) -> Given:
     """Return the reason for the run: the comment that asks for it, or the label that started this
     job.
 
@@ -222,7 +190,7 @@ def _given(
     around = supervisor.around
     woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
     comment = asked.comment if asked is not None else None
-    return request_snapshot.Given(around.payload if woken else None, comment, wish.text)
+    return Given(around.payload if woken else None, comment, wish.text)
 
 
 def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> None:

@@ -220,7 +220,7 @@ def unverified(run: Run, thread: Thread) -> Decision | None:
     """
     given = {
         spoken.comment.url: spoken.by
-        for spoken in thread.spoken(thread.number, earlier=True)
+        for spoken in thread.spoken(thread.number)
         if isinstance(spoken.command, Approve)
     }
     gates = {phase.id for phase in run.pipeline.phases if isinstance(phase, GatePhase)}

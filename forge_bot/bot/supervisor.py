@@ -101,8 +101,7 @@ class Supervisor:
             # The key of a worker on another machine is not known here.
             asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
         )
-        job = around.run_url.rpartition("/runs/")[2]
-        self.thread = Thread(github, around.wake.issue, inputs, job)
+        self.thread = Thread(github, around.wake.issue, inputs)
         self.writer = CommentWriter(
             github,
             self.thread,
@@ -140,7 +139,6 @@ class Supervisor:
         """Report people's commands to the run, and perform until a person is needed, something
         fails, or all is done.
         """
-        self.writer.look_at_name(self.issue)
         for _ in range(MOST_TURNS):
             try:
                 ended = self._turn(info)
@@ -169,13 +167,11 @@ class Supervisor:
             self._find_pull_by_hand(run)
             if isinstance(run.action, PersonAction | Done):
                 take_peoples_commits(run)
-            closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
+            closed = self._stopped_by_closing(run)
             questions = thread_commands.carry_out(
                 run, self.thread, self.writer, self.strike, self.around, closed
             )
-            if not run.state.ended:
-                thread_commands.say_what_came_too_late(run, self.issue, self.thread, self.writer)
-            closed = stopped_by_closing(run, self.issue, self.thread, self.commands)
+            closed = self._stopped_by_closing(run)
             if closed is None:
                 self._look_at_checks(run)
             self.pusher.keep(run, before)
@@ -221,9 +217,13 @@ class Supervisor:
         if pull is not None and pull.number in places:
             self.thread.opened_by_hand = pull.number
 
+    def _stopped_by_closing(self, run: Run) -> CommentReply | None:
+        wake = self.around.wake
+        return stopped_by_closing(run, self.issue, self.thread, self.commands, wake)
+
     def _tell_of_closing(self, run: Run, at: datetime, closed: CommentReply | None) -> None:
         """Say once that the run stands because the issue was closed, or goes on nevertheless."""
-        by = asked_since(run, at, self.thread)
+        by = asked_since(run, at, self.thread, self.around.wake)
         goes_on = thread_change_replies.closed_and_asked(self.commands, by=by)
         self.writer.say_once(closed or goes_on, run.name)
 

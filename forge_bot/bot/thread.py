@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forge_bot.bot.command_reports import Utterance, command_key
-from forge_bot.errors import NotOnGitHub
 from forge_bot.gate.authorise import (
-    ActorPart,
     Allowed,
-    Attempt,
-    Denied,
     RequestedOperation,
     attempt_of_comment,
     authorise,
@@ -19,13 +15,11 @@ from forge_bot.gate.authorise import (
 )
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Command
-from forge_bot.gate.messages import TAIL
 from forge_bot.gate.parse_comment import ParsedComment, obeyed, parse_comment
-from forge_bot.gate.people import GHOST, account_named
 from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
 from forge_bot.gate.written_command import Misplaced, Mistyped
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Comment, IssueEvent, Reaction, RepositoryRole
+from forge_bot.github_api.types import Comment, RepositoryRole
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
@@ -59,19 +53,15 @@ class ThreadCommand:
 class Thread:
     """The conversation about one run. Comments and roles are read once; our own later comments are
     added by `remember`.
-
-    `job` is the number of the run of the workflow that this is.
     """
 
-    def __init__(self, github: GitHub, number: int, inputs: Inputs, job: str = "") -> None:
+    def __init__(self, github: GitHub, number: int, inputs: Inputs) -> None:
         self.github = github
         self.number = number
         self.inputs = inputs
-        self._job = job
         self._comments: dict[int, tuple[Comment, ...]] = {}
         self._standings: dict[str, Membership] = {}
-        self._replied: dict[int, bool] = {}
-        self._events: tuple[IssueEvent, ...] | None = None
+        self._replied: set[int] = set()
         self.opened_by_hand = 0
         """The number of the run's pull request where a person opened it and the run does not know;
         0 where the run does, or nobody spoke there.
@@ -86,7 +76,6 @@ class Thread:
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""
         self._comments.clear()
-        self._events = None
 
     def comments(self, number: int | None = None) -> tuple[Comment, ...]:
         """All comments of the issue, or of another number, in the order of their ids."""
@@ -98,12 +87,6 @@ class Thread:
     def known(self, number: int) -> tuple[Comment, ...]:
         """Return the comments of an issue or pull request that were read, without reading any."""
         return self._comments.get(number, ())
-
-    def events(self) -> tuple[IssueEvent, ...]:
-        """Return what happened to the issue, read once."""
-        if self._events is None:
-            self._events = self.github.events(self.number)
-        return self._events
 
     def remember(self, number: int, comment: Comment) -> None:
         """Remember a comment of ours, so that it need not be read again."""
@@ -121,40 +104,18 @@ class Thread:
         """Return whether forge-bot wrote it. A mark can be copied; the author cannot."""
         return comment.author.login.casefold() == self.inputs.policy.own.casefold()
 
-    def spoken(self, *numbers: int, earlier: bool = False) -> Iterator[ThreadCommand]:
-        """The commands of these conversations that their authors may give, in their order; with
-        `earlier` also those that earlier jobs were started by hand with.
-        """
+    def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
+        """The commands of these conversations that their authors may give, in their order."""
         every = [
             (comment, number)
             for number in dict.fromkeys(numbers)
             for comment in self.comments(number)
+            if not self.own(comment)
         ]
-        for written, number in sorted(every, key=lambda each: each[0].id):
-            comment = (
-                self._said_for_somebody(written, earlier=earlier) if self.own(written) else written
-            )
-            if comment is None:
-                continue
+        for comment, number in sorted(every, key=lambda pair: pair[0].id):
             commands = obeyed(self.said(comment))
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
-
-    def _said_for_somebody(self, comment: Comment, *, earlier: bool) -> Comment | None:
-        """Return the words of a person who started the workflow by hand, as a comment of theirs;
-        None for what we said ourselves.
-
-        The gate of this job wrote them down and reacted to them. Another workflow of our account
-        that repeats the words of a stranger, and reacts to them too, knows no number of a job that
-        is still to come.
-        """
-        mark = read_marker(comment.body)
-        if mark is None or mark.kind != "spoken" or not self._reactions(comment):
-            return None
-        if not earlier and mark.fields.get("run") != self._job:
-            return None
-        by = account_named(mark.fields.get("by", "")) or GHOST
-        return comment.replace(author=by, via_app="", body=comment.body.rpartition(TAIL)[0])
 
     def said(self, comment: Comment) -> tuple[Command | Mistyped, ...]:
         """Return the commands of a comment, and the lines that look like mistyped ones."""
@@ -169,44 +130,18 @@ class Thread:
         return parse_comment(comment.body, self.inputs.prefix, bare=self.inputs.bare)
 
     def may(self, comment: Comment) -> bool:
-        """Return whether the author of a comment may give commands."""
-        return isinstance(self.verdict(comment), Allowed)
-
-    def verdict(self, comment: Comment) -> Allowed | Denied:
-        """Return whether the author of a comment may give commands, or why not."""
+        """Return whether the author of a comment may give commands. It must not be edited."""
         account = comment.author
-        return self._authorise(
-            attempt_of_comment(
-                RequestedOperation.COMMAND,
-                account,
-                account,
-                edited=comment.edited,
-                via_app=comment.via_app,
-            )
+        attempt = attempt_of_comment(
+            RequestedOperation.COMMAND,
+            account,
+            account,
+            edited=comment.edited,
+            via_app=comment.via_app,
         )
-
-    def may_have_written(self, comment: Comment) -> bool:
-        """Return whether an edited comment's author could give commands, had it not been edited."""
-        account = comment.author
-        return self._allowed(
-            attempt_of_comment(
-                RequestedOperation.COMMAND, account, account, edited=False, via_app=comment.via_app
-            )
-        )
-
-    def may_label(self, event: IssueEvent) -> bool:
-        """Return whether the person who added a label could also have started the run."""
-        people = {ActorPart.SENDER: event.actor}
-        return self._allowed(Attempt(RequestedOperation.START, people, via_app=event.via_app))
-
-    def _allowed(self, attempt: Attempt) -> bool:
-        return isinstance(self._authorise(attempt), Allowed)
-
-    def _authorise(self, attempt: Attempt) -> Allowed | Denied:
-        standings = {
-            login: self.standing(login) for login in to_ask_about(attempt, self.inputs.policy)
-        }
-        return authorise(attempt, standings, self.inputs.policy)
+        policy = self.inputs.policy
+        standings = {login: self.standing(login) for login in to_ask_about(attempt, policy)}
+        return isinstance(authorise(attempt, standings, policy), Allowed)
 
     def standing(self, login: str) -> Membership:
         """Return a person's permissions here; each person is asked about once."""
@@ -216,40 +151,15 @@ class Thread:
         return self._standings[known]
 
     def answered(self, comment: Comment) -> bool:
-        """Return whether we replied to the comment: a reply of our account names it, and our
-        account reacted to it.
-
-        Other workflows write under the same account, and what they quote may end with a reply mark.
-        They do not react for it.
-        """
-        if comment.id not in self._replied:
-            named = any(
-                mark.kind == "reply" and mark.fields.get("to") == str(comment.id)
-                for mark in self._marks()
-            )
-            if not named:
-                return False
-            self._replied[comment.id] = self._reacted(comment)
-        return self._replied[comment.id]
+        """Return whether a reply of our account names the comment."""
+        return comment.id in self._replied or any(
+            mark.kind == "reply" and mark.fields.get("to") == str(comment.id)
+            for mark in self._marks()
+        )
 
     def replied(self, comment: Comment) -> None:
         """Remember that we have just replied to the comment."""
-        self._replied[comment.id] = True
-
-    def _reacted(self, comment: Comment) -> bool:
-        """Return whether our account gave the comment another reaction than the gate's eyes."""
-        found = self._reactions(comment)
-        # On a server without reactions the mark alone has to do.
-        return found is None or any(content != Reaction.EYES for content in found)
-
-    def _reactions(self, comment: Comment) -> tuple[str, ...] | None:
-        """Return the reactions of our account to a comment; None from a server without any."""
-        try:
-            reactions = self.github.reactions_to_comment(comment.id)
-        except NotOnGitHub:
-            return None
-        own = self.inputs.policy.own.casefold()
-        return tuple(content for login, content in reactions if login.casefold() == own)
+        self._replied.add(comment.id)
 
     def written(self, kind: str, **fields: str) -> Comment | None:
         """Return our own comment with this mark, the newest of several."""

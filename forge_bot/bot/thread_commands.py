@@ -5,13 +5,14 @@ each with an answer.
 from collections.abc import Iterator
 
 from forge_bot.agent.redaction import Redactor
-from forge_bot.bot import command_reports, failed_checks, request_snapshot
+from forge_bot.bot import command_reports, failed_checks
 from forge_bot.bot.command_reports import Telling
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import command_replies, thread_change_replies
+from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import (
@@ -35,11 +36,9 @@ from forge_bot.errors import (
     UpToDate,
 )
 from forge_bot.gate import grammar as said
-from forge_bot.gate import messages
-from forge_bot.gate.authorise import Denied
 from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
-from forge_bot.github_api.types import Comment, Issue, PullState
+from forge_bot.github_api.types import PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.chosen_options import with_options
 from forge_bot.runs.publishing.base_update import update
@@ -48,7 +47,6 @@ from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import ANSWER_OF
 from forge_bot.sentences import say
-from forge_bot.settings.load_pipeline import pipeline_names
 from forge_bot.store import render_request
 
 
@@ -92,82 +90,10 @@ def carry_out(
                 _updated(run, spoken, thread, writer)
             case said.Retry(phase=None) if run.state.ended and thread.pull_of(run):
                 _mended(run, spoken, thread, writer, strike)
-            case said.Approve() if _read_edited(run, spoken, thread):
-                writer.say(thread_change_replies.question_edited(writer.commands), spoken)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
                 _told(run, command, spoken, thread, writer)
-    _say_what_counts_no_more(run, thread, writer, around)
     return tuple(questions)
-
-
-def say_what_came_too_late(run: Run, issue: Issue, thread: Thread, writer: CommentWriter) -> None:
-    """Tell people once that a run under way does not follow a later text of its issue, nor labels
-    that were put on since.
-    """
-    started = [each.command for each in thread.spoken(thread.number)]
-    texts = [each.text for each in started if isinstance(each, said.Start)]
-    if request_snapshot.says_other_text(issue, run.request, texts) and (
-        "request-edited" not in writer.told
-    ):
-        reply = thread_change_replies.request_edited(writer.view(run).links, writer.commands)
-        writer.say_once(reply, request_snapshot.edition(issue))
-    names = pipeline_names(run.repository.root)
-    late = request_snapshot.labels_since(issue, thread, run.state.started_at, names)
-    for label in late:
-        reply = thread_change_replies.label_too_late(writer.commands, label=label)
-        writer.say_once(reply, f"{run.name}/{label}")
-
-
-def _read_edited(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:
-    """Return whether somebody had changed the comment that showed the version that waits when this
-    approval was given.
-    """
-    gate = run.state.gate
-    if gate is None or not gate.shown:
-        return False
-    via = gate.shown[-1].via
-    question = next((each for each in thread.comments() if each.url == via), None)
-    return (
-        question is not None
-        and question.edited
-        and question.updated_at <= spoken.comment.created_at
-    )
-
-
-def _say_what_counts_no_more(
-    run: Run, thread: Thread, writer: CommentWriter, around: JobContext
-) -> None:
-    """Tell the author of the comment that woke this job that it no longer counts, if it was edited
-    or the author lost the role after the gate had let it in and before it was carried out.
-    """
-    wake = around.wake
-    place = wake.thread or wake.issue
-    if wake.comment is None or wake.again:
-        return
-    comment = next((each for each in thread.comments(place) if each.id == wake.comment), None)
-    if comment is None or (comment.edited and not thread.may_have_written(comment)):
-        return
-    if any(key.startswith(f"comment-{comment.id}-") for key in run.state.seen):
-        return
-    if place not in {thread.number, thread.pull_of(run)}:
-        say_that_it_is_elsewhere(comment, thread, writer, place)
-        return
-    verdict = thread.verdict(comment)
-    if thread.said(comment) and isinstance(verdict, Denied):
-        text = messages.counts_no_more(verdict.sentence, thread.inputs.prefix, comment.id)
-        writer.answer(comment, place, "confused", text)
-
-
-def say_that_it_is_elsewhere(
-    comment: Comment, thread: Thread, writer: CommentWriter, place: int
-) -> None:
-    """Answer a command on a pull request that is none of a run, in that pull request."""
-    if thread.said(comment) and thread.may(comment):
-        reply = command_replies.other_pull_request(
-            issue=thread.number, address=writer.thread_address
-        )
-        writer.answer(comment, place, reply.reaction, reply.comment(str(comment.id)))
 
 
 def _mended(
@@ -306,28 +232,14 @@ def _refreshed(
     woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)
-        frozen = request_snapshot.snapshot_request(
-            issue, thread, request_snapshot.Given(around.payload if woken else None, spoken.comment)
+        draft = snapshot_request(
+            issue, thread, Given(around.payload if woken else None, spoken.comment)
         )
-        if frozen is None:
-            writer.say(
-                thread_change_replies.edited_since(command=writer.commands.say("refresh")), spoken
-            )
-            return
-        _told_anew(run, frozen.draft, spoken)
+        _told_anew(run, draft, spoken)
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
     writer.react(spoken.comment, "rocket")
-    if frozen.doubtful:
-        left_out = tuple(comment.url for comment in frozen.left_out)
-        links = writer.view(run).links
-        writer.say(
-            thread_change_replies.request_edited(
-                links, writer.commands, issue=frozen.edited, comments=left_out
-            ),
-            spoken,
-        )
 
 
 def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:

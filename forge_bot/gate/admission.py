@@ -57,8 +57,6 @@ class Admission:
         if self._wish.only_help:
             self._help()
             return GateOutcome(Result.HELPED, say("gate.admission.helped"), issue, verdict.by)
-        if trouble := self._said_for(verdict.by.login):
-            return GateOutcome(Result.UNVERIFIED, messages.plain(trouble), issue)
         if self._begins and self._wish.way is not Trigger.LABEL:
             # By this mark a workflow knows an issue without the label when it is closed.
             self._note(self._github.react_to_issue(issue, "eyes"))
@@ -115,19 +113,6 @@ class Admission:
         _, trouble = self._thread.say_once(mark, text, first=first)
         if trouble:
             warning(say("gate.admission.no_answer", reason=messages.plain(trouble)))
-
-    def _said_for(self, login: str) -> str:
-        """Write the command of a dispatch into the thread, where the run is told of it; return why
-        that failed. Our reaction shows that no other workflow of this account wrote it.
-        """
-        if not self._wish.words:
-            return ""
-        text, mark = messages.spoken(self._wish.words, login, self._around.run_url)
-        comment, trouble = self._thread.say_once(mark, text)
-        if comment is None:
-            return trouble
-        answer = self._github.react_to_comment(comment.id, "eyes")
-        return "" if answer.good else answer.told
 
     def _refused(self, refused: Denied) -> GateOutcome:
         result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED

@@ -3,15 +3,12 @@ Nothing with a reason.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Account, read_account
 from forge_bot.sentences import say
-
-LONGEST_INPUT = 65_000
-"""Characters of a dispatched command. GitHub's comments have 65,536 at most, and it becomes one."""
 
 _BRANCH = re.compile(
     r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-]"
@@ -21,15 +18,11 @@ _BRANCH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LabelAdded:
-    """Labels came to an issue: one was put on, or the issue was opened with some. `there` are all
-    that it has.
-    """
+    """Labels came to an issue: one was put on, or the issue was opened with some."""
 
     issue: int
     added: tuple[str, ...]
     sender: Account | None
-    opened: bool = False
-    there: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +49,9 @@ class CommentCreated:
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """Somebody started the workflow by hand or by the API, maybe with a command for an issue."""
+    """Somebody started the workflow by hand or by the API, so that the run of an issue goes on."""
 
     issue: int
-    command: str
     sender: Account | None
 
 
@@ -112,16 +104,11 @@ def _issue(payload: Node) -> Event:
         return Nothing(say("gate.events.on_a_pull_request"))
     if action in _NEW_STATE:
         return IssueStateChanged(issue, read_account(payload["sender"]))
-    there = _names(payload.items("issue", "labels"))
-    added = _names([payload["label"]]) if action == "labeled" else there
+    labels = [payload["label"]] if action == "labeled" else payload.items("issue", "labels")
+    added = tuple(name for label in labels if (name := label.text("name")))
     if not added:
         return Nothing(say("gate.events.no_label"))
-    sender = read_account(payload["sender"])
-    return LabelAdded(issue, added, sender, opened=action == "opened", there=there)
-
-
-def _names(labels: Iterable[Node]) -> tuple[str, ...]:
-    return tuple(name for label in labels if (name := label.text("name")))
+    return LabelAdded(issue, added, read_account(payload["sender"]))
 
 
 def _comment(payload: Node) -> Event:
@@ -174,10 +161,7 @@ def _dispatched(inputs: Node, payload: Node) -> Event:
         issue = int(written) or None
     if issue is None:
         return Nothing(say("gate.events.dispatch_without_issue"))
-    command = inputs.text("command").strip()
-    if len(command) > LONGEST_INPUT:
-        return Nothing(say("gate.events.dispatch_too_long"))
-    return Dispatched(issue, command, read_account(payload["sender"]))
+    return Dispatched(issue, read_account(payload["sender"]))
 
 
 def _check_suite(payload: Node) -> Event:

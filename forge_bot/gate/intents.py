@@ -31,9 +31,7 @@ class Trigger(StrEnum):
     DISPATCH = "dispatch"
     CHECKS = "checks"
     STATE = "state"
-    """The issue was closed or opened again, or got a label that modifies runs: whoever does so asks
-    for no run.
-    """
+    """The issue was closed or opened again: whoever does so asks for no run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +55,6 @@ class Intent:
     on_pull: bool = False
     check: int | None = None
     pulls: tuple[int, ...] = ()
-    words: str = ""
-    """The command of a dispatch as a comment would have it; empty for every other event."""
 
     @property
     def mistyped(self) -> tuple[Mistyped, ...]:
@@ -82,13 +78,8 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
     match event:
         case Nothing(reason):
             return NoIntent(reason)
-        case LabelAdded(issue, added, sender, there=there):
-            names, own = {label.casefold() for label in added}, inputs.label.casefold()
-            modifies = any(name.startswith(f"{own}:") for name in names)
-            if own not in names and modifies and own in {label.casefold() for label in there}:
-                attempt = Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: sender, **others})
-                return Intent(Trigger.STATE, issue, attempt)
-            if own not in names:
+        case LabelAdded(issue, added, sender):
+            if inputs.label.casefold() not in {label.casefold() for label in added}:
                 return NoIntent(say("gate.intents.other_label"))
             return Intent(
                 Trigger.LABEL,
@@ -100,8 +91,9 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
             return Intent(Trigger.STATE, issue, attempt)
         case CommentCreated():
             return _of_comment(event, inputs, others)
-        case Dispatched(issue, command, sender):
-            return _of_dispatch(issue, command, {ActorPart.SENDER: sender, **others}, inputs)
+        case Dispatched(issue, sender):
+            attempt = Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: sender, **others})
+            return Intent(Trigger.DISPATCH, issue, attempt)
         case CheckFailed(issue, pulls=pulls, check=check, sender=sender):
             attempt = Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: sender, **others})
             return Intent(Trigger.CHECKS, issue, attempt, check=check, pulls=pulls)
@@ -131,20 +123,6 @@ def _of_comment(
         event.comment,
         event.on_pull,
     )
-
-
-def _of_dispatch(
-    issue: int, command: str, people: dict[ActorPart, Account | None], inputs: Inputs
-) -> Intent | NoIntent:
-    if not command:
-        return Intent(Trigger.DISPATCH, issue, Attempt(RequestedOperation.RESUME, people))
-    # There `approve 3f9c2a1b` is enough, since nothing else can be meant.
-    short = not command.startswith(("/", inputs.prefix[0]))
-    words = f"{inputs.prefix} {command}" if short else command
-    said = parse_comment(words, inputs.prefix, bare=inputs.bare).said
-    if not said:
-        return NoIntent(say("gate.intents.dispatch_without_command"))
-    return Intent(Trigger.DISPATCH, issue, Attempt(deed_of(said), people), said, words=words)
 
 
 def deed_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:

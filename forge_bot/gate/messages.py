@@ -25,20 +25,6 @@ def reply_mark(comment: int) -> str:
     return f"{OWN_MARK}reply to={comment} -->"
 
 
-TAIL = "\n\n<sub>"
-"""Begins what stands below the words that were said for a person."""
-
-
-def spoken(words: str, login: str, run_url: str) -> tuple[str, str]:
-    """Return the comment that holds the command of somebody who started the workflow by hand, and
-    its mark: a run is told by comments only, and people see there who said what.
-    """
-    run = run_url.rpartition("/runs/")[2]
-    mark = f"{OWN_MARK}spoken by={login} run={run} -->"
-    said_by = say("gate.said_by_hand", login=login, run_url=run_url)
-    return f"{words}{TAIL}{said_by}</sub>\n\n{mark}", mark
-
-
 REFUSAL_MARK = f"{OWN_MARK}refusal -->"
 """The last line of the one answer in a thread to people who may not give commands there."""
 
@@ -100,14 +86,6 @@ def refusal(
                 prefix=prefix,
             )
     return f"{text}\n\n{refusal_mark(refused, comment)}"
-
-
-def counts_no_more(reason: str, prefix: str, comment: int) -> str:
-    """A comment was edited, or its author lost the role, between the gate, which let it in, and
-    its being carried out.
-    """
-    said = say("gate.nothing_was_done_begins", reason=reason, prefix=prefix)
-    return f"{said}\n\n{reply_mark(comment)}"
 
 
 def summary(result: Result, reason: str, floor: Role) -> str:

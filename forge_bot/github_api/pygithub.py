@@ -2,11 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Self
 from urllib.parse import quote
-
-from pydantic import AliasPath, Field
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, TextTooLong
 from forge_bot.github_api.check_runs import failed_checks
@@ -22,7 +19,6 @@ from forge_bot.github_api.types import (
     FailedCheck,
     FromGitHub,
     Issue,
-    IssueEvent,
     NewPullRequest,
     Permission,
     PullRequest,
@@ -37,29 +33,14 @@ LONGEST_BODY = 65_536
 _MOST_BYTES = 4 * LONGEST_BODY
 LONGEST_TITLE = 256
 _PATIENCE = 60.0
-_EDITED = (
-    "query($owner: String!, $name: String!, $number: Int!) "
-    "{ repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } } }"
-)
 _READY = (
     "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input:"
     " $input) { clientMutationId } }"
 )
 
 
-class _GivenReaction(FromGitHub):
-    content: str
-    login: str = Field(default="", validation_alias=AliasPath("user", "login"))
-
-
 class _Created(FromGitHub):
     id: int
-
-
-class _Edited(FromGitHub):
-    last_edited_at: datetime | None = Field(
-        validation_alias=AliasPath("data", "repository", "issue", "lastEditedAt"), strict=False
-    )
 
 
 class GitHub:
@@ -140,32 +121,6 @@ class GitHub:
         for first in found[:1]:
             self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.url)
         return tuple(each for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
-
-    def events(self, number: int) -> tuple[IssueEvent, ...]:
-        """Return the events of an issue, oldest first.
-
-        They include added and removed labels and changed titles.
-        """
-        errand = self._place.errand("github.requests.events_not_read", "issue", number=number)
-        return tuple(self._place.every(errand, f"/issues/{number}/events", IssueEvent))
-
-    def body_edited_at(self, number: int) -> datetime | None:
-        """Return the time of the last edit of an issue's body; None for a body without edits."""
-        errand = self._place.errand("github.requests.time_of_edit_not_read", "issue", number=number)
-        owner, _, name = self.name.partition("/")
-        answer = self._place.graphql(
-            errand, _EDITED, {"owner": owner, "name": name, "number": number}
-        )
-        return answer.read(_Edited).last_edited_at
-
-    def reactions_to_comment(self, comment_id: int) -> tuple[tuple[str, str], ...]:
-        """Return the reactions to a comment as pairs of login and reaction name."""
-        errand = self._place.errand(
-            "github.requests.reactions_not_read", "comment", comment=comment_id
-        )
-        path = f"/issues/comments/{comment_id}/reactions"
-        found = self._place.every(errand, path, _GivenReaction)
-        return tuple((each.login, each.content) for each in found if each.login)
 
     def role(self, login: str) -> RepositoryRole:
         """Return an account's permission here. An account that does not exist has none."""

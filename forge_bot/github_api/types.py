@@ -155,16 +155,6 @@ class Comment(FromGitHub):
         return self.updated_at != self.created_at
 
 
-class IssueEvent(FromGitHub):
-    """An event of an issue. `kind` is GitHub's word, such as labeled, unlabeled, renamed."""
-
-    kind: str = Field(default="", validation_alias="event")
-    actor: Author = GHOST
-    at: Time = Field(validation_alias="created_at")
-    label: Name = ""
-    via_app: ViaApp = Field(default="", validation_alias="performed_via_github_app")
-
-
 class Reaction(StrEnum):
     """The reactions that GitHub knows."""
 

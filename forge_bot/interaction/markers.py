@@ -10,7 +10,7 @@ from pydantic import Field
 
 from forge_bot.values import Frozen
 
-Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding", "spoken"]
+Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding"]
 
 _MARKER = re.compile(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
 _UNFIT = re.compile(r"[^\w./:@+]+")

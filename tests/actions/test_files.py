@@ -199,7 +199,7 @@ def test_only_these_events_are_listened_to(name: str) -> None:
         "workflow_dispatch": [],
         **({} if name == "without checks" else {"workflow_run": ["completed"]}),
     }
-    assert events["workflow_dispatch"]["inputs"].keys() == {"issue", "command"}
+    assert events["workflow_dispatch"]["inputs"].keys() == {"issue"}
 
 
 def test_each_leg_of_the_check_is_a_job() -> None:

@@ -59,9 +59,6 @@ def every_reply() -> list[CommentReply]:
     waits, works = scene.design_waits(), scene.at_work()
     return [
         command_replies.no_run(COMMANDS, label="forge"),
-        command_replies.other_pull_request(
-            issue=42, address="https://github.com/lighthouse/rota/issues/42"
-        ),
         command_replies.branch_gone(COMMANDS, tracking=f"{LINKS.question}"),
         command_replies.no_budget(works),
         command_replies.already_running(works),
@@ -177,28 +174,15 @@ def every_reply() -> list[CommentReply]:
             branch="feature/42-rota-next",
             said="GH013: Repository rule violations found",
         ),
-        thread_change_replies.comment_deleted(what="the comment with my progress"),
         thread_change_replies.issue_locked(LINKS),
         thread_change_replies.issue_transferred(
             LINKS, to="https://github.com/lighthouse/duty/issues/7"
         ),
         thread_change_replies.issue_gone(LINKS),
         thread_change_replies.label_removed(COMMANDS, label="forge"),
-        thread_change_replies.question_edited(COMMANDS),
         thread_change_replies.issue_closed(COMMANDS, why="not_planned", answer="/approve"),
         thread_change_replies.closed_and_asked(COMMANDS, by="ann"),
         thread_change_replies.base_is_gone(old="main", new="trunk"),
-        thread_change_replies.repository_renamed(
-            COMMANDS, old="lighthouse/rota", new="lighthouse/duty"
-        ),
-        thread_change_replies.request_edited(
-            LINKS, COMMANDS, comments=[f"{LINKS.repository}/issues/42#issuecomment-900001"]
-        ),
-        thread_change_replies.edited_since(command="/refresh"),
-        thread_change_replies.label_ignored(
-            COMMANDS, labels=[("forge:auto", "mallory"), ("forge:S", "")], role="write"
-        ),
-        thread_change_replies.label_too_late(COMMANDS, label="forge:auto"),
         failure_replies.workflow_push_refused(
             LINKS,
             COMMANDS,

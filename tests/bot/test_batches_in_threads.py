@@ -55,15 +55,6 @@ def test_an_abandoned_run_of_a_thread_cancels_its_batch(
     assert [each.cancelled for each in provider.batches] == [True]
 
 
-def test_a_label_for_batches_counts_only_from_somebody_who_may_give_commands(
-    stage: Stage, provider: BatchServer
-) -> None:
-    stage.hub.add_label(stage.repo, stage.issue, "forge:batch", by="maint", via_app="triage-app")
-    stage.label()
-    assert stage.said("reply occasion=label-ignored")
-    assert not provider.batches
-
-
 def test_a_batch_that_expires_or_lacks_the_answer_is_handed_in_again_and_then_the_thread_says_so(
     stage: Stage, provider: BatchServer
 ) -> None:

@@ -164,7 +164,6 @@ def test_words_of_others_do_nothing_in_any_sentence() -> None:
         ),
         thread_change_replies.issue_transferred(LINKS, to=HOSTILE),
         thread_change_replies.label_removed(COMMANDS, label=HOSTILE),
-        thread_change_replies.repository_renamed(COMMANDS, old=HOSTILE, new=HOSTILE),
         failure_replies.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
     ]
     for reply in said:

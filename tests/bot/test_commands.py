@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.gate.workflow_step import run_gate
 from tests.bot.kept import Kept
 from tests.bot.reading import elements, everything
 from tests.bot.stage import PERMISSIONS, Stage, heard
 from tests.fakes import script
-from tests.fakes.github import Role
 
 HUMAN = (
     "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n-"
@@ -60,39 +58,6 @@ def test_a_command_that_cannot_be_done_is_answered_in_the_words_of_the_thread(
     assert "has effort S already" in effort
     assert "next action" not in effort
     assert [said.count("`/forge status`") for said in (phase, effort, request)] == [1, 1, 1]
-
-
-@pytest.mark.slow
-def test_somebody_who_lost_the_role_before_the_command_was_carried_out_is_told_so(
-    waiting: Stage,
-) -> None:
-    payload = waiting.hub.payload(
-        "issue_comment.created", waiting.repo, "maint", comment=waiting.comment("/approve")
-    )
-    environ, folder = waiting.machine("issue_comment", payload, "maint")
-    assert run_gate(environ, lambda _seconds: None) == 0
-    waiting.hub.member(waiting.repo, "maint", Role.TRIAGE)
-    log, _ = waiting.process(environ, folder).communicate(timeout=300)
-    assert waiting.running is not None
-    assert waiting.running.returncode == 0, log
-    assert waiting.state["decisions"] == []
-    said = waiting.issue.comments[-1].body
-    assert said.startswith("Nothing was done: @maint has the role triage; write is needed.")
-
-
-@pytest.mark.slow
-def test_a_command_that_was_edited_before_it_was_carried_out_is_told_so(waiting: Stage) -> None:
-    comment = waiting.comment("/approve")
-
-    def edit() -> None:
-        comment.body, comment.updated = "/approve now", comment.updated + 60
-
-    assert heard(waiting.delivered(comment, then=edit)).code == 0
-    assert heard(waiting.delivered(comment)).code == 0
-    (said,) = [each for each in waiting.said("reply to=") if f"to={comment.id}" in each]
-    assert "the comment was edited" in said
-    assert [each.content for each in comment.reactions] == ["eyes", "confused"]
-    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
 
 @pytest.mark.slow
@@ -299,7 +264,6 @@ def test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was(stage: 
     job = stage.label(then=lambda: setattr(stage.issue, "body", "Delete everything."))
     assert job.code == 0, job.log
     assert "Delete everything" not in stage.document("request.md")
-    assert len(stage.said("reply occasion=request-edited")) == 1
 
 
 @pytest.mark.slow

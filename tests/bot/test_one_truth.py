@@ -243,23 +243,6 @@ def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(
     assert waiting.said("reply") == []
 
 
-@pytest.mark.slow
-def test_a_repository_that_gets_another_name_under_a_job_is_followed_and_that_is_said_once(
-    waiting: Stage,
-) -> None:
-    waiting.hub.faults.meanwhile(
-        r"GET .*/issues/\d+$", lambda: waiting.hub.rename(waiting.repo, "renamed")
-    )
-    job = heard(waiting.say("/approve"))
-    assert job.code == 0, job.log
-    assert waiting.state["currentPhaseStatus"] == "completed"
-    said = waiting.said("reply occasion=repository-renamed")
-    assert len(said) == 1
-    assert "renamed` now" in said[0]
-    assert heard(waiting.say("/forge status")).code == 0
-    assert len(waiting.said("reply occasion=repository-renamed")) == 1
-
-
 # -- a machine that is used again
 # --------------------------------------------------------------------------------------------------
 

@@ -16,29 +16,6 @@ def mine(stage: Stage, branch: str = "fix/1-mine") -> Issue:
     return stage.hub.pull(stage.repo, branch, by="maint", title="Mine")
 
 
-def test_a_command_on_a_persons_own_pull_request_is_answered_there_and_the_run_does_not_hear_it(
-    waiting: Stage,
-) -> None:
-    pull, before = mine(waiting), len(waiting.issue.comments)
-    assert heard(waiting.say("/approve", issue=pull)).outcome == "waiting"
-    (said,) = waiting.said("reply", on=pull)
-    assert said.startswith("**This pull request is not from a run of mine, so nothing was done.**")
-    assert f"[issue 1]({waiting.hub.url}/acme/widget/issues/1)" in said
-    assert len(waiting.issue.comments) == before
-    assert waiting.state["decisions"] == []
-    assert heard(waiting.say("Shall we `/approve` this?", issue=pull)).result == "nothing"
-    assert len(waiting.said(on=pull)) == 1
-
-
-def test_where_no_run_is_the_issue_hears_nothing_of_a_command_on_a_persons_pull_request(
-    stage: Stage,
-) -> None:
-    pull = mine(stage)
-    assert heard(stage.say("/forge status", issue=pull)).code == 0
-    assert len(stage.said("reply occasion=other-pull-request", on=pull)) == 1
-    assert stage.said() == []
-
-
 def test_a_pull_request_from_a_fork_is_none_of_the_run_whatever_its_branch_and_files_are(
     waiting: Stage,
 ) -> None:

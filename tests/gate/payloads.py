@@ -57,10 +57,10 @@ def labelled(label: str = "forge", *, by: Any = None) -> Json:
     }
 
 
-def dispatched(command: object = "", issue: object = "42", *, by: Any = None) -> Json:
+def dispatched(issue: object = "42", *, by: Any = None) -> Json:
     """The workflow started by hand."""
     return {
-        "inputs": {"issue": issue, "command": command},
+        "inputs": {"issue": issue},
         "sender": user() if by is None else by,
         "repository": {"id": REPOSITORY},
     }

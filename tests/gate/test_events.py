@@ -223,9 +223,9 @@ def test_a_name_that_nobody_can_have_is_nobodys(login: str) -> None:
 
 
 def test_a_label_comes_with_its_event_or_with_the_issue() -> None:
-    assert event("issues", labelled()) == LabelAdded(42, ("forge",), ANN, there=("forge",))
+    assert event("issues", labelled()) == LabelAdded(42, ("forge",), ANN)
     opened = {**labelled("forge"), "action": "opened", "label": None}
-    assert event("issues", opened) == LabelAdded(42, ("forge",), ANN, opened=True, there=("forge",))
+    assert event("issues", opened) == LabelAdded(42, ("forge",), ANN)
 
 
 def test_labels_on_pull_requests_start_nothing() -> None:
@@ -261,9 +261,7 @@ def test_a_comment_says_where_it_stands_and_whether_it_was_touched() -> None:
 
 @pytest.mark.parametrize("issue", ["42", "#42", " 42 ", 42])
 def test_a_dispatch_names_its_issue_in_any_form_people_use(issue: object) -> None:
-    assert event("workflow_dispatch", dispatched("approve", issue)) == Dispatched(
-        42, "approve", ANN
-    )
+    assert event("workflow_dispatch", dispatched(issue)) == Dispatched(42, ANN)
 
 
 @pytest.mark.parametrize(
@@ -271,12 +269,12 @@ def test_a_dispatch_names_its_issue_in_any_form_people_use(issue: object) -> Non
     ["", "0", "-1", "forty-two", "٤٢", "4 2", "99999999999", None, True, 4.2, [42], "42; rm"],
 )
 def test_a_dispatch_without_an_issue_is_nothing(issue: object) -> None:
-    assert isinstance(event("workflow_dispatch", dispatched("approve", issue)), Nothing)
+    assert isinstance(event("workflow_dispatch", dispatched(issue)), Nothing)
 
 
 def test_a_dispatch_through_the_api_is_one() -> None:
     payload = {"action": "go", "client_payload": {"issue": 42, "command": None}, "sender": user()}
-    assert event("repository_dispatch", payload) == Dispatched(42, "", ANN)
+    assert event("repository_dispatch", payload) == Dispatched(42, ANN)
 
 
 def test_failed_checks_count_on_a_branch_of_a_run_with_a_pull_request_here() -> None:

@@ -388,34 +388,6 @@ def test_on_other_pull_requests_the_gate_is_silent(
     assert (api.reactions, api.said(57), api.said(42)) == ([], [], [])
 
 
-def test_a_dispatch_gives_commands_or_wakes_the_run(gate: Gate, api: SmallApi) -> None:
-    assert gate("workflow_dispatch", dispatched("approve 3f9c2a1b")).wake["deed"] == "command"
-    assert gate("workflow_dispatch", dispatched("/forge --auto")).wake["deed"] == "start"
-    assert gate("workflow_dispatch", dispatched("")).wake["deed"] == "resume"
-    assert gate("workflow_dispatch", dispatched("approve now")).outputs["result"] == "mistyped"
-    assert (
-        gate(
-            "workflow_dispatch", dispatched("approve", by=user("bob")), GITHUB_ACTOR="bob"
-        ).outputs["result"]
-        == "refused"
-    )
-    # What somebody says by hand stands in the thread, with the sign that the gate wrote it.
-    spoken = [each for each in api.said() if "spoken by=ann run=77" in each]
-    assert len(spoken) == 1
-    assert spoken[0].startswith("/forge approve 3f9c2a1b\n")
-    # A command that begins a run also marks the issue, whose label may be missing.
-    marked = [("comment", "eyes"), ("issue", "eyes")]
-    assert [(kind, content) for kind, _, content in api.reactions] == marked
-
-
-def test_a_command_by_hand_that_cannot_be_written_down_makes_the_job_red(
-    gate: Gate, api: SmallApi
-) -> None:
-    api.trouble.append(Trouble("POST", "/comments", 403))
-    step = gate("workflow_dispatch", dispatched("approve"))
-    assert (step.code, step.outputs["proceed"]) == (5, "false")
-
-
 def test_failed_checks_of_a_run_wake_it_in_the_name_of_the_own_bot_only(
     gate: Gate, api: SmallApi
 ) -> None:
@@ -452,7 +424,7 @@ def test_no_output_can_be_set_by_what_strangers_write(gate: Gate) -> None:
         labelled(by=user(evil)),
         commented(f"/approve\n{evil}", by=user(f"bob {evil}")),
         commented("/approve now " + evil),
-        dispatched("/approve now " + evil),
+        dispatched(evil),
         commented("/approve", performed_via_github_app={"slug": evil}),
     ):
         event = {"label": "issues", "comment": "issue_comment"}.get(

@@ -12,7 +12,7 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Permission, Reaction
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
-from tests.github_api.asking import Asking, never
+from tests.github_api.asking import never
 
 
 @pytest.fixture
@@ -84,32 +84,6 @@ def test_a_comment_says_through_which_app_it_was_sent_and_what_sort_of_account_w
     found = bot.comments(1)
     assert [each.via_app for each in found] == ["some-app", ""]
     assert [each.author.kind for each in found] == [AccountKind.PERSON, AccountKind.ORGANISATION]
-
-
-def test_what_happened_to_an_issue_comes_with_who_did_it_and_through_which_app(
-    github: FakeGitHub, bot: GitHub, repo: Repository, issue: Issue
-) -> None:
-    assert bot.body_edited_at(1) is None
-    github.add_label(repo, issue, "forge:auto", by="helper", via_app="triage-app")
-    asked = Asking(github, github.actions_token(repo, issues="write"))
-    assert asked("DELETE", "+/issues/1/labels/forge:auto").status == 200
-    github.edit_issue(issue, by="mallory", title="Another", body="Other words.")
-    found = bot.events(1)
-    assert [(each.kind, each.label, each.actor.login, each.via_app) for each in found] == [
-        ("labeled", "forge", "ann", ""),
-        ("labeled", "forge:auto", "helper", "triage-app"),
-        ("unlabeled", "forge:auto", "github-actions[bot]", ""),
-        ("renamed", "", "mallory", ""),
-    ]
-    edited = bot.body_edited_at(1)
-    assert edited is not None
-    assert edited <= found[-1].at
-
-
-def test_reactions_come_with_who_gave_them(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
-    comment = github.comment(issue, "/forge")
-    bot.react_to_comment(comment.id, Reaction.ROCKET)
-    assert bot.reactions_to_comment(comment.id) == (("github-actions[bot]", "rocket"),)
 
 
 def test_a_comment_is_said_and_changed(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:

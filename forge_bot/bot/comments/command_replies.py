@@ -49,13 +49,6 @@ def branch_gone(commands: CommandNames, *, tracking: str) -> CommentReply:
     return refusal_of("replies.branch_gone", tracking=tracking, retry=retry, prefix=prefix)
 
 
-def other_pull_request(*, issue: int, address: str) -> CommentReply:
-    """A command on a pull request whose branch has a name like those of an issue's runs, and which
-    is of none of them.
-    """
-    return refusal_of("replies.other_pull_request", issue=issue, address=address)
-
-
 def no_budget(view: RunView) -> CommentReply:
     """More money or tokens for a run that nothing limits."""
     return refusal_of("replies.no_budget", now=_now(view), prefix=view.commands.prefix)

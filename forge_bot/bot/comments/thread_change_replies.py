@@ -1,11 +1,8 @@
 """Replies to a change of the thread: deleted, locked, moved, edited, labelled."""
 
-from collections.abc import Sequence
-
 from forge_bot.bot.comments.reply import (
     CommentReply,
     failure_of,
-    refusal_of,
     reply,
     reply_of,
 )
@@ -14,16 +11,6 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import say
-
-
-def comment_deleted(*, what: str) -> CommentReply:
-    """A comment of the bot is gone."""
-    return reply_of("thread.comment_deleted", what=escape.plain(what, 60))
-
-
-def question_edited(commands: CommandNames) -> CommentReply:
-    """Somebody changed the comment with the open question, so an approval may mean another text."""
-    return refusal_of("thread.question_edited", tone="warning", approve=commands.say("approve"))
 
 
 def issue_locked(links: Links) -> CommentReply:
@@ -82,83 +69,6 @@ def closed_and_asked(commands: CommandNames, *, by: str) -> CommentReply:
     return reply_of("thread.closed_and_asked", by=escape.code(by), abandon=abandon)
 
 
-def repository_renamed(commands: CommandNames, *, old: str, new: str) -> CommentReply:
-    """The repository has another name now."""
-    before, after = escape.code(old), escape.code(new)
-    return reply_of("thread.repository_renamed", again=commands.again, old=before, new=after)
-
-
 def base_is_gone(*, old: str, new: str) -> CommentReply:
     """The branch that the run began from was renamed or deleted; the change goes to another."""
     return reply_of("thread.base_is_gone", old=escape.code(old), new=escape.code(new))
-
-
-def request_edited(
-    links: Links, commands: CommandNames, *, issue: bool = True, comments: Sequence[str] = ()
-) -> CommentReply:
-    """The issue was edited after somebody had asked for a run of it, or comments were edited, which
-    do not count then.
-
-    GitHub does not tell us by whom.
-    """
-    detail = say(
-        "thread.request_edited.detail",
-        request=links.artifact("request.md"),
-        refresh=commands.say("refresh"),
-    )
-    named = "".join(
-        f"\n- [{say('thread.comment', number=url.rpartition('-')[2])}]({url})"
-        for url in comments[:10]
-    )
-    left_out = say("thread.request_edited.left_out", named=named) if comments else ""
-    headline = (
-        say("thread.request_edited.headline")
-        if issue
-        else say("thread.request_edited.headline_of_comments")
-    )
-    return reply(
-        "request-edited", headline, "\n\n".join(part for part in (detail, left_out) if part)
-    )
-
-
-def edited_since(*, command: str) -> CommentReply:
-    """Title or text of the issue were edited after the command, and what stood there before is not
-    known.
-    """
-    return refusal_of(
-        "thread.edited_since", tone="warning", outcome=Outcome.WAITING, command=command
-    )
-
-
-def label_ignored(
-    commands: CommandNames, *, labels: Sequence[tuple[str, str]], role: str
-) -> CommentReply:
-    """Labels that modify a run, each with who added it, and none of those people could approve."""
-    unnamed = say("thread.label_ignored.unnamed_account")
-    named = "".join(
-        "\n- "
-        + say(
-            "thread.label_ignored.added_by",
-            label=escape.code(name),
-            by=escape.code(by) if by else unnamed,
-        )
-        for name, by in labels
-    )
-    return reply_of(
-        "thread.label_ignored",
-        role=escape.plain(role),
-        named=named,
-        abandon=commands.say("abandon"),
-        prefix=commands.prefix,
-    )
-
-
-def label_too_late(commands: CommandNames, *, label: str) -> CommentReply:
-    """A label that modifies runs was put on while one was under way."""
-    return reply_of(
-        "thread.label_too_late",
-        label=escape.code(label),
-        effort=commands.say("effort", "L"),
-        abandon=commands.say("abandon"),
-        prefix=commands.prefix,
-    )
