@@ -26,13 +26,18 @@ def say(name: str, /, **values: object) -> str:
 
     The first part of a name is its file. A sentence with several forms takes that for `count`.
     """
-    topic, _, key = name.partition(".")
-    spoken = os.environ.get(VARIABLE) or ENGLISH
-    language = spoken if key in read_topic(spoken, topic) else ENGLISH
-    found = read_topic(language, topic)[key]
+    language, found = find_sentence(name)
     if not isinstance(found, str):
         found = found[_form_of(language)(values["count"])]
     return found.format(**values)
+
+
+def find_sentence(name: str) -> tuple[str, str | list[str]]:
+    """Return the language of a sentence, and the sentence as it is written there."""
+    topic, _, key = name.partition(".")
+    spoken = os.environ.get(VARIABLE) or ENGLISH
+    language = spoken if key in read_topic(spoken, topic) else ENGLISH
+    return language, read_topic(language, topic)[key]
 
 
 def hint_of(error: "ForgeError") -> str:

@@ -104,8 +104,8 @@ _NOT_FOR_PEOPLE = {
 """What the code of these rooms says to programs, or into the output of commands."""
 _GIVEN_BY: dict[str, set[str]] = {"say": set(), "errand": {"repository"}}
 """The functions that say a sentence by its name, with the values that they give by themselves."""
-_REPLIES = {"reply_of", "refusal_of", "failure_of"}
-_FORM_OF_REPLY = {"tone", "outcome"}
+_TEMPLATES = {"language", "replies"}
+"""Files that are no sentences: replies are templates, each of which has an example elsewhere."""
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _MARKS = re.compile(r"\[/?[a-z ]*\]|`[^`]*`|forge-bot")
 """Marks of rich, code, and our own name."""
@@ -134,7 +134,7 @@ def catalogue(language: str) -> dict[str, Forms]:
         f"{file.stem}.{name}": [found] if isinstance(found, str) else found
         for file in sorted((templates() / "sentences" / language).glob("*.*"))
         for name, found in read_topic(language, file.stem).items()
-        if file.stem != "language"
+        if file.stem not in _TEMPLATES
     }
 
 
@@ -178,38 +178,12 @@ def calls() -> Iterator[tuple[set[str], set[str]]]:
         yield names_in(node.args[0]), given | _GIVEN_BY[name_of(node.func)]
 
 
-@cache
-def replies() -> dict[str, set[str]]:
-    """The tables of sentences that have a reply's headline and detail, with the values for both."""
-    return {
-        name: {str(each.arg) for each in node.keywords} - _FORM_OF_REPLY
-        for node in nodes()
-        if isinstance(node, ast.Call) and name_of(node.func) in _REPLIES
-        for name in strings(node.args[0])
-    }
-
-
-def strings(node: ast.AST) -> list[str]:
-    """The texts that are written out in a piece of code."""
-    return [
-        each.value
-        for each in ast.walk(node)
-        if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    ]
-
-
-def of_reply(table: str) -> tuple[str, str]:
-    return f"{table}.headline", f"{table}.detail"
-
-
 def test_every_name_in_the_code_is_a_sentence_and_every_sentence_is_said() -> None:
     written = {
         name for node in nodes() if isinstance(node, ast.Constant) for name in names_in(node)
     }
     written |= {str(at.value) for node in says() if isinstance(at := node.args[0], ast.Constant)}
     written |= {kind.hint for kind in registry().values()} - {""}
-    written |= {name for table in replies() for name in of_reply(table)}
-    written -= set(replies())
     assert sorted(written - set(SENTENCES)) == []
     assert sorted(set(SENTENCES) - written) == []
 
@@ -224,19 +198,8 @@ def test_every_call_gives_the_values_that_its_sentence_has_places_for() -> None:
     assert wrong == {}
 
 
-def test_every_reply_gives_the_values_that_its_headline_and_detail_have_places_for() -> None:
-    assert len(replies()) > 40
-    wrong = {
-        table: given
-        for table, given in replies().items()
-        if set[str]().union(*(placeholders(SENTENCES[name]) for name in of_reply(table))) != given
-    }
-    assert wrong == {}
-
-
 def test_sentences_of_tables_have_places_for_what_their_calls_give() -> None:
     called = {name for names, _ in calls() for name in names}
-    called |= {name for table in replies() for name in of_reply(table)}
     given = [values for names, values in calls() if not names]
     assert {
         name

@@ -4,8 +4,7 @@ state: a closing and what was said after it have their times on GitHub.
 
 from datetime import datetime
 
-from forge_bot.bot.comments import thread_change_replies
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.job_context import Wake
 from forge_bot.bot.thread import Thread
 from forge_bot.gate.grammar import TALK
@@ -23,7 +22,7 @@ def stopped_by_closing(
     if issue.closed_at is None or asked_since(run, issue.closed_at, thread, wake):
         return None
     answer = "" if run.state.gate is None else commands.say(run.state.gate.options[0])
-    return thread_change_replies.issue_closed(commands, why=issue.state_reason, answer=answer)
+    return reply("issue_closed", commands=commands, why=issue.state_reason, answer=answer)
 
 
 def asked_since(run: Run, closed: datetime, thread: Thread, wake: Wake) -> str:

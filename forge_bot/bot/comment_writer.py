@@ -7,9 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from forge_bot.bot import approved_patches
-from forge_bot.bot.comments import failure_replies
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.bot.error_comments import reply_to_error
@@ -137,7 +136,7 @@ class CommentWriter:
 
     def cancelled(self) -> CommentReply:
         """Somebody cancelled the job."""
-        return failure_replies.cancelled(self.commands)
+        return reply("cancelled", commands=self.commands)
 
     def track(self, view: RunView, *, at_once: bool = True) -> bool:
         """Bring the tracking comment up to date; without `at_once` not more often than GitHub

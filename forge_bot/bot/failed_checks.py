@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import command_replies, failure_replies
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.command_replies import reply_with_state
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
 from forge_bot.engine.reports import ChecksFailed
 from forge_bot.git import blob_id
@@ -45,7 +46,7 @@ def examine_failed_checks(
     failed, address = github.failed_checks(pull), f"{writer.address}/pull/{pull}"
     ours = [check for check in failed if can_mend(check)]
     if not ours and any(check.conclusion == _WAITS for check in failed):
-        return failure_replies.checks_wait(pull_request=address)
+        return reply("checks_wait", pull_request=address)
     if not ours:
         named = [f"{check.name}: {check.conclusion}" for check in failed]
         return command_replies.no_fix(writer.view(run), checks=named, pull_request=address)
@@ -55,7 +56,8 @@ def examine_failed_checks(
     raw = run.workspace.write(name, strike(document(ours[:_MOST_CHECKS])))
     key = f"checks-{run.tree.head().commit}"
     run.tell(ChecksFailed(key=key, at=now(), artifact=name, blob=blob_id(raw), checks=names))
-    return command_replies.fixing(writer.view(run), checks=names, round_=round_, most=CHECK_ROUNDS)
+    view = writer.view(run)
+    return reply_with_state("fixing", view, checks=names, round=round_, most=CHECK_ROUNDS)
 
 
 def can_mend(check: FailedCheck) -> bool:

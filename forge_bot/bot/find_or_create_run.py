@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
@@ -56,8 +56,8 @@ def _no_run(supervisor: "Supervisor") -> CommentReply:
     """
     tracking = supervisor.thread.written("tracking")
     if tracking is not None and f"{supervisor.around.url}/tree/" in tracking.body:
-        return command_replies.branch_gone(supervisor.commands, tracking=tracking.url)
-    return command_replies.no_run(supervisor.commands, label=supervisor.inputs.label)
+        return reply("branch_gone", commands=supervisor.commands, tracking=tracking.url)
+    return reply("no_run", commands=supervisor.commands, label=supervisor.inputs.label)
 
 
 def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
@@ -137,7 +137,7 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     _looked_around(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
-    shown = command_replies.taken(writer.commands, line="", words=wish.text, unread=False)
+    shown = command_replies.taken(writer.commands, line="", words=wish.text)
     if asked is not None and shown is not None:
         writer.say(shown, asked)
     return info

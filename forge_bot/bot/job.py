@@ -10,9 +10,8 @@ from pathlib import Path
 from threading import Thread
 from types import FrameType
 
-from forge_bot.bot.comments import failure_replies
 from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.job_context import read_job_context
@@ -127,7 +126,7 @@ class _Visit:
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
-            return ended_by(failure_replies.unexpected(self._links(), self._words()))
+            return ended_by(reply("unexpected", links=self._links(), commands=self._words()))
 
     def _reason(self, error: ForgeError) -> ForgeError:
         """Return the cause of an error: the issue may be gone because the repository is."""

@@ -3,7 +3,9 @@
 import re
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
+from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.next_step import pull_request_link
+from forge_bot.bot.comments.reply import Markdown, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
@@ -29,7 +31,12 @@ from forge_bot.runs.publishing.publish_result import (
 )
 from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer, push_aside
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.finding_issues import IssueResult, approved_issues, opened_sentence
+from forge_bot.runs.steps.finding_issues import (
+    ISSUES,
+    IssueResult,
+    approved_issues,
+    opened_sentence,
+)
 from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.values import PhaseId
 
@@ -85,8 +92,9 @@ class Publication:
                     )
                 )
         except (PermissionMissing, GitHubRefused) as error:
-            said, view = issues_by_hand(run, phase), self.writer.view(run)
-            self.writer.say_once(command_replies.issues_by_hand(view, said=error.message), run.name)
+            said, issues = issues_by_hand(run, phase), self.writer.view(run).links.named(ISSUES)
+            by_hand = reply("issues_by_hand", message=error.message, issues=Markdown(issues))
+            self.writer.say_once(by_hand, run.name)
             return PublishResult(detail=f"{opened_sentence(results)}; {error.message}; {said}")
         detail = opened_sentence(results)
         self.writer.say_once(command_replies.issues_opened(results), run.name)
@@ -102,7 +110,13 @@ class Publication:
             if offered.conflicts:
                 view, aside = self.writer.view(run), push_aside(run, offered)
                 self.writer.say_once(
-                    command_replies.people_in_conflict(view, files=offered.conflicts, aside=aside)
+                    reply(
+                        "people_in_conflict",
+                        files=offered.conflicts,
+                        branch=view.offered,
+                        aside=aside,
+                        compare=view.links.compare(view.offered, aside),
+                    )
                 )
         return offered
 
@@ -117,8 +131,15 @@ class Publication:
             return True
         if not run.repository.contains(pull.head_sha, offered.tip):
             view = self.writer.view(run)
-            merged = pull.state is PullState.MERGED
-            self.writer.say_once(command_replies.pull_request_over(view, merged=merged))
+            self.writer.say_once(
+                reply(
+                    "pull_request_over",
+                    state=pull.state.value,
+                    pull_request=pull_request_link(view),
+                    branch=view.branch,
+                    compare=view.compare(view.state.branch),
+                )
+            )
         return False
 
     def refresh(self, run: Run) -> None:
@@ -142,9 +163,20 @@ class Publication:
         """Tell people what only they can do: push some files, and start some checks."""
         view = self.writer.view(run)
         for name, files in view.patches.items():
+            apply = (
+                f"git fetch\ngit switch {view.offered}\n"
+                f"git show {view.links.commit}:{view.links.workspace}/{name} |\n"
+                "  git apply --index --include='.github/workflows/*'\n"
+                "git commit -m 'Change the workflows'\ngit push"
+            )
             self.writer.say_once(
-                failure_replies.workflow_files(
-                    view.links, view.commands, files=files, patch=name, branch=view.offered
+                reply(
+                    "workflow_files",
+                    links=view.links,
+                    commands=view.commands,
+                    files=files,
+                    patch=name,
+                    apply=apply,
                 )
             )
         if (
@@ -152,7 +184,7 @@ class Publication:
             and self.writer.thread.inputs.policy.own == ACTIONS
             and _checked_on_pull_requests(run)
         ):
-            self.writer.say_once(failure_replies.checks_wait(pull_request=run.state.pull_request))
+            self.writer.say_once(reply("checks_wait", pull_request=run.state.pull_request))
 
     def _pull_request(self, run: Run) -> PublishResult:
         offered = self._offered(run)
@@ -165,9 +197,7 @@ class Publication:
             view = view.replace(state=state)
         text, base = self._text(run, view), target_of(run)
         if base != state.base_branch:
-            self.writer.say_once(
-                thread_change_replies.base_is_gone(old=state.base_branch, new=base), run.name
-            )
+            self.writer.say_once(reply("base_is_gone", old=state.base_branch, new=base), run.name)
         new = NewPullRequest(
             title=text.title,
             body=text.body,

@@ -15,8 +15,8 @@ from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, thread_commands
 from forge_bot.bot.closed_issue import asked_since, stopped_by_closing
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_text
-from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff
@@ -55,6 +55,7 @@ from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.settings import Config
+from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Tier
 
 MOST_TURNS = 60
@@ -147,9 +148,8 @@ class Supervisor:
                 info = self.given_way(info)
                 continue
             if self._unlabelled:
-                return ended_by(
-                    thread_change_replies.label_removed(self.commands, label=self.inputs.label)
-                )
+                label = self.inputs.label
+                return ended_by(reply("label_removed", commands=self.commands, label=label))
             if self.cancelled.is_set():
                 return ended_by(self.writer.cancelled())
             if ended is not None:
@@ -224,7 +224,7 @@ class Supervisor:
     def _tell_of_closing(self, run: Run, at: datetime, closed: CommentReply | None) -> None:
         """Say once that the run stands because the issue was closed, or goes on nevertheless."""
         by = asked_since(run, at, self.thread, self.around.wake)
-        goes_on = thread_change_replies.closed_and_asked(self.commands, by=by)
+        goes_on = reply("closed_and_asked", commands=self.commands, by=by)
         self.writer.say_once(closed or goes_on, run.name)
 
     def _look_at_checks(self, run: Run) -> None:
@@ -273,10 +273,14 @@ class Supervisor:
         """
         kept = keep_run(run, push=True)
         if kept.trouble:
-            view = self.writer.view(run)
             self.writer.say_once(
-                failure_replies.record_not_kept(
-                    view.links, run=run.name, branch=run.state.branch, said=kept.trouble
+                reply(
+                    "record_not_kept",
+                    links=self.writer.view(run).links,
+                    run=run.name,
+                    branch=run.state.branch,
+                    records=RECORD_BRANCHES[0],
+                    message=kept.trouble,
                 )
             )
 
@@ -295,7 +299,7 @@ class Supervisor:
         if self.wall is not None:
             self.wall.hand_over(self.repository, info, questions)
             return Outcome.WAITING, (
-                command_replies.used_up(self.commands) if self.wall.last else None
+                reply("used_up", commands=self.commands) if self.wall.last else None
             )
         for spoken in questions:
             stopped, answer = self.shift.answer(info, spoken)

@@ -9,7 +9,8 @@ from forge_bot.bot import command_reports, failed_checks
 from forge_bot.bot.command_reports import Telling
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.command_replies import reply_with_state
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.request_snapshot import Given, snapshot_request
@@ -138,7 +139,7 @@ def _talk(
         case said.Start() if run.state.ended:
             return command_replies.ended_already(view)
         case said.Start():
-            return command_replies.already_running(view)
+            return reply_with_state("already_running", view)
         case _:
             return command_replies.asked_for_help(view, writer.commands)
 
@@ -164,7 +165,7 @@ def _told(
     try:
         report = command_reports.report_of(command, spoken.utterance, run.pipeline, run.state)
         if report is None:
-            writer.say(command_replies.resumed(writer.view(run), by=spoken.by), spoken)
+            writer.say(reply_with_state("resumed", writer.view(run), by=spoken.by), spoken)
             return
         if isinstance(report, Answered):
             report = with_options(run, report)
@@ -175,7 +176,7 @@ def _told(
         return
     budget = run.state.budget
     if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
-        writer.say(command_replies.no_budget(writer.view(run)), spoken)
+        writer.say(reply_with_state("no_budget", writer.view(run)), spoken)
         return
     if (shown := _taken(spoken, report, thread, writer)) is not None:
         writer.say(shown, spoken)
@@ -197,8 +198,8 @@ def _taken(
             words = report.notes
         case _:
             pass
-    line = split_lines(spoken.comment.body)[spoken.command.line - 1]
-    return command_replies.taken(writer.commands, line=line, words=words, unread=unread)
+    line = split_lines(spoken.comment.body)[spoken.command.line - 1] if unread else ""
+    return command_replies.taken(writer.commands, line=line, words=words)
 
 
 def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
@@ -216,13 +217,13 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
         if report is not None:
             run.tell(report)
     except UpToDate:
-        writer.say(command_replies.up_to_date(writer.view(run), base=base), spoken)
+        writer.say(reply_with_state("up_to_date", writer.view(run), base=base), spoken)
         return
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
     paths = report.paths if isinstance(report, BaseConflicted) else ()
-    writer.say(command_replies.updated(writer.view(run), base=base, conflicts=paths), spoken)
+    writer.say(reply_with_state("updated", writer.view(run), base=base, conflicts=paths), spoken)
 
 
 def _refreshed(
@@ -281,12 +282,12 @@ def _refusal(
         case AnswerNotOffered() if gate is not None:
             return command_replies.not_offered(view, gate, answer=answer)
         case NotesRequired():
-            return command_replies.notes_missing(commands)
+            return reply("notes_missing", commands=commands)
         case RunEnded():
             return command_replies.ended_already(view)
         case NoGateOpen() if decisions and isinstance(command, said.Approve | said.Reject):
             return command_replies.already_answered(view, decisions[-1])
         case NoGateOpen():
-            return command_replies.nothing_to_answer(view, answer=answer)
+            return reply_with_state("nothing_to_answer", view, answer=answer)
         case _:
             return command_replies.cannot(commands, error)

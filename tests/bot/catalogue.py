@@ -1,7 +1,11 @@
 """One example of every sentence in the catalogue."""
 
-from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
-from forge_bot.bot.comments.reply import CommentReply
+from typing import Any
+
+from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.next_step import pull_request_link, standing
+from forge_bot.bot.comments.reply import CommentReply, Markdown, reply
+from forge_bot.bot.error_comments import failed
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
@@ -56,142 +60,93 @@ def said_at_the_gate() -> list[str]:
 
 
 def every_reply() -> list[CommentReply]:
+    """Return an example of each table of `replies.toml`, but for the next steps of a run, which
+    `scene` has.
+    """
     waits, works = scene.design_waits(), scene.at_work()
+    shown = command_replies.taken(COMMANDS, line="/approve", words="2a with it should be `sch`")
+    assert shown is not None
+    refused = ReportRejected("The request has not changed.", hint="Edit the issue first.")
+    no_permission = PermissionMissing("Actions may not open pull requests.", hint="Allow it.")
+    home = "https://github.com/lighthouse/rota"
+    issues = [
+        IssueResult(number=43, url=f"{home}/issues/43", title="SCAN-001: rota/a.py", opened=True),
+        IssueResult(number=17, url=f"{home}/issues/17", title="SCAN-002: 9 findings", opened=False),
+    ]
     return [
-        command_replies.no_run(COMMANDS, label="forge"),
-        command_replies.branch_gone(COMMANDS, tracking=f"{LINKS.question}"),
-        command_replies.no_budget(works),
-        command_replies.already_running(works),
         command_replies.ended_already(scene.done()),
-        command_replies.nothing_to_answer(works, answer="approve"),
         command_replies.stale_approval(waits, gate(), given="0badcafe"),
         command_replies.already_answered(works, decision()),
         command_replies.not_offered(waits, gate(), answer="done"),
-        command_replies.notes_missing(COMMANDS),
-        *(
-            each
-            for each in (
-                command_replies.taken(
-                    COMMANDS, line="/approve", words="2a with it should be `sch`", unread=True
-                ),
-            )
-            if each is not None
-        ),
+        shown,
         command_replies.asked_for_help(waits, COMMANDS),
         command_replies.asked_for_status(works),
         command_replies.asked_for_cost(works),
-        command_replies.resumed(works, by="ann"),
-        command_replies.cannot(
-            COMMANDS, ReportRejected("The request has not changed.", hint="Edit the issue first.")
-        ),
+        command_replies.cannot(COMMANDS, refused),
         command_replies.answered("Because `rota` counts days from the first.", "why not zero?"),
-        command_replies.fixing(works, checks=["test", "lint"], round_=1, most=2),
-        command_replies.updated(works, base="main", conflicts=["rota/cli.py"]),
-        command_replies.up_to_date(works, base="main"),
         command_replies.no_fix(
-            scene.delivered(),
-            checks=["deploy: cancelled"],
-            pull_request="https://github.com/lighthouse/rota/pull/57",
+            scene.delivered(), checks=["deploy: cancelled"], pull_request=f"{home}/pull/57"
         ),
-        command_replies.pull_request_by_hand(
-            works,
-            PermissionMissing("Actions may not open pull requests.", hint="Allow it."),
-            url="https://github.com/octo/rota/compare/main...x",
-        ),
-        command_replies.issues_opened(
-            [
-                IssueResult(
-                    number=43,
-                    url="https://github.com/lighthouse/rota/issues/43",
-                    title="SCAN-001: rota/broken.py",
-                    opened=True,
-                ),
-                IssueResult(
-                    number=17,
-                    url="https://github.com/lighthouse/rota/issues/17",
-                    title="SCAN-002: 9 findings",
-                    opened=False,
-                ),
-            ]
-        ),
-        command_replies.issues_by_hand(works, said="Issues are disabled for this repo"),
-        command_replies.pull_request_over(scene.delivered(), merged=True),
-        command_replies.people_in_conflict(
-            scene.delivered(),
-            files=[f"rota/file{number}.py" for number in range(7)],
-            aside="fix/42-names-2",
-        ),
-        command_replies.used_up(COMMANDS),
-        failure_replies.key_missing(LINKS, COMMANDS, secret="ANTHROPIC_API_KEY"),
-        failure_replies.key_refused(
-            LINKS, COMMANDS, provider="Anthropic", secret="ANTHROPIC_API_KEY"
-        ),
-        failure_replies.rate_limited(COMMANDS, provider="Anthropic", until="in 14 minutes"),
-        failure_replies.batch_under_way(
-            COMMANDS,
-            said=(
-                "A question waits in the batch msgbatch_01 of anthropic:claude-sonnet-5-5 since"
-                " 2026-09-01 08:15 UTC."
-            ),
-        ),
-        failure_replies.credit_used_up(COMMANDS, provider="Anthropic"),
-        failure_replies.model_down(
-            COMMANDS,
-            provider="The model",
-            said="The provider of `anthropic:x` failed, after 5 attempts: overloaded",
-        ),
-        failure_replies.not_taken(
-            LINKS,
-            COMMANDS,
-            what="the comment with the question",
-            said="Validation Failed: body is too long",
-        ),
-        failure_replies.archived(LINKS, COMMANDS),
-        failure_replies.git_down(
-            COMMANDS, occasion="git-006", said="The requested URL returned error: 502"
-        ),
-        failure_replies.github_limited(COMMANDS, seconds=3000),
-        failure_replies.branch_protected(
-            LINKS,
-            COMMANDS,
-            branch="feature/42-rota-next",
-            said="GH013: Repository rule violations found",
-        ),
-        failure_replies.may_not_push(
-            LINKS, COMMANDS, said="Permission to octo/rota.git denied to github-actions[bot]"
-        ),
-        failure_replies.workflow_files(
-            LINKS,
-            COMMANDS,
-            files=(".github/workflows/ci.yml",),
-            patch="held-1.patch",
-            branch="feat/42-rota-next",
-        ),
-        failure_replies.checks_wait(pull_request="https://github.com/lighthouse/rota/pull/57"),
-        failure_replies.record_not_kept(
-            LINKS,
-            run="20260102-42-rota-next",
-            branch="feature/42-rota-next",
-            said="GH013: Repository rule violations found",
-        ),
-        thread_change_replies.issue_locked(LINKS),
-        thread_change_replies.issue_transferred(
-            LINKS, to="https://github.com/lighthouse/duty/issues/7"
-        ),
-        thread_change_replies.issue_gone(LINKS),
-        thread_change_replies.label_removed(COMMANDS, label="forge"),
-        thread_change_replies.issue_closed(COMMANDS, why="not_planned", answer="/approve"),
-        thread_change_replies.closed_and_asked(COMMANDS, by="ann"),
-        thread_change_replies.base_is_gone(old="main", new="trunk"),
-        failure_replies.workflow_push_refused(
-            LINKS,
-            COMMANDS,
-            said="refusing to allow a GitHub App to update workflow `.github/workflows/ci.yml`",
-        ),
-        failure_replies.cancelled(COMMANDS),
-        failure_replies.no_sandbox(LINKS, COMMANDS),
-        failure_replies.failed(
-            NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS
-        ),
-        failure_replies.unexpected(LINKS, COMMANDS),
+        command_replies.pull_request_by_hand(works, no_permission, url=f"{home}/compare/main...x"),
+        command_replies.issues_opened(issues),
+        failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
+        *(reply(name, **example(name)) for name in PLAIN),
     ]
+
+
+PLAIN = (
+    *("no_run", "branch_gone", "no_budget", "already_running", "nothing_to_answer"),
+    *("notes_missing", "resumed", "fixing", "updated", "up_to_date", "used_up", "issues_by_hand"),
+    *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
+    *("batch_under_way", "credit_used_up", "model_down", "not_taken", "git_down"),
+    *("github_limited", "branch_protected", "archived", "may_not_push", "workflow_files"),
+    *("workflow_push_refused", "checks_wait", "record_not_kept", "cancelled", "no_sandbox"),
+    *("unexpected", "issue_locked", "issue_transferred", "issue_gone", "label_removed"),
+    *("issue_closed", "closed_and_asked", "base_is_gone"),
+)
+"""The replies that need no more of a run than a sentence does."""
+
+
+_OF_OTHERS = {
+    "label": "forge",
+    "answer": "approve",
+    "by": "ann",
+    "base": "main",
+    "branch": "fix/42-rota",
+    "message": "GH013: Repository rule violations found",
+    "secret": "OPENAI_API_KEY",
+    "run": "20260102-42-rota-next",
+    "old": "main",
+    "new": "trunk",
+    "to": "https://github.com/lighthouse/duty/issues/7",
+}
+
+
+def example(name: str, hostile: str = "") -> dict[str, Any]:
+    """Return values for a reply, with hostile words where somebody else's stand."""
+    run = scene.delivered()
+    others = {key: hostile or words for key, words in _OF_OTHERS.items()}
+    linked = {"branch": run.branch, "pull_request": pull_request_link(run)}
+    return {
+        "commands": COMMANDS,
+        "links": LINKS,
+        "now": standing(scene.at_work()),
+        "tracking": LINKS.question,
+        "checks": [hostile or "test", "lint"],
+        "conflicts": [hostile or "rota/cli.py"],
+        "files": [hostile or "rota/cli.py"] * 7,
+        "round": 1,
+        "most": 2,
+        "issues": Markdown(run.links.named("issues.md")),
+        "state": "merged",
+        "pull_request": LINKS.job,
+        "compare": run.compare(run.offered),
+        "aside": "fix/42-names-2",
+        "until": "in 14 minutes",
+        "patch": "held-1.patch",
+        "apply": "git fetch",
+        "records": "forge-bot/records",
+        "why": "not_planned",
+        **others,
+        **(linked if name in {"already_running", "pull_request_over"} else {}),
+    }

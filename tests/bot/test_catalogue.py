@@ -1,18 +1,19 @@
 """Every sentence of the catalogue: short, quiet, with a way out, and with an example here."""
 
-import inspect
 import re
 
 import pytest
 
-from forge_bot.bot.comments import command_replies, failure_replies, thread_change_replies
-from forge_bot.bot.comments.reply import CommentReply
-from forge_bot.errors import BadConfig, DiskFull
+from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.reply import CommentReply, reply
+from forge_bot.bot.error_comments import failed
+from forge_bot.errors import BadConfig, DiskFull, NoTestCommand
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.outcome import Outcome
+from forge_bot.sentences import read_topic
 from tests.bot import scene
-from tests.bot.catalogue import COMMANDS, LINKS, every_reply, gate, said_at_the_gate
+from tests.bot.catalogue import COMMANDS, LINKS, PLAIN, every_reply, example, gate, said_at_the_gate
 from tests.bot.reading import acts, elements, everything, shown
 
 EVERY = {reply.occasion: reply for reply in every_reply()}
@@ -21,44 +22,36 @@ HOSTILE = (
 )
 
 
-def constructors() -> set[str]:
-    found: set[str] = set()
-    for module in (command_replies, failure_replies, thread_change_replies):
-        functions = inspect.getmembers(module, inspect.isfunction)
-        found |= {
-            name
-            for name, function in functions
-            if function.__module__ == module.__name__ and not name.startswith("_")
-        }
-    return found
+def test_every_reply_has_an_example() -> None:
+    tables = {name.partition(".")[0] for name in read_topic("en", "replies")} - {"phrases"}
+    next_steps = {"completed", "unneeded", "abandoned", "all_but_done", "waiting", "working"}
+    named = {NoTestCommand.code.lower(): "failed"}
+    assert {named.get(name, name).replace("-", "_") for name in EVERY} == tables - next_steps
+    assert len(EVERY) == len(every_reply())
 
 
-def test_every_constructor_has_an_example() -> None:
-    assert len(EVERY) == len(every_reply()) == len(constructors())
-
-
-@pytest.mark.parametrize("reply", EVERY.values(), ids=EVERY.keys())
-def test_every_sentence_is_short_quiet_and_shows_a_way_out(reply: CommentReply) -> None:
-    said = reply.comment("900001")
+@pytest.mark.parametrize("made", EVERY.values(), ids=EVERY.keys())
+def test_every_sentence_is_short_quiet_and_shows_a_way_out(made: CommentReply) -> None:
+    said = made.comment("900001")
     assert acts(said) == []
     assert len(shown(said)) < 1_750
-    assert len(shown(reply.headline)) < 110
-    assert reply.headline[-1] in ".?" or reply.occasion in {"help", "cost"}
+    assert len(shown(made.headline)) < 110
+    assert made.headline[-1] in ".?" or made.occasion in {"help", "cost"}
     way_out = elements(said, "code", "a") or re.search(r"\bsay\b|here is a new one", said)
     assert way_out
     found = markers.read_marker(said)
     assert found is not None
-    assert found.fields == {"occasion": reply.occasion, "to": "900001"}
+    assert found.fields == {"occasion": made.occasion, "to": "900001"}
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [reply for reply in EVERY.values() if reply.outcome is not None],
-    ids=lambda reply: reply.occasion,
+    "made",
+    [made for made in EVERY.values() if made.outcome is not None],
+    ids=lambda made: made.occasion,
 )
-def test_what_ends_an_invocation_is_never_called_done(reply: CommentReply) -> None:
-    assert reply.outcome is not Outcome.DONE
-    assert reply.reaction != "rocket"
+def test_what_ends_an_invocation_is_never_called_done(made: CommentReply) -> None:
+    assert made.outcome is not Outcome.DONE
+    assert made.reaction != "rocket"
 
 
 def test_something_that_failed_is_red() -> None:
@@ -98,9 +91,9 @@ def test_an_answer_that_is_not_taken_is_answered_with_those_that_are() -> None:
 
 
 def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> None:
-    reply = command_replies.asked_for_help(None, CommandNames(prefix="/robot", short=False))
-    assert "/robot approve" in reply.detail
-    assert "/forge" not in reply.detail
+    made = command_replies.asked_for_help(None, CommandNames(prefix="/robot", short=False))
+    assert "/robot approve" in made.detail
+    assert "/forge" not in made.detail
     assert EVERY["help"].detail.startswith("Your turn: please read")
 
 
@@ -115,28 +108,27 @@ def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
 
 
 def test_where_nothing_has_begun_the_way_out_is_to_begin_and_of_a_question_to_ask_again() -> None:
-    begin = failure_replies.rate_limited(CommandNames(repeat="/forge"), provider="Anthropic")
+    begin = reply("rate_limited", commands=CommandNames(repeat="/forge"), until="")
     assert "Say /forge in some minutes" in shown(begin.detail)
     assert "branch" not in begin.detail
-    ask = failure_replies.key_refused(
-        LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY"
-    )
+    commands = CommandNames(repeat="/forge ask …")
+    ask = reply("key_refused", links=LINKS, commands=commands, secret="KEY")
     assert "Then say /forge ask …" in shown(ask.detail)
 
 
 def test_advice_for_a_terminal_is_said_in_the_words_of_the_thread() -> None:
-    reply = failure_replies.failed(DiskFull("There is no room on /tmp."), LINKS, COMMANDS)
-    assert "forge-bot resume" not in reply.detail
-    assert shown(reply.detail).count("/forge retry") == 1
+    made = failed(DiskFull("There is no room on /tmp."), LINKS, COMMANDS)
+    assert "forge-bot resume" not in made.detail
+    assert shown(made.detail).count("/forge retry") == 1
 
 
 def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
-    reply = failure_replies.failed(
+    made = failed(
         BadConfig("The configuration is not right.", details=("budget: not a number",)),
         LINKS,
         COMMANDS,
     )
-    text = shown(reply.comment())
+    text = shown(made.comment())
     for part in (
         "The configuration is not right.",
         "budget: not a number",
@@ -146,26 +138,16 @@ def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
         assert part in text
         # What is named above stands above.
         text = text.partition(part)[2]
-    assert reply.outcome is Outcome.REFUSED
+    assert made.outcome is Outcome.REFUSED
 
 
 def test_words_of_others_do_nothing_in_any_sentence() -> None:
     said = [
-        command_replies.no_run(COMMANDS, label=HOSTILE),
-        command_replies.nothing_to_answer(scene.at_work(), answer=HOSTILE),
         command_replies.stale_approval(scene.design_waits(), gate(), given=HOSTILE),
         command_replies.not_offered(scene.design_waits(), gate(), answer=HOSTILE),
-        command_replies.resumed(scene.at_work(), by=HOSTILE),
-        failure_replies.model_down(COMMANDS, provider=HOSTILE, said=HOSTILE),
-        failure_replies.not_taken(LINKS, COMMANDS, what=HOSTILE, said=HOSTILE),
-        failure_replies.branch_protected(LINKS, COMMANDS, branch=HOSTILE, said=HOSTILE),
-        failure_replies.workflow_files(
-            LINKS, COMMANDS, files=(HOSTILE,) * 9, patch="held-1.patch", branch="fix/42-x"
-        ),
-        thread_change_replies.issue_transferred(LINKS, to=HOSTILE),
-        thread_change_replies.label_removed(COMMANDS, label=HOSTILE),
-        failure_replies.failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
+        failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
+        *(reply(name, **example(name, HOSTILE)) for name in PLAIN),
     ]
-    for reply in said:
-        assert acts(reply.comment("1")) == [], reply.occasion
-        assert elements(reply.comment("1"), "img", "details") == [], reply.occasion
+    for each in said:
+        assert acts(each.comment("1")) == [], each.occasion
+        assert elements(each.comment("1"), "img", "details") == [], each.occasion

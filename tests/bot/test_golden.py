@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.comments import failure_replies
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.job_summary import summary
+from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.gate.help import command_table, flag_table
 from forge_bot.interaction.command_names import CommandNames
@@ -47,7 +47,7 @@ COMMENTS: dict[str, Callable[[], str]] = {
     "tracking-done": lambda: tracking(scene.done()),
     "tracking-abandoned": lambda: tracking(scene.abandoned()),
     "tracking-in-trouble": lambda: tracking(
-        scene.in_trouble(failure_replies.cancelled(CommandNames()))
+        scene.in_trouble(reply("cancelled", commands=CommandNames()))
     ),
     **{
         f"checkpoint-{name}": lambda made=made: checkpoint(made())

@@ -6,10 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.bot.comments import failure_replies
 from forge_bot.bot.comments.job_summary import exit_code, summary
 from forge_bot.bot.comments.next_step import next_move
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.engine.state import TaskState, TaskStatus
@@ -40,15 +39,16 @@ def test_somebody_who_is_not_needed_reads_that_first() -> None:
 
 
 def test_what_is_in_the_way_comes_before_the_work() -> None:
-    trouble = failure_replies.rate_limited(CommandNames(), provider="Anthropic")
+    trouble = reply("rate_limited", commands=CommandNames(), until="")
     assert (
-        first_words(tracking(scene.in_trouble(trouble))) == "Anthropic lets me ask no more for now."
+        first_words(tracking(scene.in_trouble(trouble)))
+        == "The model's provider lets me ask no more for now."
     )
 
 
 def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
     ended = scene.done().model_copy(
-        update={"trouble": failure_replies.unexpected(scene.LINKS, CommandNames())}
+        update={"trouble": reply("unexpected", links=scene.LINKS, commands=CommandNames())}
     )
     assert first_words(tracking(ended)) == "Done."
 
@@ -183,12 +183,14 @@ def test_the_same_view_gives_the_same_bytes() -> None:
         (scene.budget_used_up, Outcome.BUDGET),
         (scene.abandoned, Outcome.ABANDONED),
         (
-            lambda: scene.in_trouble(failure_replies.unexpected(scene.LINKS, CommandNames())),
+            lambda: scene.in_trouble(
+                reply("unexpected", links=scene.LINKS, commands=CommandNames())
+            ),
             Outcome.FAILED,
         ),
         (
             lambda: scene.in_trouble(
-                failure_replies.key_missing(scene.LINKS, CommandNames(), secret="KEY")
+                reply("key_missing", links=scene.LINKS, commands=CommandNames(), secret="KEY")
             ),
             Outcome.REFUSED,
         ),
@@ -233,11 +235,14 @@ def test_the_comment_is_found_again_by_its_last_line() -> None:
 
 
 def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:
-    trouble = failure_replies.key_refused(
-        scene.LINKS, CommandNames(repeat="/forge ask …"), provider="Anthropic", secret="KEY"
+    trouble = reply(
+        "key_refused",
+        links=scene.LINKS,
+        commands=CommandNames(repeat="/forge ask …"),
+        secret="KEY",
     )
     said = tracking(scene.design_waits().model_copy(update={"trouble": trouble}))
-    assert first_words(said) == "Anthropic does not accept the key."
+    assert first_words(said) == "The model's provider does not accept the key."
     assert "Your turn: please read design.md and decide." in shown(said)
     assert "/approve 50753fa" in shown(said)
 

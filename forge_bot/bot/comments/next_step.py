@@ -1,16 +1,14 @@
 """The first part of every comment: the state of the run, and whether somebody has to act."""
 
-from forge_bot.bot.comments.reply import CommentReply, reply, reply_of
+from forge_bot.bot.comments.reply import CommentReply, Markdown, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason
-from forge_bot.github_api.types import PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
-from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import say
 from forge_bot.values import NothingToDo, RunStatus
 
@@ -38,79 +36,48 @@ def _in_trouble(view: RunView, trouble: CommentReply) -> CommentReply:
     return trouble.replace(detail=f"{trouble.detail}\n\n**{asked.headline}** {asked.detail}")
 
 
-def pull_request_link(view: RunView) -> str:
+def pull_request_link(view: RunView) -> Markdown:
     """Return the pull request, at the beginning of a sentence or cell, as a link with its number if
     the address has one.
     """
     address = view.state.pull_request
     number = address.rstrip("/").rpartition("/")[2]
     if number.isdigit():
-        return f"[{say('words.pull_request_begins', number=number)}]({address})"
-    return f"[{say('words.the_pull_request_begins')}]({address})"
+        return Markdown(f"[{say('words.pull_request_begins', number=number)}]({address})")
+    return Markdown(f"[{say('words.the_pull_request_begins')}]({address})")
 
 
 def _completed(view: RunView) -> CommentReply:
-    state = view.state
+    state, verification = view.state, view.state.verification
     if state.nothing_to_do is not None:
         return _unneeded(view, state.nothing_to_do)
-    red = state.verification is not None and state.verification.red
-    caution = say("progress.completed.red_and_accepted") if red else ""
-    if state.verification is not None and state.verification.requirements is not None:
-        caution += "".join(f" {escape.line(each)}" for each in state.verification.requirements.said)
-    link = pull_request_link(view)
-    if state.pull_request and view.pull_state is PullState.MERGED:
-        detail = say("progress.completed.merged", pull_request=link, caution=caution)
-    elif state.pull_request and view.pull_state is PullState.CLOSED:
-        detail = say("progress.completed.closed", pull_request=link, caution=caution)
-    elif state.pull_request:
-        detail = say("progress.completed.pull_request", pull_request=link, caution=caution)
-    else:
-        compare = view.compare(view.offered)
-        detail = say(
-            "progress.completed.branch",
-            branch=escape.code(view.offered),
-            compare=compare,
-            caution=caution,
-        )
-    tone = "warning" if red else "tip"
+    checked = verification.requirements if verification is not None else None
     return reply(
         "completed",
-        say("progress.completed.headline"),
-        detail,
-        tone=tone,
-        reaction="rocket",
-        outcome=Outcome.DONE,
+        pull_request=pull_request_link(view),
+        state=view.pull_state.value if state.pull_request else "",
+        offered=view.offered,
+        compare=view.compare(view.offered),
+        red=verification is not None and verification.red,
+        notes=checked.said if checked is not None else (),
     )
 
 
 def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
     """Return the end of a run that changed nothing, with its evidence."""
-    summary = view.links.named(view.pipeline.summary) if view.pipeline.summary else ""
-    told = say("progress.unneeded.document", summary=summary) if summary else ""
-    evidence = escape.document(found.evidence).text
-    thanks = say("progress.unneeded.detail", document=told)
-    detail = f"{UNNEEDED[found.why]}\n\n{evidence}\n\n{thanks}"
+    summary = view.pipeline.summary
     return reply(
-        "completed",
-        say("progress.unneeded.headline"),
-        detail,
-        tone="tip",
-        reaction="rocket",
-        outcome=Outcome.DONE,
-    )
+        "unneeded",
+        why=Markdown(UNNEEDED[found.why]),
+        evidence=Markdown(escape.document(found.evidence).text),
+        summary=Markdown(view.links.named(summary)) if summary else "",
+    ).replace(occasion="completed")
 
 
 def _abandoned(view: RunView) -> CommentReply:
     last = view.state.decisions[-1] if view.state.decisions else None
-    by = (
-        say("progress.abandoned.by", by=escape.code(last.by))
-        if last is not None and last.answer == "abandon"
-        else ""
-    )
-    branch, prefix = view.branch, view.commands.prefix
-    return reply_of(
-        "progress.abandoned", outcome=Outcome.ABANDONED, by=by, branch=branch, prefix=prefix
-    )
+    by = last.by if last is not None and last.answer == "abandon" else ""
+    return reply("abandoned", branch=view.branch, by=by, commands=view.commands)
 
 
 # -- a question
@@ -119,16 +86,19 @@ def _abandoned(view: RunView) -> CommentReply:
 
 def _asked(view: RunView, gate: OpenGate) -> CommentReply:
     if "post" in gate.options:
-        return reply_of("progress.all_but_done", "waiting")
-    outcome = Outcome.BUDGET if gate.reason is Reason.BUDGET else Outcome.WAITING
-    tone = "warning" if gate.reason is not None else "important"
+        return reply("all_but_done").replace(occasion="waiting")
     begin = asked_for(view, gate)
     return reply(
         "waiting",
-        say("progress.your_turn", request=f"{begin[:1].lower()}{begin[1:]}"),
-        _how_to_answer(view, gate),
-        tone=tone,
-        outcome=outcome,
+        commands=view.commands,
+        request=Markdown(f"{begin[:1].lower()}{begin[1:]}"),
+        exceptional=gate.reason is not None,
+        over_budget=gate.reason is Reason.BUDGET,
+        more=view.commands.raise_budget(view.state.budget),
+        subject=gate.subject,
+        question=view.links.question,
+        options=gate.options,
+        digest=short(gate.digest),
     )
 
 
@@ -148,36 +118,6 @@ def asked_for(view: RunView, gate: OpenGate) -> str:
     return escape.line(said) if said else say("progress.asked_for.decision")
 
 
-def _how_to_answer(view: RunView, gate: OpenGate) -> str:
-    typed = view.commands.say
-    words = f"{escape.line(gate.subject)}\n\n" if gate.subject else ""
-    where = (
-        say("progress.how_to_answer.where", question=view.links.question)
-        if view.links.question
-        else ""
-    )
-    if "done" in gate.options:
-        return f"{words}{where}" + say(
-            "progress.how_to_answer.done", done=typed("done"), skip=typed("skip")
-        )
-    answers = {
-        "approve": say(
-            "progress.how_to_answer.to_go_on", approve=typed("approve", short(gate.digest))
-        ),
-        "reject": say("progress.how_to_answer.to_have_it_done_again", reject=typed("reject")),
-    }
-    offered = [answers[option] for option in gate.options if option in answers]
-    if gate.reason is Reason.BUDGET:
-        offered.append(
-            say(
-                "progress.how_to_answer.to_allow_more",
-                more=view.commands.raise_budget(view.state.budget),
-            )
-        )
-    ways = say("progress.how_to_answer.or").join(offered)
-    return f"{words}{where}" + say("progress.how_to_answer.answer", answers=ways)
-
-
 # -- the work
 # --------------------------------------------------------------------------------------------------
 
@@ -194,19 +134,18 @@ def _nearly_spent(budget: Budget) -> str:
 def _working(view: RunView) -> CommentReply:
     state = view.state
     phase = view.pipeline.phase(state.current_phase)
-    detail = say("progress.working.nothing_is_needed")
-    if isinstance(phase, TasksPhase | TaskReviewPhase) and state.tasks:
-        settled = sum(task.settled for task in state.tasks)
-        detail = say(
-            "progress.working.tasks_settled", settled=settled, count=len(state.tasks), detail=detail
-        )
-    if isinstance(phase, PublishPhase):
-        detail = say("progress.working.being_delivered")
-    if left := _nearly_spent(state.budget):
-        detail += say("progress.working.budget_left", left=left)
+    by_task = isinstance(phase, TasksPhase | TaskReviewPhase)
     return reply(
         "working",
-        say("progress.working.headline", label=view.label(phase.id)),
-        detail,
-        reaction="eyes",
+        label=Markdown(view.label(phase.id)),
+        delivered=isinstance(phase, PublishPhase),
+        settled=sum(task.settled for task in state.tasks),
+        count=len(state.tasks) if by_task else 0,
+        left=Markdown(_nearly_spent(state.budget)),
     )
+
+
+def standing(view: RunView) -> Markdown:
+    """Return the state of the run in one or two sentences."""
+    move = next_move(view)
+    return Markdown(f"{move.headline} {move.detail.partition(chr(10))[0]}".strip())

@@ -1,20 +1,35 @@
-"""One message of the bot: its text, its form, and the outcome of the invocation."""
+"""One message of the bot: its text, its form, and the outcome of the invocation.
 
-from collections.abc import Sequence
+A reply is a table of `replies.toml`: its `headline` and `detail` are Jinja templates, and `tone`,
+`reaction` and `outcome` say how it is given.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal
 
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from pydantic import Field
 
 from forge_bot.interaction import markers
 from forge_bot.interaction.folded_sections import Tone, alert
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import VARIABLE, find_sentence, listed
+from forge_bot.text_format import code_block
 from forge_bot.values import Frozen
 
 Reaction = Literal["eyes", "rocket", "confused", "+1"]
 """The receipt on the comment that is answered: seen, done, not done, taken."""
-_MOST_FILES = 5
+_MOST_NAMES = 5
+_FORMS = ("headline", "detail", "tone", "reaction", "outcome")
+
+
+class Markdown(str):
+    """Words that are Markdown already. Any other value in a reply is shown as plain words."""
+
+    __slots__ = ()
 
 
 class CommentReply(Frozen):
@@ -47,65 +62,63 @@ class CommentReply(Frozen):
         return alert(self.tone, self.text)
 
 
-def reply(
-    occasion: str,
-    headline: str,
-    detail: str = "",
-    *,
-    tone: Tone = "note",
-    reaction: Reaction = "+1",
-    outcome: Outcome | None = None,
-) -> CommentReply:
-    """Return the words for one occasion."""
-    return CommentReply(
-        occasion=occasion,
-        headline=headline,
-        detail=detail,
-        tone=tone,
-        reaction=reaction,
-        outcome=outcome,
+def reply(name: str, /, **values: object) -> CommentReply:
+    """Return the reply of a table of `replies.toml`, with these values in its words."""
+    templates = _templates(os.environ.get(VARIABLE, ""))
+    words = {form: _rendered(templates, f"{name}.{form}", values) for form in _FORMS}
+    outcome = words.pop("outcome")
+    return CommentReply.model_validate(
+        {form: text for form, text in words.items() if text}
+        | {
+            "occasion": name.replace("_", "-"),
+            "outcome": Outcome[outcome.upper()] if outcome else None,
+        }
     )
 
 
-def reply_of(
-    table: str,
-    occasion: str = "",
-    reaction: Reaction = "+1",
-    *,
-    tone: Tone = "note",
-    outcome: Outcome | None = None,
-    **values: object,
-) -> CommentReply:
-    """Return the reply whose `headline` and `detail` stand in a table of sentences. The table is
-    named like the occasion, unless one has several.
-    """
-    name = occasion or table.rpartition(".")[2].replace("_", "-")
-    headline, detail = (say(f"{table}.{part}", **values) for part in ("headline", "detail"))
-    return reply(name, headline, detail, tone=tone, reaction=reaction, outcome=outcome)
+def _rendered(templates: Environment, name: str, values: dict[str, object]) -> str:
+    return templates.get_template(name).render(values).strip()
 
 
-def refusal_of(
-    table: str, *, tone: Tone = "note", outcome: Outcome | None = None, **values: object
-) -> CommentReply:
-    """Return the reply to what is not done, from a table of sentences."""
-    return reply_of(table, "", "confused", tone=tone, outcome=outcome, **values)
+@cache
+def _templates(_language: str) -> Environment:
+    """Return the templates of one language."""
+    # The templates are our own; what is Markdown escapes what is put into it.
+    found = Environment(  # noqa: S701
+        loader=FunctionLoader(_template),
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    filters: dict[str, Callable[..., str]] = {
+        "as_is": Markdown,
+        "plain": _markdown(escape.plain),
+        "line": _markdown(escape.line),
+        "code": _markdown(escape.code),
+        "codes": _markdown(_codes),
+        "block": _markdown(code_block),
+        "fenced": _markdown(escape.fenced),
+    }
+    found.filters.update(filters)
+    return found
 
 
-def failure_of(
-    table: str,
-    occasion: str = "",
-    *,
-    outcome: Outcome = Outcome.FAILED,
-    tone: Tone = "caution",
-    **values: object,
-) -> CommentReply:
-    """Return the reply to something that went wrong, from a table of sentences."""
-    return reply_of(table, occasion, "confused", tone=tone, outcome=outcome, **values)
+def _template(name: str) -> str:
+    try:
+        return str(find_sentence(f"replies.{name}")[1])
+    except KeyError:
+        return ""
 
 
-def first_files(paths: Sequence[str]) -> str:
-    """Return the first paths as code, and how many more there are."""
-    named = [escape.code(path) for path in paths[:_MOST_FILES]]
-    if (more := len(paths) - _MOST_FILES) > 0:
-        named.append(say("words.more_files", count=more))
-    return listed(named)
+def _markdown(escaped: Callable[..., str]) -> Callable[..., Markdown]:
+    return lambda *given: Markdown(escaped(*given))
+
+
+def _harmless(value: object) -> str:
+    return value if isinstance(value, Markdown) else escape.plain(str(value))
+
+
+def _codes(names: Sequence[str], row: str = "words.and") -> str:
+    """Return the first names as code, and how many more there are."""
+    shown = [escape.code(name, 100) for name in names]
+    return listed(shown, row, _MOST_NAMES)

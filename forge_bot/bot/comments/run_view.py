@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.bot.comments.reply import CommentReply, Markdown
 from forge_bot.github_api.types import PullState
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
@@ -41,9 +41,9 @@ class RunView(RunFacts):
         return self.links.compare(self.target or self.state.base_branch, branch)
 
     @property
-    def branch(self) -> str:
+    def branch(self) -> Markdown:
         """The run's branch, as a link to its newest commit."""
-        return f"[{escape.code(self.state.branch)}]({self.links.tree})"
+        return Markdown(f"[{escape.code(self.state.branch)}]({self.links.tree})")
 
     @property
     def offered(self) -> str:
