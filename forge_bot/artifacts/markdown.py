@@ -72,12 +72,6 @@ _TAG = re.compile(r"<[^<>]*>")
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"))
 
 
-# These mark bold runs and code spans in marked lines. They are removed from the input.
-BOLD, PLAIN = "\x02", "\x03"
-CODE, TEXT = "\x04", "\x05"
-MARKS = BOLD + PLAIN + CODE + TEXT
-
-
 class BlockKind(Enum):
     """The kind of a visible block."""
 
@@ -133,15 +127,6 @@ class Block(Frozen):
         return tuple(line.strip() for line in self.text.split("\n") if line.strip())
 
     @property
-    def marked_lines(self) -> tuple[str, ...]:
-        """The lines with marks that patterns can match.
-
-        Bold runs are between `BOLD` and `PLAIN`, code is between `CODE` and `TEXT`.
-        """
-        marked = "".join(map(_marked, self.spans)).replace(PLAIN + BOLD, "")
-        return tuple(one_line(line) for line in marked.split("\n") if line.strip(MARKS + " \t"))
-
-    @property
     def empty(self) -> bool:
         """Return whether the block has no visible content."""
         return not (self.text + "".join(self.cells)).translate(_INVISIBLE).strip()
@@ -155,17 +140,12 @@ def read_blocks(markdown: str) -> tuple[Block, ...]:
     Source: https://spec.commonmark.org/0.31.2/. Struck-out words, comments and pictures are left
     out of the text; code spans are text.
     """
-    return tuple(_blocks(_parser().parse(markdown.translate(dict.fromkeys(map(ord, MARKS))))))
+    return tuple(_blocks(_parser().parse(markdown)))
 
 
 def one_line(text: str) -> str:
     """Replace each run of white space in the text by one blank."""
     return " ".join(text.translate(_INVISIBLE).split())
-
-
-def _marked(span: InlineSpan) -> str:
-    text = f"{CODE}{span.text}{TEXT}" if span.code else span.text
-    return BOLD + text.replace("\n", f"{PLAIN}\n{BOLD}") + PLAIN if span.strong else text
 
 
 def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:

@@ -1,7 +1,7 @@
 """Read the sections of a document."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 
@@ -72,24 +72,6 @@ def blocks_within(markdown: str, heading: str) -> Iterator[Block]:
             level = block.level if block.text.strip().casefold() == heading.casefold() else 0
         elif level:
             yield block
-
-
-def without_asides(blocks: Sequence[Block], is_aside: Callable[[str], object]) -> list[Block]:
-    """Return the blocks that count: without quotes and code, and without the sections whose heading
-    marks an aside.
-    """
-    heard: list[Block] = []
-    aside = 0
-    for block in blocks:
-        if block.kind is BlockKind.HEADING and (not aside or block.level <= aside):
-            aside = block.level if is_aside(block.text) else 0
-        if (
-            not aside
-            and not block.quoted
-            and block.kind in {BlockKind.HEADING, BlockKind.TEXT, BlockKind.ROW, BlockKind.HTML}
-        ):
-            heard.append(block)
-    return heard
 
 
 def blocks_below(markdown: str, heading: str) -> list[Block]:

@@ -2,7 +2,7 @@
 
 import graphlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
@@ -83,35 +83,25 @@ def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
 
 
 def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    """Yield a problem for the first cycle, if there is one."""
     order = {task.id: number for number, task in enumerate(tasks)}
     graph = {
         task.id: [other for other in task.depends_on if other in order and other != task.id]
         for task in tasks
     }
-    while (cycle := _one_cycle(graph)) is not None:
-        start = cycle.index(min(cycle, key=order.__getitem__))
-        way = [*cycle[start:], *cycle[:start], cycle[start]]
-        message = (
-            f"these tasks wait for each other: {' → '.join(way)}; take one of the dependencies out"
-        )
-        yield Problem(place=place(way[0]), message=message, fatal=True)
-        graph = {
-            node: [other for other in others if other not in cycle]
-            for node, others in graph.items()
-            if node not in cycle
-        }
-
-
-def _one_cycle(graph: Mapping[TaskId, Sequence[TaskId]]) -> list[TaskId] | None:
-    """Return the tasks of one cycle, each followed by one that it depends on."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
         # The sorter lists each node before the one that needs it, and the first one again at the
         # end.
-        cycle: list[TaskId] = error.args[1]
-        return cycle[:0:-1]
-    return None
+        cycle: list[TaskId] = error.args[1][:0:-1]
+        start = cycle.index(min(cycle, key=order.__getitem__))
+        circle = [*cycle[start:], *cycle[:start], cycle[start]]
+        message = (
+            f"these tasks wait for each other: {' → '.join(circle)}; take one of the dependencies"
+            " out"
+        )
+        yield Problem(place=place(circle[0]), message=message, fatal=True)
 
 
 def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:

@@ -1,72 +1,81 @@
-"""Read tasks.md: its tasks, its problems, and which tasks may run."""
+"""Read tasks.md in its one form: its tasks, and the lines that are not in that form."""
 
 import re
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
 from forge_bot.artifacts.task_checks import check, place
-from forge_bot.artifacts.task_fields import (
-    Field,
-    Fields,
-    names_mode,
-    read_fields,
-    starts_with_field,
-)
-from forge_bot.artifacts.task_values import ID, read_mode
-from forge_bot.artifacts.whole_task import whole_criteria
-from forge_bot.values import Frozen, Problem, TaskId, TaskMode, TaskSpec
+from forge_bot.artifacts.waves import normal_path
+from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 
-_HEADING = re.compile(
-    rf"^\W*task\s+(?:\#|no\.?\s*)?(?P<id>{ID}|[A-Z](?=\s*[:.)–—-]))(?:\s*[:.)–—-]\s*|\s+|$)"
-    rf"(?P<title>.*)$",
-    re.IGNORECASE | re.DOTALL,
+_ID = r"(?:[A-Za-z]{1,12}-?)?\d+(?:\.\d+)*[a-z]?"
+_HEADING = re.compile(rf"Task (?P<id>{_ID}): (?P<title>\S.*)", re.DOTALL)
+_ALMOST_HEADING = re.compile(r"\W*task\b", re.IGNORECASE)
+_LEVEL = 2
+_FIELD = re.compile(
+    r"(?:- )?(?P<name>mode|files|depends_on|acceptance criteria):\s*(?P<value>.*)", re.IGNORECASE
 )
-_UNNUMBERED = re.compile(r"^\W*task\s*[:–—-]\s*(?P<title>\S.*)$", re.IGNORECASE | re.DOTALL)
-_MARKER = re.compile(r"\s*\[(?P<mode>sequential|parallel|human[ _-]?gate)\]\s*$", re.IGNORECASE)
+_ALMOST_FIELD = re.compile(
+    r"[\W_]*(?:mode|files|depends[ _-]on|dependencies|acceptance(?:[ _]criteria)?)[\W_]*:",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"[-*] (?:\[[ xX]\] )?(?P<text>\S.*)")
+_IDS = re.compile(rf"\[(?P<ids>(?:{_ID}(?:, ?{_ID})*)?)\]")
+_PATH = re.compile(r"`(?P<quoted>[^`*?]+)`|(?P<bare>[^\s`*?]+)")
 _SIGN = re.compile(r"[\\`*_\[\]<>~#&!|]")
 """Characters that can mean something in a line of Markdown."""
-_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->")
-_MACHINE_FENCES = {"", "yaml", "yml"}
 _MODES = ", ".join(mode.value for mode in TaskMode)
 
 
-class _Section(Frozen):
+class _Field(StrEnum):
+    """The fields of a task, as they are written."""
+
+    MODE = "mode"
+    FILES = "files"
+    DEPENDS_ON = "depends_on"
+    ACCEPTANCE = "acceptance criteria"
+
+
+_LISTED = (_Field.FILES, _Field.ACCEPTANCE)
+_FORMS = {
+    _Field.MODE: f"write it as one of {_MODES}",
+    _Field.FILES: "list one path a line below it, such as - `src/a.py`",
+    _Field.DEPENDS_ON: "write the numbers of tasks, such as depends_on: [1, 2], or []",
+    _Field.ACCEPTANCE: "list the criteria below it, such as - [ ] AC-1: …",
+}
+
+
+class _Section(NamedTuple):
     """A task heading and the lines below it."""
 
-    id: str
-    title: str
-    lines: tuple[str, ...]
+    heading: re.Match[str]
+    lines: Sequence[str]
 
 
 def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]]:
     """Return all tasks of a tasks.md in its order, and its problems.
 
-    A task begins at a heading of any level, `## Task 1: Title`, outside of code and quotes. It ends
-    at the next task or the next heading of its level or above. An id is the text after Task: `1`,
-    `2.1`, `fix-1`, `B`. Below it come the fields `mode`, `files`, `depends_on` and the acceptance
-    criteria, plain, bold, as bullets, as sub-headings or in a YAML block. All other text is the
-    description. An unreadable value is a problem, and no task is left out because of one.
+    A task begins at a heading `## Task 1: Title` outside of code and quotes, and ends at the next
+    heading of level 2 or of its own. Below it stand `mode:`, `files:` with a bullet for each path,
+    `depends_on: [1]`, and `Acceptance criteria:` with a bullet for each criterion. All other text
+    is the description. What is almost a heading or a field is a problem, and so is a value that
+    cannot be read; no task is left out because of one.
     """
     blocks = read_blocks(markdown)
-    sections, loose = _split(markdown, blocks)
-    problems = [*_unnumbered(blocks), *_homeless(loose)]
+    problems = [*_stray_headings(blocks)]
     tasks: list[TaskSpec] = []
-    for section in sections:
-        task, found = _task(section)
+    for section in _sections(markdown, blocks):
+        task, of_task = _read_task(section)
         tasks.append(task)
-        problems += found
+        problems += of_task
     if not tasks:
-        fenced = any(
-            block.kind is BlockKind.CODE
-            and re.search(r"^#+\s+task\b", block.text, re.IGNORECASE | re.MULTILINE)
-            for block in blocks
+        message = (
+            "there is no task in it; write each as `## Task 1: Title`, outside of code fences and"
+            " quotes"
         )
-        hint = (
-            "take the code fence around the tasks away"
-            if fenced
-            else "write each as `## Task 1: Title`"
-        )
-        problems.append(Problem(place="", message=f"there is no task in it; {hint}", fatal=True))
+        problems.append(Problem(place="", message=message, fatal=True))
     return tuple(tasks), (*problems, *check(tasks))
 
 
@@ -111,141 +120,151 @@ def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
     return "\n".join(lines)
 
 
-def _criteria(described: str) -> list[str]:
-    return ["Acceptance criteria:", *(f"- [ ] {each}" for each in whole_criteria(described)), ""]
+def is_whole(criteria: tuple[str, ...], document: str) -> bool:
+    """Return whether criteria only say that all of a document is to be implemented."""
+    return criteria == whole_criteria(f"{document} describes")
 
 
-def _split(markdown: str, blocks: Sequence[Block]) -> tuple[list[_Section], list[str]]:
-    """Return the sections of the tasks, and the lines that belong to no task."""
-    lines = _visible(markdown, blocks)
-    headings = [block for block in blocks if block.kind is BlockKind.HEADING and not block.quoted]
-    sections: list[_Section] = []
-    loose: list[str] = lines[: headings[0].line if headings else len(lines)]
-    owner = 0
-    for number, heading in enumerate(headings):
-        end = headings[number + 1].line if number + 1 < len(headings) else len(lines)
-        match = _HEADING.match(heading.text)
-        if match is not None:
-            sections.append(
-                _Section(
-                    id=match["id"], title=match["title"], lines=tuple(lines[heading.line + 1 : end])
-                )
-            )
-            owner = heading.level
-        elif owner and heading.level > owner:
-            more = tuple(lines[heading.line : end])
-            sections[-1] = sections[-1].replace(lines=sections[-1].lines + more)
-        else:
-            loose += lines[heading.line : end]
-            owner = 0
-    return sections, loose
-
-
-def _visible(markdown: str, blocks: Sequence[Block]) -> list[str]:
-    """Return the lines as written, but code, quotes and comments blank; line numbers stay valid."""
-    lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for block in blocks:
-        if block.kind is BlockKind.CODE and block.fence is not None:
-            inner = [line for line in block.text.split("\n") if line.strip()]
-            machine = (
-                block.fence.strip().lower() in _MACHINE_FENCES
-                and inner
-                and starts_with_field(inner[0])
-            )
-            kept = block.text.split("\n") if machine else []
-            _blank(lines, block, kept)
-        elif block.quoted or (block.kind is BlockKind.HTML and block.empty):
-            _blank(lines, block, [])
-    return [_COMMENT.sub("", line) for line in lines]
-
-
-def _blank(lines: list[str], block: Block, kept: Sequence[str]) -> None:
-    for number in range(block.line, block.end):
-        inside = number - block.line - 1
-        lines[number] = kept[inside] if 0 <= inside < len(kept) else ""
-
-
-def _task(section: _Section) -> tuple[TaskSpec, list[Problem]]:
-    fields = read_fields(section.lines)
-    title = one_line(section.title)
-    marker = _MARKER.search(title)
-    modes = list(fields.modes)
-    if marker is not None:
-        title = title[: marker.start()]
-        modes += filter(None, [read_mode(marker["mode"])])
-    task = TaskSpec(
-        id=TaskId(section.id),
-        title=title or place(section.id),
-        mode=modes[0] if modes else TaskMode.SEQUENTIAL,
-        files=fields.files,
-        depends_on=fields.depends_on,
-        acceptance=fields.acceptance,
+def whole_criteria(described: str) -> tuple[str, str]:
+    """Return the criteria of a task that covers a whole document; `described` names it, as in
+    "design.md describes".
+    """
+    return (
+        f"AC-1: Everything that {described} is implemented, and nothing beyond it.",
+        "AC-2: New behaviour has a test, and the tests of the project pass.",
     )
-    return task, [*_contradictions(task, modes), *_unread(task, fields)]
 
 
-def _contradictions(task: TaskSpec, modes: Sequence[TaskMode]) -> Iterator[Problem]:
-    if len(set(modes)) > 1:
-        named = " and ".join(mode.value for mode in dict.fromkeys(modes))
-        yield Problem(
-            place=place(task.id),
-            message=f"it has more than one mode, {named}; keep one",
-            fatal=True,
-        )
+def _criteria(described: str) -> list[str]:
+    criteria = (f"- [ ] {criterion}" for criterion in whole_criteria(described))
+    return ["Acceptance criteria:", *criteria, ""]
 
 
-def _unread(task: TaskSpec, fields: Fields) -> Iterator[Problem]:
-    for field, value in fields.unread:
-        here = place(task.id)
-        match field:
-            case Field.MODE:
-                yield Problem(
-                    place=here,
-                    message=f"the mode “{value}” is unknown; write one of {_MODES}",
-                    fatal=True,
-                )
-            case Field.DEPENDS_ON:
-                message = (
-                    f"it depends on “{value}”, which is not the number of a task; write such as"
-                    " depends_on: [1, 2]"
-                )
-                yield Problem(place=here, message=message, fatal=True)
-            case _:
-                message = f"“{value}” under files is not a path; list one path a line"
-                yield Problem(place=here, message=message, fatal=task.mode is TaskMode.PARALLEL)
-
-
-def _unnumbered(blocks: Sequence[Block]) -> Iterator[Problem]:
+def _sections(markdown: str, blocks: Sequence[Block]) -> Iterator[_Section]:
+    """Yield the tasks, with the lines that are neither code nor quoted."""
+    lines: list[str] = re.split(r"\r\n|\r|\n", markdown)
     for block in blocks:
-        if (
-            block.kind is BlockKind.HEADING
-            and not block.quoted
-            and (match := _UNNUMBERED.match(block.text)) is not None
+        if block.kind in {BlockKind.CODE, BlockKind.HTML} or block.quoted:
+            lines[block.line : block.end] = [""] * (block.end - block.line)
+    heading, start, level = None, 0, 0
+    for block in blocks:
+        match = _heading(block)
+        if match is None and not (
+            block.kind is BlockKind.HEADING and block.level <= level and not block.quoted
         ):
-            yield Problem(
-                place=one_line(match["title"]),
-                message="this task has no number; write `## Task 1: Title`",
-                fatal=True,
-            )
+            continue
+        if heading is not None:
+            yield _Section(heading, lines[start : block.line])
+        heading, start, level = match, block.end, max(block.level, _LEVEL)
+    if heading is not None:
+        yield _Section(heading, lines[start:])
 
 
-def _homeless(loose: Sequence[str]) -> Iterator[Problem]:
-    for line in loose:
-        if names_mode(line):
-            message = (
-                "this line belongs to no task; put a heading such as `## Task 1: Title` above it"
-            )
-            yield Problem(place=one_line(line), message=message, fatal=True)
+def _heading(block: Block) -> re.Match[str] | None:
+    """Return the number and the title in a heading of a task."""
+    if block.kind is not BlockKind.HEADING or block.quoted:
+        return None
+    return _HEADING.fullmatch(one_line(block.text))
+
+
+def _stray_headings(blocks: Sequence[Block]) -> Iterator[Problem]:
+    """Yield the headings that may be meant for a task, and are not in its form."""
+    for block in blocks:
+        is_one = block.kind is BlockKind.HEADING and not block.quoted and _heading(block) is None
+        is_task = _ALMOST_HEADING.match(block.text) and block.level >= _LEVEL
+        if is_one and (block.level == _LEVEL or is_task):
+            message = "this heading is not that of a task; write `## Task 1: Title`"
+            yield Problem(place=one_line(block.text), message=message, fatal=True)
+
+
+def _read_task(section: _Section) -> tuple[TaskSpec, list[Problem]]:
+    here = place(section.heading["id"])
+    problems: list[Problem] = []
+
+    def refuse(message: str, *, fatal: bool) -> None:
+        problems.append(Problem(place=here, message=message, fatal=fatal))
+
+    values = _read_fields(section.lines)
+    for field, line in values.unread:
+        refuse(f"“{line}” is not in the form of `{field}:`; {_FORMS[field]}", fatal=False)
+    modes, named = values.of[_Field.MODE], values.of[_Field.DEPENDS_ON]
+    for field, lines in ((_Field.MODE, modes), (_Field.DEPENDS_ON, named)):
+        if len(lines) != 1:
+            count = "is no line" if not lines else "is more than one line"
+            refuse(f"there {count} `{field}:`; {_FORMS[field]}", fatal=bool(lines))
+    mode = next((mode for mode in TaskMode if modes[:1] == [mode.value]), None)
+    if modes and mode is None:
+        refuse(f"the mode “{modes[0]}” is unknown; {_FORMS[_Field.MODE]}", fatal=True)
+    ids = _IDS.fullmatch(named[0]) if named else None
+    if named and ids is None:
+        message = f"it depends on “{named[0]}”, which is no list of tasks"
+        refuse(f"{message}; {_FORMS[_Field.DEPENDS_ON]}", fatal=True)
+    paths = [_PATH.fullmatch(line) for line in values.of[_Field.FILES]]
+    for path, line in zip(paths, values.of[_Field.FILES], strict=True):
+        if path is None:
+            message = f"“{line}” under files is not a path; {_FORMS[_Field.FILES]}"
+            refuse(message, fatal=mode is TaskMode.PARALLEL)
+    files = (_normal(path["quoted"] or path["bare"]) for path in paths if path is not None)
+    depends_on = re.findall(_ID, ids["ids"]) if ids is not None else []
+    task = TaskSpec(
+        id=TaskId(section.heading["id"]),
+        title=section.heading["title"],
+        mode=mode or TaskMode.SEQUENTIAL,
+        files=tuple(dict.fromkeys(files)),
+        depends_on=tuple(map(TaskId, dict.fromkeys(depends_on))),
+        acceptance=tuple(values.of[_Field.ACCEPTANCE]),
+    )
+    return task, problems
+
+
+class _Values(NamedTuple):
+    """The values of each field, and the lines that are almost in the form of one."""
+
+    of: dict[_Field, list[str]]
+    unread: list[tuple[_Field, str]]
+
+
+def _read_fields(lines: Sequence[str]) -> _Values:
+    values = _Values({field: [] for field in _Field}, [])
+    current: _Field | None = None
+    for line in lines:
+        bullet = _BULLET.fullmatch(line.rstrip()) if current in _LISTED else None
+        if (match := _FIELD.fullmatch(line.rstrip())) is not None:
+            current = _Field(match["name"].lower())
+            if current not in _LISTED:
+                values.of[current].append(match["value"])
+            elif match["value"] not in {"", "[]"}:
+                values.unread.append((current, one_line(line)))
+        elif _ALMOST_FIELD.match(line):
+            values.unread.append((_meant(line), one_line(line)))
+        elif current is not None and bullet is not None:
+            values.of[current].append(bullet["text"])
+        elif current is _Field.ACCEPTANCE and line.startswith("  ") and values.of[current]:
+            values.of[current][-1] += f" {line.strip()}"
+        elif line.strip():
+            current = None
+    return values
+
+
+def _meant(line: str) -> _Field:
+    """Return the field that a line is almost in the form of."""
+    word = re.sub(r"^[\W_]+", "", line).lower()
+    return next((field for field in _Field if word[:3] == field.value[:3]), _Field.MODE)
+
+
+def _normal(path: str) -> str:
+    steps = normal_path(path)
+    return f"/{steps}" if path.startswith(("/", "\\")) else steps or "."
 
 
 def _as_heading(text: str) -> str:
     """Return the text on one line, so that a reader of the Markdown sees the same characters.
 
     It stays as it is where its signs mean nothing in Markdown, as in `natural_list([])`. Else each
-    sign is escaped. A text that ends like a mode is followed by a mode of its own.
+    sign is escaped.
     """
     words = one_line(text)
     (block, *more) = read_blocks(f"# {words}") or (Block(kind=BlockKind.RULE),)
     if more or block.text != words.replace("`", ""):
         words = _SIGN.sub(r"\\\g<0>", words)
-    return f"{words} [{TaskMode.SEQUENTIAL.value}]" if _MARKER.search(words) else words
+    return words

@@ -1,13 +1,9 @@
 """Select the tasks that may run now, and together."""
 
-import fnmatch
-import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
 from forge_bot.values import TaskId, TaskMode, TaskSpec
-
-_WILDCARD = re.compile(r"[*?]")
 
 
 def ready(
@@ -61,11 +57,8 @@ def clash(one: TaskSpec, other: TaskSpec) -> bool:
 
 
 def shared_file(some: Sequence[str], others: Sequence[str]) -> str | None:
-    """Return the first path of `some` that equals, contains or matches a path of `others`.
-
-    Folders contain the files below them. A pattern matches whatever it could match: two patterns in
-    one folder are assumed to overlap. Upper and lower case count as the same, since on many disks
-    they are.
+    """Return the first path of `some` that equals a path of `others`, or is a folder above or below
+    it. Upper and lower case count as the same, since on many disks they are.
     """
     theirs = [_folded(other) for other in others]
     return next(
@@ -90,30 +83,8 @@ def _folded(path: str) -> str:
 
 
 def _meet(one: str, other: str) -> bool:
-    if _below(one, other) or _below(other, one):
-        return True
-    patterns = [path for path in (one, other) if _WILDCARD.search(path)]
-    if len(patterns) == 2:  # noqa: PLR2004 - both of the two
-        return _below(_fixed(one), _fixed(other)) or _below(_fixed(other), _fixed(one))
-    return any(_matches(one if pattern is other else other, pattern) for pattern in patterns)
+    return _is_below(one, other) or _is_below(other, one)
 
 
-def _matches(path: str, pattern: str) -> bool:
-    """Return whether the pattern could match the path, or something below it if it is a folder.
-
-    Brackets are part of a name.
-    """
-    pattern = pattern.replace("[", "[[]")
-    beginning = "/".join(pattern.split("/")[: path.count("/") + 1])
-    return fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(path, beginning)
-
-
-def _below(path: str, folder: str) -> bool:
+def _is_below(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(folder + "/")
-
-
-def _fixed(pattern: str) -> str:
-    """Return the folders of a pattern before its first wildcard."""
-    steps = pattern.split("/")
-    first = next(place for place, step in enumerate(steps) if _WILDCARD.search(step))
-    return "/".join(steps[:first])

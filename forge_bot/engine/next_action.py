@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from forge_bot.artifacts.whole_task import is_whole
+from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.actions import (
     Action,
     Checkpoint,

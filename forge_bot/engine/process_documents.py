@@ -192,9 +192,9 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     def written(requirements: str) -> str:
         bodies = {
             REQUIREMENTS: requirements or f"As `{name}` says.",
-            "Findings": f"None beside those of `{name}`.",
+            "Findings": "None.",
         }
-        said = f"The run has one task, and its review stands: `{name}`."
+        said = f"The run has one task, and its review stands with its findings: `{name}`."
         text = _filled(phase, phase.label.capitalize(), bodies)
         return text.replace(
             "## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{said}"

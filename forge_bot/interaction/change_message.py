@@ -8,7 +8,7 @@ from datetime import datetime
 from forge_bot.artifacts.change_name import ChangeName, ChangeType
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
-from forge_bot.artifacts.whole_task import is_whole
+from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.pipeline import Pipeline

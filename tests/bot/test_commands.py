@@ -15,7 +15,7 @@ from tests.fakes import script
 HUMAN = (
     "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n-"
     " tests/test_before.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: `on_call` gives"
-    " None before the start\n\n## Task 2: Tell the team\nmode: human-gate\nfiles: []\ndepends_on:"
+    " None before the start\n\n## Task 2: Tell the team\nmode: human_gate\nfiles: []\ndepends_on:"
     " [1]\n\nAcceptance criteria:\n- [ ] AC-1: they know\n"
 )
 ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}

@@ -285,9 +285,9 @@ def test_five_thousand_files_are_changed_and_told_in_a_line(sample: Sample) -> N
 
 @pytest.mark.slow
 def test_two_tasks_that_differ_in_case_are_sent_back(sample: Sample) -> None:
-    twice = script.TASKS.replace("Task 1:", "Task A:") + script.TASKS.removeprefix(
+    twice = script.TASKS.replace("Task 1:", "Task A-1:") + script.TASKS.removeprefix(
         "# Tasks\n"
-    ).replace("Task 1:", "Task a:")
+    ).replace("Task 1:", "Task a-1:")
     model = sample.model({("task-decomposer", "*", "*"): {"artifact_markdown": twice}})
     sample.forge("run", TASK, "--effort", "M", "--model", model)
     said = sample.forge("approve", "--model", model)

@@ -28,7 +28,8 @@ def rules() -> list[tuple[str, tuple[str, ...], tuple[Verdict, ...]]]:
 def written(headings: tuple[str, ...], verdicts: tuple[Verdict, ...]) -> str:
     title = {"Verdict": f"Verdict: {verdicts[0].value}"} if verdicts else {}
     return "# Title\n\n" + "\n\n".join(
-        f"## {title.get(heading, heading)}\n\nText." for heading in headings
+        f"## {title.get(heading, heading)}\n\n{'None.' if heading == 'Findings' else 'Text.'}"
+        for heading in headings
     )
 
 

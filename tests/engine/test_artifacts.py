@@ -18,15 +18,9 @@ FILLED = {
     "None as an answer": "## Approach\n\nNone.\n",
     "other case": "## aPPROACH\n\nOne table.",
     "a colon": "## Approach:\n\nOne table.",
-    "a full stop": "## Approach.\n\nOne table.",
-    "a number": "## 1. Approach\n\nOne table.",
-    "a number with two parts": "## 2.1 Approach\n\nOne table.",
     "bold": "## **Approach**\n\nOne table.",
-    "a sign": "## 🧭 Approach\n\nOne table.",
-    "a remark in parentheses": "## Approach (draft)\n\nOne table.",
     "closing signs": "## Approach ##\n\nOne table.",
     "text on the line": "## Approach: one table",
-    "text on the line behind a dash": "## Approach — one table",
     "a rule right below the text": "## Approach\n\nOne table.\n---\n## Next\n",
     "a second one that is filled": "## Approach\n\n## Approach\n\nOne table.",
     "Windows line ends": "## Approach\r\n\r\nOne table.\r\n",
@@ -50,6 +44,7 @@ UNFILLED = {
 }
 ABSENT = {
     "nothing like it": "## Rest\n\ntext",
+    "a number": "## 1. Approach\n\ntext",
     "a longer word": "## Approaches\n\ntext",
     "a longer name": "## Approach and risks\n\ntext",
     "bold text": "**Approach**\n\ntext",
@@ -105,10 +100,6 @@ def test_a_file_that_stands_in_a_fence_is_told_to_take_it_away() -> None:
     assert "take the fence away" in problem.message
 
 
-def test_a_heading_that_begins_with_a_number_of_its_own_is_found() -> None:
-    assert check_headings("## 3 ways to do it\n\ntext", ["3 ways to do it"]) == ()
-
-
 @pytest.mark.parametrize("text", ["", "  \n\t\n", "\ufeff\u200b", "---\n", "<!-- all of it -->\n"])
 def test_a_file_that_shows_nothing_is_empty_and_nobody_can_accept_it(text: str) -> None:
     assert check_headings(text, ["Approach"]) == (
@@ -125,7 +116,7 @@ def test_a_file_beyond_the_most_characters_is_refused_and_one_at_the_limit_is_no
 
 
 def test_an_inspection_of_a_review_carries_verdict_findings_and_missing_headings() -> None:
-    text = "## Verdict: REVISE\n\n- [MAJOR] no tests\n"
+    text = "## Verdict: REVISE\n\n- **[MAJOR]** no tests\n"
     inspection = inspect(
         text, headings=["Verdict", "Findings"], verdicts=[Verdict.APPROVE, Verdict.REVISE]
     )
@@ -142,12 +133,13 @@ def test_an_inspection_without_verdicts_reads_none() -> None:
 
 
 def test_an_inspection_of_tasks_carries_the_tasks_and_their_problems() -> None:
-    text = "## Task 1: A\nmode: parallel\n- AC-1: done\n"
+    fields = "depends_on: []\nAcceptance criteria:\n- AC-1: done\n"
+    text = f"## Task 1: A\nmode: parallel\n{fields}"
     inspection = inspect(text, headings=[], tasks=True)
     assert [task.id for task in inspection.tasks] == ["1"]
     assert inspection.fatal
     assert inspect(text, headings=[]).tasks == ()
-    fine = inspect("## Task 1: A\n- AC-1: done\n", headings=[], tasks=True)
+    fine = inspect(text.replace("parallel", "sequential"), headings=[], tasks=True)
     assert fine.tasks == (TaskSpec(id=TaskId("1"), title="A", acceptance=("AC-1: done",)),)
     assert fine.problems == ()
 

@@ -165,9 +165,9 @@ def test_the_task_is_given_whole() -> None:
 
 def test_a_task_that_a_document_lists_is_not_said_twice() -> None:
     listed = (
-        "# Tasks\n\n## Task 2: Answer 413 [parallel]\n\n- files: app/errors.py,"
-        " tests/test_upload.py\n- depends_on: 1\n- acceptance:\n  - [ ] AC-1: `pytest` passes\n"
-        "  - [ ] AC-2: 413 is documented\n"
+        "# Tasks\n\n## Task 2: Answer 413\n\nmode: parallel\nfiles:\n- `app/errors.py`\n"
+        "- `tests/test_upload.py`\ndepends_on: [1]\nAcceptance criteria:\n"
+        "- [ ] AC-1: `pytest` passes\n- [ ] AC-2: 413 is documented\n"
     )
     user = prompt(
         agent="implementer", task=TASK, inputs=(InputFile(name="tasks.md", text=listed),)

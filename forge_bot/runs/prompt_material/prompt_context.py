@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from forge_bot.artifacts.whole_task import is_whole
+from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import (
