@@ -42,7 +42,7 @@ def main() -> int:
     for what, value in (
         (f"{count} files, cold, a file", cold / count),
         ("five changed files", changed),
-        ("the kept graph, in a new process's reader", started),
+        ("with kept facts, in a new process's reader", started),
         ("after five changes, in a new process's reader", anew),
         ("a query by tier, git's look at the files included", whole),
         ("a query by tier", query),

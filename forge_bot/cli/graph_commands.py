@@ -76,14 +76,11 @@ def map_(
 def show(
     node: Annotated[str, typer.Argument(help=say("help.graph.show_node"))] = "",
     repo: Repo = HERE,
-    mermaid: Annotated[
-        bool, typer.Option("--mermaid", help=say("help.graph.show_mermaid"))
-    ] = False,
     as_json: AsJson = False,
 ) -> int:
     from forge_bot.cli.graph_output import print_node
 
-    return print_node(repo, node, mermaid=mermaid, as_json=as_json)
+    return print_node(repo, node, as_json=as_json)
 
 
 @graph_app.command(help=say("help.graph.verify"))
@@ -93,8 +90,7 @@ def verify(
         str | None, typer.Option(help=say("help.graph.verify_base"), metavar="COMMIT")
     ] = None,
     as_json: AsJson = False,
-    as_sarif: Annotated[bool, typer.Option("--sarif", help=say("help.graph.verify_sarif"))] = False,
 ) -> int:
     from forge_bot.cli.graph_output import print_violations
 
-    return print_violations(repo, base, as_json=as_json, as_sarif=as_sarif)
+    return print_violations(repo, base, as_json=as_json)

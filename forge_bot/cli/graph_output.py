@@ -13,19 +13,12 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption, registry
 from forge_bot.git import Repository
-from forge_bot.project.graph.graph_pictures import (
-    annotation,
-    mermaid_of_folders,
-    mermaid_of_node,
-    sarif,
-    violation_json,
-)
-from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph, named_node
+from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared, matching
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
-from forge_bot.project.graph.verify_graph import newly_broken, verify
+from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify
 from forge_bot.sentences import say
 
 BROKEN = 2
@@ -59,34 +52,23 @@ def print_map(folder: Path, about: Sequence[str], tokens: int) -> int:
     return 0
 
 
-def print_node(folder: Path, name: str, *, mermaid: bool, as_json: bool) -> int:
+def print_node(folder: Path, name: str, *, as_json: bool) -> int:
     """Print one node with its neighbours, or the whole graph in numbers."""
-    graph = declared(_graph(folder))[0]
-    if mermaid:
-        whole = not name or name.endswith("/")
-        picture = (
-            mermaid_of_folders(graph, name)
-            if whole
-            else mermaid_of_node(graph, named_node(graph, name).path)
-        )
-        _print(picture.rstrip("\n"))
-        return 0
     if name:
         return print_answer(folder, {"of": name, "limit": 100}, as_json=as_json)
+    graph = declared(_graph(folder))[0]
     numbers = _numbers(graph)
     _print(json.dumps(numbers, indent=2) if as_json else _in_words(graph, numbers))
     return 0
 
 
-def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif: bool) -> int:
+def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
     """Print the violations; return 2 if there are any, else 0."""
     reader = GraphReader(Repository.find(folder))
     now = reader.here()
     found = verify(now) if base is None else newly_broken(now, reader.at(base))
-    if as_sarif:
-        _print(sarif(found))
-    elif as_json:
-        _print(json.dumps([violation_json(each) for each in found], indent=2))
+    if as_json:
+        _print(json.dumps([_violation_json(each) for each in found], indent=2))
     else:
         console = Console(soft_wrap=True)
         for each in found:
@@ -101,8 +83,37 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool, as_sarif:
             console.print(say("cli.graph_output.nothing_is_broken", new=new, count=len(now.files)))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for each in found:
-            sys.stderr.write(annotation(each) + "\n")
+            sys.stderr.write(_annotation(each) + "\n")
     return BROKEN if found else 0
+
+
+def _violation_json(each: Violation) -> dict[str, object]:
+    """Return a violation in the form of forge-bot's other errors."""
+    return {
+        "code": each.code,
+        "domain": each.code.partition("-")[0],
+        "message": each.message,
+        "node_id": each.node_id,
+        "dependency_ids": list(each.dependency_ids),
+        "check_class": registry()[each.code].__name__,
+        "path": each.path,
+        "line": each.line,
+        "rule": each.rule,
+    }
+
+
+def _annotation(each: Violation) -> str:
+    """Return a violation as a command of GitHub Actions, which shows it at its line."""
+    place = f"file={_property(each.path)},line={max(each.line, 1)},title={_property(each.code)}"
+    return f"::error {place}::{_message(each.message)}"
+
+
+def _message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _graph(folder: Path) -> ProjectGraph:

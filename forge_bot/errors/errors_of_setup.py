@@ -11,10 +11,6 @@ class BadManifest(SetupError, code="CONFIG-008"):
     """.forge/manifest.yaml does not say what it should; every problem is listed with its place."""
 
 
-class BadStack(SetupError, code="CONFIG-009"):
-    """A declared stack does not say what it should; every problem is listed with its place."""
-
-
 class BadPipeline(SetupError, code="CONFIG-002"):
     """A pipeline descriptor contradicts itself or its schema."""
 

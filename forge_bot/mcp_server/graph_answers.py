@@ -25,7 +25,6 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scan_graph import scan
-from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
 from forge_bot.sentences import say
 
 Operation = Literal["query", "map", "verify", "scan"]
@@ -95,13 +94,8 @@ class GraphAnswers:
         }
 
     def glove(self, kind: str, stack: str) -> JsonValue:
-        """Return the description of a stack, also of one that a served project declares. Raises
-        UnknownNode.
-        """
-        if BUILT_IN.named(stack) is not None:
-            return stack_document(kind, stack)
-        tables = (self._graph(root).stacks for root in self._roots.all)
-        return stack_document(kind, stack, next((t for t in tables if t.named(stack)), BUILT_IN))
+        """Return the description of a stack. Raises UnknownNode."""
+        return stack_document(kind, stack)
 
     def annotations(self, project: str) -> JsonValue:
         """Return the current findings of the graph, and the kept annotations."""

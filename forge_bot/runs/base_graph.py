@@ -111,11 +111,9 @@ def graph_reader(
 
 @lru_cache(maxsize=4)
 def _has_imports(repository: Repository, commit: str) -> bool:
-    from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
-    from forge_bot.project.graph.stacks.declared_stacks import FOLDER as OWN_STACKS
+    from forge_bot.project.graph.stacks.all_stacks import resolves
 
-    names = repository.list_files(commit)
-    return any(BUILT_IN.resolves(path) or path.startswith(OWN_STACKS) for path in names)
+    return any(map(resolves, repository.list_files(commit)))
 
 
 def _kept_apart(tasks: Sequence[TaskSpec], graph: "ProjectGraph | None") -> tuple[TaskSpec, ...]:

@@ -28,10 +28,8 @@ _CAPABILITIES = frozenset({"SKILL.md", "forge-mcp.json", ".mcp.json"})
 _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 
 
-def kind_of(path: str, entries: frozenset[str], *, code: bool = False) -> NodeKind:
-    """Return the kind of a file. `entries` are the declared entry points; `code` says that a
-    declared stack reads it.
-    """
+def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
+    """Return the kind of a file. `entries` are the declared entry points."""
     name = basename(path)
     if is_pipeline(path):
         return NodeKind.PIPELINE
@@ -41,7 +39,7 @@ def kind_of(path: str, entries: frozenset[str], *, code: bool = False) -> NodeKi
         return NodeKind.PROMPT
     if name.endswith(_SCHEMA_ENDINGS) or _SCHEMA_NAME.fullmatch(name):
         return NodeKind.SCHEMA
-    if not (code or language_of(path)) or name.endswith((".css", ".scss", ".less", ".html")):
+    if not language_of(path) or name.endswith((".css", ".scss", ".less", ".html")):
         ending = splitext(name)[1].lower()
         return NodeKind.DOCUMENT if ending in _DOCUMENTS else NodeKind.OTHER
     if _TEST_NAME.fullmatch(name) or not TEST_FOLDERS.isdisjoint(path.split("/")[:-1]):

@@ -25,28 +25,22 @@ class SymbolFact(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Imports, definitions, the reason why the rest could not be read, marks, and written paths. A
-    mark is `generated` or `main`.
+    """Imports, definitions, the reason why the rest could not be read, and marks. A mark is
+    `generated` or `main`.
     """
 
     imports: tuple[ImportLine, ...] = ()
     symbols: tuple[SymbolFact, ...] = ()
     problem: str = ""
     marks: tuple[str, ...] = ()
-    writes: tuple[ImportLine, ...] = ()
 
     @staticmethod
     def restored(rows: object) -> "FileFacts":
         """Return the facts from what JSON makes of them."""
-        imports, symbols, problem, marks, writes = cast("tuple[list[list[str]], ...]", rows)
+        imports, symbols, problem, marks = cast("tuple[list[list[str]], ...]", rows)
         return FileFacts(
-            _lines(imports),
+            tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in imports),
             tuple(SymbolFact(*cast("tuple[str, str, int, int, str]", row)) for row in symbols),
             cast("str", problem),
             tuple(cast("list[str]", marks)),
-            _lines(writes),
         )
-
-
-def _lines(rows: list[list[str]]) -> tuple[ImportLine, ...]:
-    return tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in rows)

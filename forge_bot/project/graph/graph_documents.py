@@ -9,7 +9,7 @@ from forge_bot.project.graph.manifest import Manifest
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
-from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
+from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack
 from forge_bot.project.graph.verify_graph import verify
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
@@ -79,18 +79,17 @@ def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
         "contracts": list(found.contracts),
         "imports": list(node.imports),
         "tests": list(node.tests),
-        "writes": list(node.writes),
     }
     kept = {name: value for name, value in more.items() if value}
     return {**named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}
 
 
-def stack_document(kind: str, stack: str, stacks: StackTable = BUILT_IN) -> dict[str, JsonValue]:
+def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
     """Return the facts that a stack gives for a kind of node. Raises UnknownNode."""
-    found = stacks.named(stack)
+    found = named_stack(stack)
     known = {each.value: each for each in NodeKind}
     if found is None or kind not in known:
-        slugs = [each.slug for each in stacks.stacks]
+        slugs = [each.slug for each in STACKS]
         raise UnknownNode(
             say("project.graph_documents.no_stack", kind=kind, stack=stack),
             hint=say(

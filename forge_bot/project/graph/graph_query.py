@@ -37,7 +37,7 @@ class GraphQuestion(Frozen):
     touches: tuple[str, ...] = Field(
         default=(), description="files or folders: what a change of them reaches"
     )
-    used_by: str = Field(default="", description="a node: the pipelines that read or write it")
+    used_by: str = Field(default="", description="a node: the pipelines that read it")
     limit: int = Field(default=20, ge=1, le=1_000)
 
 
@@ -198,7 +198,7 @@ def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, s
             *_out(graph, graph.phase_edges(node.id)),
         ]
     if node.kind is NodeKind.COMMAND:
-        return [*_out(graph, graph.edges_from(node.id))]
+        return []
     into = [
         (found, f"{edge.kind} it")
         for edge in graph.edges_to(node.id)
@@ -278,8 +278,7 @@ def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
 
 
 def _pipelines(graph: ProjectGraph, node: GraphNode) -> Iterator[tuple[GraphNode, str]]:
-    around = (*graph.importers.get(node.path, ()), *graph.writers.get(node.path, ()))
-    for path in dict.fromkeys(around):
+    for path in graph.importers.get(node.path, ()):
         if graph.files[path].kind is not NodeKind.PIPELINE:
             continue
         at = min(edge.line for edge in graph.edges_from(path) if edge.target == node.path)

@@ -108,7 +108,6 @@ class EdgeKind(StrEnum):
     TESTS = "tests"
     CONTAINS = "contains"
     READS = "reads"
-    WRITES = "writes"
 
     @property
     def passive(self) -> str:
@@ -121,7 +120,6 @@ _PASSIVE = {
     EdgeKind.TESTS: "tested",
     EdgeKind.CONTAINS: "contained",
     EdgeKind.READS: "read",
-    EdgeKind.WRITES: "written",
 }
 
 

@@ -1,17 +1,12 @@
 """The files of a project by git's ids: as committed, or as they lie in the work tree."""
 
-import gc
-import hashlib
 import os
 import stat
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.errors import GitFailed
-from forge_bot.git import GitObject, Repository, blob_id
+from forge_bot.git import Repository, blob_id
 from forge_bot.project.file_list import Listing
 
 LINK = "120000"
@@ -20,25 +15,8 @@ MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
 """Names of files that decide how imports are resolved."""
-_SPECIAL = frozenset({LINK, SUBMODULE})
 _LARGEST = 20_000_000
 """Bytes of a changed file that is hashed; of a larger one size and time stand for its contents."""
-
-
-@contextmanager
-def collecting_paused() -> Generator[None]:
-    """Pause the search for circular garbage while thousands of values are made that all stay: it
-    would look through all of them again and again.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
-            # What was made is old from here on, and is not looked through at the next allocation.
-            gc.collect(1)
 
 
 class FileEntry(NamedTuple):
@@ -59,77 +37,48 @@ class ProjectFiles:
     @staticmethod
     def committed(repository: Repository, ref: str) -> "ProjectFiles":
         """Return the files of a commit. Raises GitFailed for an unknown one."""
-        return ProjectFiles(
-            repository,
-            {path: FileEntry(*known) for path, known in repository.blobs_at(ref).items()},
-        )
+        listed = repository.blobs_at(ref)
+        return ProjectFiles(repository, {path: FileEntry(*row) for path, row in listed.items()})
 
     @staticmethod
     def here(repository: Repository) -> "ProjectFiles":
         """Return the tracked and new files of the work tree."""
-        known, changed = repository.blobs_here()
-        with collecting_paused():
-            entries = {path: FileEntry(*each) for path, each in known.items()}
+        listed, changed = repository.blobs_here()
+        entries = {path: FileEntry(*row) for path, row in listed.items()}
         for path in changed:
             entries.pop(path, None)
             if (entry := _on_disk(repository.root / path)) is not None:
                 entries[path] = entry
         return ProjectFiles(repository, entries)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """The same for the same names and contents."""
-        digest = hashlib.sha256()
-        for path, entry in self.entries.items():
-            digest.update(f"{entry.mode} {entry.blob} {path}\0".encode(errors="surrogateescape"))
-        return digest.hexdigest()
-
-    @cached_property
-    def structure(self) -> str:
-        """A text that changes with the possible meaning of imports: names, links and manifests."""
-        return "\0".join(
-            f"{path}{entry.mode}{entry.blob}"
-            if entry.mode in _SPECIAL or path.rpartition("/")[2] in MANIFESTS
-            else path
-            for path, entry in self.entries.items()
-        )
-
     def blob(self, path: str) -> str:
         """Return git's id of a file's contents; empty when there is none."""
         return self.entries[path].blob if path in self.entries else ""
 
     def listing(self) -> Listing:
-        """Return the files as a list with a reader of text."""
-        return Listing(tuple(self.entries), self.text)
+        """Return the files as a list with a reader of text. The manifests are read at once."""
+        manifests = [path for path in self.entries if path.rpartition("/")[2] in MANIFESTS]
+        texts = {path: _decoded(data) for path, data in self.contents(manifests)}
+        return Listing(
+            tuple(self.entries), lambda path: texts[path] if path in texts else self.text(path)
+        )
 
     def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Yield the contents of files; None for one that this clone does not have."""
         stored = [path for path in paths if self.entries[path].data is None]
         yield from ((path, data) for path in paths if (data := self.entries[path].data) is not None)
         reader = self._repository.objects_by_id()
-        found = reader.read([self.entries[path].blob for path in stored])
-        yield from zip(stored, map(_data, found), strict=True)
+        objects = reader.read([self.entries[path].blob for path in stored])
+        for path, known in zip(stored, objects, strict=True):
+            yield path, None if known is None else known.data
 
     def text(self, path: str) -> str:
         """Return the text of a file; empty when there is none."""
-        data = next(self.contents((path,)))[1] if path in self.entries else None
-        return (data or b"").decode("utf-8", "replace")
+        return _decoded(next(self.contents((path,)))[1]) if path in self.entries else ""
 
 
-def committed_texts(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
-    """Return texts of the existing files on the default branch, at origin if there is one."""
-    name = repository.default_branch() if paths else None
-    if name is None:
-        return {}
-    try:
-        found = repository.read_many(f"refs/remotes/origin/{name}", paths)
-    except GitFailed:
-        found = repository.read_many(name, paths)
-    return {path: data.decode("utf-8", "replace") for path, data in found.items()}
-
-
-def _data(found: GitObject | None) -> bytes | None:
-    return None if found is None else found.data
+def _decoded(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
 
 
 def _on_disk(path: Path) -> FileEntry | None:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
-from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, StackTable
 from forge_bot.values import CommandName
 
 _COMMAND = "command:"
@@ -53,7 +52,7 @@ class MissingImport(NamedTuple):
 
 
 class FileNode(NamedTuple):
-    """A file with its imports and written paths, by path and line, and the packages it uses."""
+    """A file with its imports, by path and line, and the packages it uses."""
 
     kind: NodeKind
     imports: Mapping[str, int] = {}
@@ -62,28 +61,19 @@ class FileNode(NamedTuple):
     tests: tuple[str, ...] = ()
     problem: str = ""
     generated: bool = False
-    writes: Mapping[str, int] = {}
 
 
 class GraphCommand(NamedTuple):
-    """A command of the project, as its profile has it, and the files that it reads and writes."""
+    """A command of the project, as its profile has it."""
 
     name: CommandName
     words: str
     reason: str
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
         """The id of its node."""
         return f"{_COMMAND}{self.name}:{self.words}"
-
-    @property
-    def edges(self) -> Iterator["GraphEdge"]:
-        """The edges to the files that it reads and writes."""
-        for kind, paths in ((EdgeKind.READS, self.reads), (EdgeKind.WRITES, self.writes)):
-            yield from (GraphEdge(self.id, path, kind) for path in paths)
 
 
 class Overrides(NamedTuple):
@@ -115,7 +105,6 @@ class ProjectGraph:
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)
     overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
-    stacks: StackTable = BUILT_IN
 
     @cached_property
     def importers(self) -> Mapping[str, tuple[str, ...]]:
@@ -126,11 +115,6 @@ class ProjectGraph:
     def testers(self) -> Mapping[str, tuple[str, ...]]:
         """The tests of each file."""
         return _reversed((path, node.tests) for path, node in self.files.items())
-
-    @cached_property
-    def writers(self) -> Mapping[str, tuple[str, ...]]:
-        """The pipelines that write each file."""
-        return _reversed((path, node.writes) for path, node in self.files.items())
 
     @cached_property
     def _file_nodes(self) -> tuple[GraphNode, ...]:
@@ -193,40 +177,30 @@ class ProjectGraph:
         return None
 
     def edges_from(self, path: str) -> Iterator[GraphEdge]:
-        """Yield the edges that begin at a file or a command, without those to its own content."""
-        if path not in self.files:
-            yield from (edge for each in self.commands if each.id == path for edge in each.edges)
-            return
+        """Yield the edges that begin at a file, without those to its own content."""
         node = self.files[path]
         kind = EdgeKind.READS if node.kind is NodeKind.PIPELINE else EdgeKind.IMPORTS
         for target, line in node.imports.items():
             yield GraphEdge(path, target, kind, line)
         for target in node.tests:
             yield GraphEdge(path, target, EdgeKind.TESTS)
-        for target, line in node.writes.items():
-            yield GraphEdge(path, target, EdgeKind.WRITES, line)
 
     def phase_edges(self, name: str) -> Iterator[GraphEdge]:
         """Yield the edges that begin at a phase of a pipeline, by its id."""
         path, _, phase = name.partition(SEPARATOR)
         facts, node = self.facts((path,)).get(path, FileFacts()), self.files[path]
-        for kind, lines, targets in (
-            (EdgeKind.READS, facts.imports, node.imports),
-            (EdgeKind.WRITES, facts.writes, node.writes),
-        ):
-            for line in lines if node.kind is NodeKind.PIPELINE else ():
-                ending = "/" + line.module.removeprefix("../").removeprefix("./").rstrip("/")
-                ends = (ending, f"{ending}/action.yml")
-                found = next((each for each in targets if f"/{each}".endswith(ends)), None)
-                if phase in line.names and found is not None:
-                    yield GraphEdge(name, found, kind, line.line)
+        for line in facts.imports if node.kind is NodeKind.PIPELINE else ():
+            ending = "/" + line.module.removeprefix("../").removeprefix("./").rstrip("/")
+            ends = (ending, f"{ending}/action.yml")
+            target = next((path for path in node.imports if f"/{path}".endswith(ends)), None)
+            if phase in line.names and target is not None:
+                yield GraphEdge(name, target, EdgeKind.READS, line.line)
 
     def edges_to(self, path: str) -> Iterator[GraphEdge]:
         """Yield the edges that end at a file."""
-        around = (self.importers, self.testers, self.writers)
+        around = (self.importers, self.testers)
         for source in dict.fromkeys(each for some in around for each in some.get(path, ())):
             yield from (edge for edge in self.edges_from(source) if edge.target == path)
-        yield from (edge for each in self.commands for edge in each.edges if edge.target == path)
 
     def dependents(self, paths: Iterable[str]) -> dict[str, int]:
         """Return the files that use these, directly or through others, with their distance."""

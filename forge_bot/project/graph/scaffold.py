@@ -13,7 +13,7 @@ from forge_bot.project.file_list import join
 from forge_bot.project.graph.classify import kind_of
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.project_graph import ProjectGraph
-from forge_bot.project.graph.stacks.all_stacks import BUILT_IN, STACKS
+from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
 from forge_bot.project.graph.stacks.template_words import parts_of
 from forge_bot.sentences import say
@@ -45,7 +45,7 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> dict[str, JsonValu
     files = [
         path
         for path, node in graph.files.items()
-        if BUILT_IN.stack_for(path) is stack and node.kind.is_code and not node.generated
+        if stack_for(path) is stack and node.kind.is_code and not node.generated
     ]
     likes = [path for path in files if graph.files[path].kind is kind]
     folder = _folder(likes, files, kind)
@@ -83,9 +83,7 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
     counts = Counter(
         stack.name
         for path, node in graph.files.items()
-        if node.kind.is_code
-        and not node.generated
-        and (stack := BUILT_IN.stack_for(path)) is not None
+        if node.kind.is_code and not node.generated and (stack := stack_for(path)) is not None
     )
     most = max(counts, key=lambda name: counts[name], default="")
     return next((each for each in STACKS if each.name == most), None)
@@ -99,7 +97,7 @@ def _kind(word: str) -> NodeKind:
 
 
 def _stack(graph: ProjectGraph, word: str) -> Stack:
-    stack = BUILT_IN.named(word) if word else main_stack(graph)
+    stack = named_stack(word) if word else main_stack(graph)
     can = [each for each in STACKS if each.scaffold is not None]
     if stack is None or stack.scaffold is None:
         there = f"stack {word!r}" if word else "this project has no code yet"

@@ -73,17 +73,6 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
     )
 
 
-def check_query(grammar: Grammar) -> str:
-    """Return the problem of a query; empty if there is none."""
-    from tree_sitter import QueryError
-
-    try:
-        _loaded(grammar)
-    except (QueryError, ValueError, TypeError, AttributeError) as error:
-        return " ".join(str(error).split())
-    return ""
-
-
 def unreadable(data: bytes) -> FileFacts | None:
     """Return facts that only say why a file is not read; None for one that can be."""
     if len(data) > LARGEST:

@@ -1,7 +1,5 @@
 """Detect commands, one module for each toolchain. Each command has a reason."""
 
-from collections.abc import Sequence
-
 from forge_bot.project.detected_commands import DetectedCommands, combined
 from forge_bot.project.file_list import Listing
 from forge_bot.project.toolchains import go, jvm, make, node, python, ruby, rust
@@ -23,13 +21,3 @@ def find_commands(listing: Listing) -> DetectedCommands:
         ]
     )
     return combined([native, make.find(listing, native.commands)])
-
-
-def carried_out(listing: Listing, argv: Sequence[str]) -> tuple[str, str]:
-    """Return the folder where a command works, and the script or recipes that it runs. Both are
-    empty if its words alone define it.
-    """
-    for read in (node.script_of, make.recipes_of):
-        if (found := read(listing, argv)) is not None:
-            return found
-    return "", ""

@@ -1,9 +1,8 @@
 """Make: the targets that a Makefile really has, for commands that no other toolchain provides."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
-from itertools import pairwise
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
@@ -73,15 +72,6 @@ def rules(listing: Listing, path: str) -> Mapping[str, Rule]:
                     (*known.needs, *needs.split()), f"{known.recipe}\n{recipe}".strip()
                 )
     return {name: rule for name, rule in found.items() if rule.needs or rule.recipe}
-
-
-def recipes_of(listing: Listing, argv: Sequence[str]) -> tuple[str, str] | None:
-    """Return folder and recipes that a call of make carries out; None for another program."""
-    if argv[0] != "make":
-        return None
-    folder = next((after for word, after in pairwise(argv) if word == "-C"), "")
-    known = rules(listing, listing.first(folder, _FILES) or "")
-    return folder, _work(known, argv[-1]) if argv[-1] in known else ""
 
 
 def _read(listing: Listing, folder: str, others: ProjectCommands) -> DetectedCommands:

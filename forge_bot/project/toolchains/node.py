@@ -1,7 +1,7 @@
 """JavaScript and TypeScript: the scripts of package.json, run by the package manager in use."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from posixpath import basename, dirname
 
@@ -19,7 +19,7 @@ from forge_bot.project.formatters import prettier
 from forge_bot.project.lenient_config import json_object, string, strings, table
 from forge_bot.text_format import names
 from forge_bot.values import Frozen
-from forge_bot.verification.selected_tests import MANAGERS, package_folder
+from forge_bot.verification.selected_tests import MANAGERS
 
 _LOCKS = (
     ("pnpm-lock.yaml", "pnpm"),
@@ -164,18 +164,6 @@ def _is_apart(listing: Listing, root: _Package, folder: str) -> bool:
         and _RUNNER.search(own) is not None
         and re.search(rf"(?<![\w.-]){re.escape(folder)}(?![\w.-])", told) is None
     )
-
-
-def script_of(listing: Listing, argv: Sequence[str]) -> tuple[str, str] | None:
-    """Return the folder and the script of package.json that a command of a package manager runs,
-    with those that go before and after it; None for another command.
-    """
-    folder = package_folder(argv)
-    if folder is None:
-        return None
-    scripts = _scripts(json_object(listing.text(join(folder, _MANIFEST))))
-    names = (f"{before}{argv[-1]}" for before in ("pre", "", "post"))
-    return folder, "\n".join(scripts[name] for name in names if name in scripts)
 
 
 def _read(listing: Listing, folder: str) -> DetectedCommands:

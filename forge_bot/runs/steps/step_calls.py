@@ -89,7 +89,7 @@ class StepCalls:
                 about = self.project()
                 return {"project_id": about["id"], "project_path": ".", "text": self._context()}
             case _:
-                return stack_document(values["kind"], values["stack"], self._graph.stacks)
+                return stack_document(values["kind"], values["stack"])
 
     def _profile(self) -> Profile:
         run = self._run

@@ -1,21 +1,19 @@
 """Workflows and pipelines: their phases, and the files of the repository that they name."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from posixpath import dirname, normpath
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine, SymbolFact
-from forge_bot.project.graph.stacks.shell_paths import paths_in, written_in
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import unreadable
 from forge_bot.project.lenient_config import items, string, table
 
 _PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
 Place = tuple[int | str, ...]
-_CONSTANT = re.compile(r"'([^']+)'")
+_PATH = re.compile(r"(?<![\w.@-])[\w.@-]*(?:/[\w.@-]+)+|(?<![\w-])[\w-]+\.[A-Za-z]\w{0,4}\b")
 _NAME_KEYS = ("id", "step", "name")
 _MOST = 2_000
 """The most words that are read in one phase: with aliases a small file can be endless."""
@@ -49,17 +47,12 @@ def _read(path: str, data: bytes) -> FileFacts:
 def _facts(found: object, places: Mapping[Place, int], text: list[str]) -> FileFacts:
     symbols: list[SymbolFact] = []
     read: list[ImportLine] = []
-    written: list[ImportLine] = []
     for name, place, phase in _named(found):
         at = places.get(place, 1)
         symbols.append(SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160]))
-        words = Counter(islice(_words(phase), _MOST))
-        writes = dict.fromkeys(islice(_writes(phase), _MOST))
-        # What is named once, as written, is not read.
-        reads = [word for word, count in words.items() if count > 1 or word not in writes]
-        read.extend(ImportLine(word, _line_of(text, word, at), (name,)) for word in reads)
-        written.extend(ImportLine(word, _line_of(text, word, at), (name,)) for word in writes)
-    return FileFacts(tuple(read), tuple(symbols), writes=tuple(written))
+        words = dict.fromkeys(islice(_words(phase), _MOST))
+        read.extend(ImportLine(word, _line_of(text, word, at), (name,)) for word in words)
+    return FileFacts(tuple(read), tuple(symbols))
 
 
 def _named(found: object) -> Iterator[tuple[str, Place, object]]:
@@ -81,20 +74,7 @@ def _words(value: object) -> Iterator[str]:
         yield from _words(inner)
     for inner in items(value):
         yield from _words(inner)
-    yield from paths_in(string(value))
-
-
-def _writes(phase: object) -> Iterator[str]:
-    """Yield the paths that a phase or step says it writes: in lines of a shell, as the document of
-    a phase, or as the constant path of a step that writes.
-    """
-    said = table(phase)
-    yield from filter(None, (string(said.get("writes")),))
-    if said.get("kind") == "fs_write" or said.get("tool") == "fs_write_file":
-        path = _CONSTANT.fullmatch(string(table(said, "input_map").get("path")).strip())
-        yield from (path[1],) if path else ()
-    for step in (phase, *items(said.get("steps"))):
-        yield from written_in(string(table(step).get("run")))
+    yield from (path[0].removesuffix(".") for path in _PATH.finditer(string(value)))
 
 
 def _line_of(text: list[str], word: str, start: int) -> int:
@@ -122,6 +102,5 @@ PIPELINES = Stack(
     endings=(),
     read=_read,
     resolver=_resolver,
-    promise="jobs and phases of workflows and pipelines, and the files they read and write",
-    form=2,
+    promise="jobs and phases of workflows and pipelines, and the files they name",
 )

@@ -32,7 +32,7 @@ Resolve = Callable[[str, ImportLine], tuple[Resolution, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """One stack with its faces. `form` grows when its facts are read differently."""
+    """One stack with its faces."""
 
     name: str
     endings: tuple[str, ...]
@@ -40,7 +40,6 @@ class Stack:
     resolver: Callable[[Listing], Resolve] | None
     promise: str
     scaffold: Callable[[NewFile], str] | None = None
-    form: int = 1
 
     @property
     def slug(self) -> str:

@@ -1,7 +1,7 @@
 """tsconfig.json and jsconfig.json: the paths under which a project imports itself."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
@@ -100,15 +100,6 @@ class TypeScriptConfigs:
                 if found.patterns or found.base is not None:
                     return found
         return own
-
-
-def extended(listing: Listing, file: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the names of files that a configuration extends, and their paths; None for one that is
-    not there. Packages are left out.
-    """
-    for name in strings(json_object(plain_json(listing.text(file))).get("extends")):
-        if name.startswith("."):
-            yield name, _named(listing, dirname(file), name)
 
 
 def _named(listing: Listing, folder: str, name: str) -> str | None:
