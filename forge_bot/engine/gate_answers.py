@@ -6,13 +6,12 @@ from typing import assert_never
 from forge_bot.engine import call_records
 from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.gates import check_answer, record_decision
-from forge_bot.engine.handle_report import accept
 from forge_bot.engine.next_action import action_id
+from forge_bot.engine.outcomes import Work, accept, after_calls, task_after_work
 from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import CallStatus, OpenGate, Reason, State, TaskState, TaskStatus
-from forge_bot.engine.task_reports import after_calls, task_after_work
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,
@@ -96,7 +95,8 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         ) if task is not None:
             return hand_out(pipeline, state.with_task(_accepted(task, gate.reason)), answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
-            return accept(pipeline, state, gate.report.replace(at=answer.at), anyway=True)
+            work = Work(pipeline.phase(state.current_phase))
+            return accept(pipeline, state, work, gate.report.replace(at=answer.at), anyway=True)
         case Reason.VERIFICATION_RED if state.verification is not None:
             verification = state.verification.replace(accepted=True)
             return state.replace(verification=verification, attempts=0)

@@ -4,20 +4,17 @@ from datetime import datetime
 from typing import assert_never
 
 from forge_bot.engine import call_records
-from forge_bot.engine.artifact_records import (
-    complaint_about,
-    join_findings,
-    verdict_of,
-    with_artifact,
-)
 from forge_bot.engine.gates import ask_to_post, open_decision
-from forge_bot.engine.next_action import action_id
+from forge_bot.engine.next_action import action_id, phase_of_wave
+from forge_bot.engine.outcomes import (
+    handle_call_ended,
+    handle_calls_requested,
+    handle_document,
+    handle_failure,
+)
 from forge_bot.engine.phases import (
-    AgentPhase,
     PublishPhase,
-    ReviewPhase,
     SetupPhase,
-    StepPhase,
     VerifyPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
@@ -29,7 +26,6 @@ from forge_bot.engine.reports import (
     CallEnded,
     CallsRequested,
     CommandsRan,
-    FailureReason,
     Prepared,
     PublicationAsked,
     Published,
@@ -39,15 +35,8 @@ from forge_bot.engine.state import (
     ArtifactRecord,
     Reason,
     State,
-    TaskState,
     TaskStatus,
     Verification,
-)
-from forge_bot.engine.task_reports import (
-    handle_call_ended,
-    handle_calls_requested,
-    handle_task_artifact,
-    handle_task_failure,
 )
 from forge_bot.engine.transitions import (
     PROCESS,
@@ -55,11 +44,10 @@ from forge_bot.engine.transitions import (
     complete,
     enter,
     hand_out,
-    send_back,
 )
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.text_format import command_line
-from forge_bot.values import CommandName, Finding, PhaseId, Severity, Verdict
+from forge_bot.values import CommandName, Finding, Severity
 
 
 def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> State:
@@ -69,9 +57,9 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
         case Prepared():
             return _prepared(pipeline, state, report)
         case ArtifactWritten():
-            return _artifact(pipeline, state, report)
+            return handle_document(pipeline, state, report)
         case AgentFailed():
-            return _failed(pipeline, state, report)
+            return handle_failure(pipeline, state, report)
         case CallsRequested():
             return handle_calls_requested(pipeline, state, report)
         case CallBegun():
@@ -128,12 +116,8 @@ def reenter_phase(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 
 def _expect(pipeline: Pipeline, state: State, name: str) -> None:
-    review = pipeline.task_review
-    phase: PhaseId = state.current_phase
-    if state.wave is not None:
-        phase = (
-            review.id if state.wave.review and review is not None else pipeline.implementation.id
-        )
+    wave = state.wave
+    phase = state.current_phase if wave is None else phase_of_wave(pipeline, wave).id
     outstanding = action_id(state, phase)
     if state.gate is not None or name != outstanding:
         waiting = f"an answer at {state.gate.name}" if state.gate is not None else outstanding
@@ -187,103 +171,6 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
     return open_decision(pipeline, state, Reason.BASELINE, subject, files=shown)
 
 
-# -- artifacts
-# --------------------------------------------------------------------------------------------------
-
-
-def _artifact(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
-    if report.task is not None or state.wave is not None:
-        return handle_task_artifact(pipeline, state, report)
-    phase = pipeline.phase(state.current_phase)
-    if (
-        not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase | StepPhase)
-        or report.artifact != phase.writes
-    ):
-        raise WrongReport(f"{state.current_phase} is not answered by {report.artifact}.")
-    if isinstance(phase, VerifyPhase) and state.verification is None:
-        raise WrongReport(f"{phase.id} needs the project's commands to run first.")
-    state = with_artifact(state, report, phase.id)
-    unreadable = isinstance(phase, ReviewPhase) and verdict_of(phase, report) is Verdict.UNREADABLE
-    if not report.inspection.problems and not unreadable:
-        return accept(pipeline, state, report)
-    if state.attempts + 1 < pipeline.limits.artifact_attempts:
-        return state.with_note(
-            phase.id, PROCESS, complaint_about(report, unreadable=unreadable)
-        ).replace(attempts=state.attempts + 1)
-    reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
-    return open_decision(
-        pipeline, state, reason, complaint_about(report, unreadable=unreadable), report=report
-    )
-
-
-def accept(
-    pipeline: Pipeline, state: State, report: ArtifactWritten, *, anyway: bool = False
-) -> State:
-    """Return the state after an artifact was accepted. With `anyway`, a person accepts it in spite
-    of missing parts.
-    """
-    phase = pipeline.phase(state.current_phase)
-    if isinstance(phase, AgentPhase) and phase.tasks:
-        state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
-    unneeded = report.inspection.nothing_to_do
-    if isinstance(phase, AgentPhase) and phase.may_end_run and unneeded is not None:
-        said = f"{phase.label}: {unneeded.why.value}."
-        return open_decision(pipeline, state, Reason.NOTHING_TO_DO, said, report=report)
-    if not isinstance(phase, ReviewPhase):
-        return complete(pipeline, state, report.at)
-    verdict = verdict_of(phase, report)
-    if verdict.positive or (anyway and verdict is Verdict.UNREADABLE):
-        return complete(pipeline, state, report.at)
-    return _refused(pipeline, state, phase, report)
-
-
-def _refused(
-    pipeline: Pipeline, state: State, phase: ReviewPhase, report: ArtifactWritten
-) -> State:
-    count = state.rounds.get(phase.id, 0) + 1
-    state = state.with_round(phase.id, count)
-    findings = report.inspection.findings
-    text = (
-        f"{report.artifact} says {verdict_of(phase, report).value}. Work off:"
-        f" {join_findings(findings)}"
-    )
-    if count <= phase.rounds:
-        if phase.sends_back_to is not None:
-            return send_back(pipeline, state, phase, phase.sends_back_to, text)
-        return add_fix(
-            pipeline,
-            state,
-            report.artifact,
-            f"Work off the {phase.label.lower()}",
-            findings,
-            report.at,
-        )
-    if phase.sends_back_to is not None:
-        # The gate that follows shows the open findings; a person decides there.
-        return complete(pipeline, state, report.at)
-    return open_decision(pipeline, state, Reason.ROUNDS_EXHAUSTED, text, report=report)
-
-
-# -- failures
-# --------------------------------------------------------------------------------------------------
-
-
-def _failed(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
-    if state.wave is not None:
-        return handle_task_failure(pipeline, state, report)
-    phase = pipeline.phase(state.current_phase)
-    if not isinstance(phase, AgentPhase | ReviewPhase | VerifyPhase):
-        raise WrongReport(f"{state.current_phase} has no agent that could fail.")
-    state = state.with_visit(phase.id)
-    if report.reason is FailureReason.BUDGET:
-        return open_decision(pipeline, state, Reason.BUDGET, report.message)
-    if state.attempts + 1 < pipeline.limits.failure_attempts:
-        return state.with_note(phase.id, PROCESS, report.message).replace(
-            attempts=state.attempts + 1
-        )
-    return open_decision(pipeline, state, Reason.AGENT_FAILED, report.message)
-
-
 # -- commands and publications
 # --------------------------------------------------------------------------------------------------
 
@@ -295,9 +182,7 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     # Knows the output of many tools; a run before its verification needs none of it.
     from forge_bot.verification.judgement import judge
 
-    judgement = judge(
-        state.baseline, report.results, state.unusable, report.rules, report.broken_rules
-    )
+    judgement = judge(state.baseline, report.results, state.unusable, report.broken_rules)
     record = ArtifactRecord(
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
     )

@@ -187,10 +187,13 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
         task, patch = cleared.spec.id, held_patch_name(cleared.spec.id)
         return _operation(state, "apply-held", patch, task, implementation.id)
     wave = state.wave or Wave(review=False, remaining=())
-    phase = (
-        pipeline.task_review if wave.review and pipeline.task_review is not None else implementation
-    )
-    return _ask_tasks(pipeline, state, phase, wave.remaining)
+    return _ask_tasks(pipeline, state, phase_of_wave(pipeline, wave), wave.remaining)
+
+
+def phase_of_wave(pipeline: Pipeline, wave: Wave) -> TasksPhase | TaskReviewPhase:
+    """Return the phase whose documents the tasks of a wave are asked for."""
+    review = pipeline.task_review
+    return review if wave.review and review is not None else pipeline.implementation
 
 
 def _ask_tasks(

@@ -21,7 +21,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import is_left_out
 from forge_bot.text_format import several
-from forge_bot.values import Effort, NothingToDo, Unneeded, Verdict
+from forge_bot.values import Effort, NothingToDo, Unneeded
 
 _TASK_PARTS = ("Changes", "Test Strategy")
 """Sections that the only task names, if the document has them."""
@@ -178,8 +178,7 @@ def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactR
 def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     """Return the second review of the only task: its first review counts.
 
-    The verdict is that of the first review if this phase knows it. A table that does not agree
-    with it is named and not repeated.
+    The verdict is that of the first review if this phase knows it.
     """
     found = _only_review(pipeline, state)
     task, record = found if found is not None else (None, None)
@@ -188,27 +187,10 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     given = [verdict for verdict in positive if task is not None and verdict is task.verdict]
     verdict = (*given, *positive)[0]
     table = record.sections.get(REQUIREMENTS, "") if record is not None else ""
-
-    def written(requirements: str) -> str:
-        bodies = {
-            REQUIREMENTS: requirements or f"As `{name}` says.",
-            "Findings": "None.",
-        }
-        said = f"The run has one task, and its review stands with its findings: `{name}`."
-        text = _filled(phase, phase.label.capitalize(), bodies)
-        return text.replace(
-            "## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{said}"
-        )
-
-    whole = written(table)
-    return whole if _agrees(whole, verdict, phase) else written("")
-
-
-def _agrees(text: str, verdict: Verdict, phase: ReviewPhase) -> bool:
-    from forge_bot.artifacts.reviews import judge_review
-
-    judged = judge_review(text, phase.verdicts)
-    return judged.verdict is verdict and not judged.findings
+    bodies = {REQUIREMENTS: table or f"As `{name}` says.", "Findings": "None."}
+    text = _filled(phase, phase.label.capitalize(), bodies)
+    said = f"The run has one task, and its review stands with its findings: `{name}`."
+    return text.replace("## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{said}")
 
 
 def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:

@@ -85,8 +85,7 @@ class RunStarted(_Report):
     budget_tokens: int | None = None
     by: str = ""
     records: RecordsPolicy = Field(
-        default=RecordsPolicy.IN_BRANCH,
-        description="where the record is kept; older versions kept it on the branch",
+        default=RecordsPolicy.IN_BRANCH, description="where the record is kept"
     )
     recalls_from: str = Field(
         default="", description="commit with records of ended runs that the run recalls too"
@@ -216,7 +215,6 @@ class CommandsRan(_OnAction):
     results: tuple[CommandResult, ...]
     artifact: str
     blob: str
-    rules: int = Field(default=1, description="version of the rules the results are judged by")
     red_before_green: RedBeforeGreen | None = unless_empty(
         None, "of a defect: the tests that failed before the change and pass now"
     )

@@ -4,21 +4,17 @@ reasons against it.
 
 from forge_bot.engine.handle_report import reenter_phase
 from forge_bot.engine.phases import (
-    AgentPhase,
-    AnsweringPhase,
     AnyPhase,
     DecisionPhase,
     EndPhase,
-    GatePhase,
     SetupPhase,
-    StepPhase,
     TaskReviewPhase,
     TasksPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
-from forge_bot.engine.transitions import go_back, is_left_out, is_passed_over, reviewed
+from forge_bot.engine.transitions import go_back, is_passed_over, reviewed
 from forge_bot.errors import NothingToRetry
 from forge_bot.remedies import ShowStatus
 from forge_bot.values import PhaseId, TaskMode
@@ -29,8 +25,7 @@ _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
 def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     """Return the state after a person sent the run back.
 
-    Raises NothingToRetry, which names the documents that the phase needs and those that are
-    missing.
+    Raises NothingToRetry.
     """
     _check(pipeline, state, report.phase)
     phase = pipeline.phase(report.phase)
@@ -95,9 +90,8 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
     if is_passed_over(pipeline, state, phase):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
     if not _reached(pipeline, state, phase):
-        raise NothingToRetry(
-            f"{name} has not been reached. Before it:", details=_missing(pipeline, state, phase)
-        )
+        here = _named(pipeline.phase(state.current_phase))
+        raise NothingToRetry(f"{name} has not been reached; the run stands at {here}.")
 
 
 def _named(phase: AnyPhase) -> str:
@@ -114,20 +108,3 @@ def _reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
         if task.spec.mode is not TaskMode.HUMAN_GATE and task.status in _DONE_BY_AGENTS
     ]
     return isinstance(phase, TaskReviewPhase) and reviewed(pipeline, state) and bool(by_agents)
-
-
-def _missing(pipeline: Pipeline, state: State, target: AnyPhase) -> tuple[str, ...]:
-    between = pipeline.phases[pipeline.position(state.current_phase) : pipeline.position(target.id)]
-    return tuple(
-        _lacks(phase)
-        for phase in between
-        if not is_left_out(pipeline, state, phase) or isinstance(phase, AgentPhase)
-    )
-
-
-def _lacks(phase: AnyPhase) -> str:
-    if isinstance(phase, GatePhase):
-        return f"{_named(phase)} is not approved"
-    writes = phase.writes if isinstance(phase, StepPhase | AnsweringPhase) else "{task}"
-    missing = f": {writes} is missing" if "{task}" not in writes else ""
-    return f"{_named(phase)} is not done{missing}"

@@ -39,7 +39,7 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of, say
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.judgement import RULES, judge, newly_failing
+from forge_bot.verification.judgement import judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 from forge_bot.verification.unusable_commands import Cause, unusable
 
@@ -98,7 +98,6 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         results=results,
         artifact=artifact,
         blob=blob_id(raw),
-        rules=RULES,
         red_before_green=proof,
         requirements=found,
         broken_rules=rules,

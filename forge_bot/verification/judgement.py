@@ -18,13 +18,6 @@ from forge_bot.verification.unusable_commands import (
 )
 
 UNNAMED = "… and what the output does not name"
-RULES = 3
-"""The version of these rules. Version 1 took a failure without names for a new one. Since 2 a
-command that fails exactly as before is not red. Since 3 a linter's complaint is not new where its
-file had the same one before.
-"""
-_AS_BEFORE, _SAME_COMPLAINT = 2, 3
-
 _MOST_NAMED = 10
 _OLD_NAMED = 3
 """Failures that were there before: a few say which they are."""
@@ -45,7 +38,6 @@ def judge(
     baseline: Sequence[CommandResult],
     after: Sequence[CommandResult],
     without: Sequence[UnusableCommand] = (),
-    rules: int = RULES,
     broken: Sequence[str] = (),
 ) -> Judgement:
     """Judge whether the change made a green command red, or hides whether it did.
@@ -53,15 +45,14 @@ def judge(
     Exit code 0 is green, unless no test ran. A command that fails exactly as before is not red. A
     command that was red before is red only if something new fails. If the output does not show
     that, the command is red too: unknown never means yes. `without` names the commands that a
-    person agreed not to judge by. `rules` is the version of these rules: a run that was judged by
-    an older one keeps its judgement. `broken` are rules of the project that hold no more: each
-    makes it red.
+    person agreed not to judge by. `broken` are rules of the project that hold no more: each makes
+    it red.
     """
     pairs = [*_pairs(baseline, after)]
     judged = [_without_flaky(*pair) for pair in pairs if not _left_out(pair, without)]
-    reasons = [reason for before, now in judged for reason in _reasons(before, now, rules)]
+    reasons = [reason for before, now in judged for reason in _reasons(before, now)]
     reasons += [f"The change breaks a rule of the project: {rule}" for rule in broken]
-    notes = [note for before, now in judged for note in _notes(before, now, rules)]
+    notes = [note for before, now in judged for note in _notes(before, now)]
     notes += [_flaky(result) for result in after if result.flaky]
     notes += [_only_together(result) for result in after if result.together]
     notes += [_unjudged(each) for each in without]
@@ -88,13 +79,13 @@ def _beside(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
     return tuple(name for name in now.failures if name not in before.failures) or now.failures
 
 
-def _new(before: CommandResult, now: CommandResult, rules: int = RULES) -> list[str]:
+def _new(before: CommandResult, now: CommandResult) -> list[str]:
     """Return the failures that are new since before the change.
 
     If a linter was red before, the project does not enforce all of its rules. So another complaint
     of a kind that a file already has is not new.
     """
-    if now.name is CommandName.LINT and rules >= _SAME_COMPLAINT:
+    if now.name is CommandName.LINT:
         return [name for name in now.failures if name not in before.failures]
     return [*(Counter(now.failures) - Counter(before.failures)).elements()]
 
@@ -176,11 +167,11 @@ def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) ->
     yield from ((before, None) for before in left)
 
 
-def _reasons(before: CommandResult | None, now: CommandResult | None, rules: int) -> Iterator[str]:
+def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
     if now is None:
         if before is not None:
             yield f"{_called(before)} ran before the change but not after it."
-    elif rules >= _AS_BEFORE and _as_before(before, now):
+    elif _as_before(before, now):
         return
     elif now.timed_out:
         yield f"{_called(now)} did not end in time."
@@ -195,7 +186,7 @@ def _reasons(before: CommandResult | None, now: CommandResult | None, rules: int
                 f"{_called(now)} ended well, but its output no longer tells that any test ran;"
                 f" before, {before.tests} did."
             )
-    elif (reason := _red(before, now, rules)) is not None:
+    elif (reason := _red(before, now)) is not None:
         yield reason
 
 
@@ -220,7 +211,7 @@ def _fails(result: CommandResult) -> bool:
     return result.exit_code != 0 or result.timed_out
 
 
-def _red(before: CommandResult | None, now: CommandResult, rules: int) -> str | None:
+def _red(before: CommandResult | None, now: CommandResult) -> str | None:
     """Return the reason why a failed command is newly red; None if it fails as before."""
     said = f"{_called(now)} failed with exit code {now.exit_code}"
     if before is None:
@@ -232,7 +223,7 @@ def _red(before: CommandResult | None, now: CommandResult, rules: int) -> str | 
         return f"{said}; without it nothing after it can be trusted."
     if before.exit_code == 0 and not before.timed_out:
         return f"{said}; it was green before the change{_naming(_beside(before, now))}."
-    new = _new(before, now, rules)
+    new = _new(before, now)
     if _readable(before) and new and set(new) != {UNNAMED}:
         return f"{said}; it was red before the change too, but these are new{_naming(new)}."
     if not (_readable(before) and _readable(now)) or not _same_end(before, now):
@@ -243,12 +234,12 @@ def _red(before: CommandResult | None, now: CommandResult, rules: int) -> str | 
     return None
 
 
-def _notes(before: CommandResult | None, now: CommandResult | None, rules: int) -> Iterator[str]:
+def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
     if before is None or now is None:
         return
-    if rules >= _AS_BEFORE and _as_before(before, now) and not _fails(now):
+    if _as_before(before, now) and not _fails(now):
         yield f"{_called(now)} ran no test, as before the change."
-    elif _fails(now) and not [*_reasons(before, now, rules)]:
+    elif _fails(now) and not [*_reasons(before, now)]:
         named = _naming(now.failures, _OLD_NAMED)
         yield f"{_called(now)} was red before the change and still is{named}."
     if now.exit_code == 0 and now.failures == (UNNAMED,):

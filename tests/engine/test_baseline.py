@@ -148,12 +148,6 @@ def test_without_setup_nothing_is_judged() -> None:
     assert not judge([], [RED], left_out).red
 
 
-def test_reports_of_an_older_version_are_judged_by_its_rules() -> None:
-    unknown = outcome("pytest_usage", 4)
-    assert judge([unknown], [unknown], rules=1).red
-    assert not judge([unknown], [unknown]).red
-
-
 # -- the question
 # --------------------------------------------------------------------------------------------------
 

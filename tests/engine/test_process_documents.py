@@ -291,17 +291,6 @@ def test_the_second_review_of_one_task_has_its_verdict_and_its_table() -> None:
     assert "`review-1.md`" in action.content
 
 
-def test_a_table_that_reads_like_another_verdict_is_not_repeated() -> None:
-    bench = Scripted(Effort.M)
-    bench.facts = {
-        **FACTS,
-        "review-1.md": Inspection(sections={"Requirements": "Verdict: FAIL\n\n- **[CRITICAL]** x"}),
-    }
-    content = written(bench.until("phase-7")).content
-    assert "FAIL" not in content
-    assert "As `review-1.md` says." in content
-
-
 @pytest.mark.parametrize(
     ("criteria", "asked"),
     [(whole_criteria("design.md describes"), False), (("AC-1: it ends",), True)],

@@ -52,7 +52,6 @@ from forge_bot.values import (
     Usage,
     Verdict,
 )
-from forge_bot.verification.judgement import RULES
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 SHIPPED = load_pipeline("develop", None)
@@ -222,7 +221,6 @@ class Bench:
             results=results or (GREEN,),
             artifact="final-verification.md",
             blob=blob_,
-            rules=RULES,
         )
         return self.tell(report)
 
