@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from forge_bot.project.file_list import TEST_FOLDERS, Listing
+from forge_bot.project.file_list import Listing
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName, Frozen
 
@@ -124,34 +124,3 @@ def find_in(
             DetectedCommands(notes=left),
         ]
     )
-
-
-def inner_projects(
-    listing: Listing, manifest: str, holds_test: Callable[[str], bool]
-) -> tuple[str, ...]:
-    """Return the folders of the projects below the root that have tests, without projects that are
-    themselves tests of the whole: such need what runs elsewhere.
-    """
-    return tuple(
-        folder
-        for folder in listing.projects((manifest,))
-        if TEST_FOLDERS.isdisjoint(folder.split("/"))
-        and any(holds_test(path) for path in listing.own(folder))
-    )
-
-
-def with_inner(
-    listing: Listing,
-    found: DetectedCommands,
-    folders: Sequence[str],
-    read: Callable[[Listing, str], DetectedCommands],
-    kind: str,
-) -> DetectedCommands:
-    """Return the commands of the project at the root with those of projects in folders, which its
-    own leave out. A formatter of the root formats their files too.
-    """
-    notes = tuple(f"The {kind} in {each} is not tested." for each in folders[MOST_PROJECTS:])
-    inner = combined(read(listing, each) for each in folders[:MOST_PROJECTS])
-    if found.commands.format:
-        inner = inner.replace(commands=inner.commands.replace(format=()))
-    return combined([found, inner, DetectedCommands(notes=notes)])

@@ -146,23 +146,6 @@ def test_tests_that_need_a_feature_say_nothing_of_the_edits_and_the_pull_request
     assert verification(sample)["requirements"]["addedNotRun"] == ["tests/thirds.rs::halves"]
 
 
-@needs("cargo")
-def test_a_crate_in_the_folder_of_the_changed_one_breaks_with_it(sample: Sample) -> None:
-    files = {
-        "Cargo.toml": CRATE.format("half"),
-        ".gitignore": "target\nCargo.lock\n",
-        "src/lib.rs": HALF,
-        "words/Cargo.toml": CRATE.format("words") + '\n[dependencies]\nhalf = { path = ".." }\n',
-        "words/src/lib.rs": WORDS.replace("word(0)", "word(2)"),
-    }
-    led(sample, files, replaced("src/lib.rs", "x / 3", "x / 2"))
-    judged = verification(sample)
-    assert judged["red"] is True
-    (reason,) = judged["reasons"]
-    assert "cargo test --manifest-path words/Cargo.toml" in reason
-    assert "tests::works" in reason
-
-
 NODE_TEST = """\
 const {{ test }} = require('node:test')
 const assert = require('node:assert')

@@ -46,7 +46,6 @@ EXPECTED = {
     },
     "make-python": {
         "setup": [VENV, f"{PIP} -r requirements-dev.txt"],
-        "build": ["make build"],
         "test": [PYTEST],
     },
 }
@@ -77,12 +76,6 @@ def test_every_repository_among_the_fixtures_is_expected_to_give_something() -> 
 )
 def test_the_reason_for_a_test_command_names_the_file_that_says_so(name: str, reason: str) -> None:
     assert [each.reason for each in profile_at(REPOSITORIES / name).commands.test] == [reason]
-
-
-def test_a_lint_target_that_needs_the_projects_environment_is_explained_and_not_used() -> None:
-    profile = profile_at(REPOSITORIES / "make-python")
-    assert profile.commands.lint == ()
-    assert any("target lint" in note and ".forge/config.yml" in note for note in profile.notes)
 
 
 def test_a_lint_script_that_would_change_files_is_explained_and_not_used() -> None:

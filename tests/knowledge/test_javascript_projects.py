@@ -96,31 +96,6 @@ def test_a_package_in_a_folder_is_tested_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("root", "own", "tested"),
-    [
-        ({}, "jest", True),
-        ({}, "NODE_ENV=test node --import tsx --test", True),
-        ({}, "cypress run", False),
-        ({"package.json": package(scripts={"test": "npm --prefix api test"})}, "jest", False),
-        ({"lerna.json": "{}"}, "jest", False),
-        ({"package.json": package(**TEST, workspaces=["web"])}, "jest", False),
-    ],
-)
-def test_a_package_in_the_folder_of_another_is_tested_where_nothing_at_the_root_may_run_it(
-    root: dict[str, str], own: str, *, tested: bool
-) -> None:
-    files = {
-        "package.json": package(**TEST),
-        "web/package.json": package(),
-        "api/package.json": package(scripts={"test": own}),
-        "e2e/package.json": package(**TEST),
-        **root,
-    }
-    commands = lines(profile_of(files).commands.test)
-    assert commands == ["npm test", *(["npm --prefix api test"] if tested else [])]
-
-
-@pytest.mark.parametrize(
     ("script", "files", "used"),
     [
         ("eslint .", {"eslint.config.mjs": ""}, True),

@@ -43,7 +43,6 @@ def test_a_rule_for_test_is_one(makefile: str) -> None:
         "# test:\nall:\n\t./x\n",
         "all:\n\techo test:\n",
         "all:\n\techo 'x' \\\n test: y\n",
-        "define text\ntest:\n\t./t\nendef\n",
         "test-%: x\n\t./t\n",
         "latest:\n\t./t\n",
         "test: MODE = fast\n",
@@ -60,41 +59,20 @@ def test_check_is_used_when_there_is_no_test() -> None:
     assert found("check:\n\t./c\ntest:\n\t./t\n") == ["make test"]
 
 
-def test_rules_in_included_files_count() -> None:
-    assert found("include make/*.mk\n", **{"make/tests.mk": "test:\n\t./t\n"}) == ["make test"]
-    assert found("include other.mk\n", **{"make/tests.mk": "test:\n\t./t\n"}) == []
-    assert found("-include tests.mk\n", **{"tests.mk": "include Makefile\ntest:\n\t./t\n"}) == [
-        "make test"
-    ]
-
-
 def test_makes_own_order_of_files_is_kept() -> None:
     assert found("test:\n\t./t\n", GNUmakefile="check:\n\t./c\n") == ["make check"]
 
 
-def test_make_gives_way_to_the_toolchain_of_the_language() -> None:
-    files = {
-        "Makefile": "build:\n\tgo build\ntest:\n\tgo test -v\nlint:\n\tgo vet ./...\n",
-        "go.mod": "module x\n",
-    }
+def test_make_gives_way_to_a_toolchain_with_tests() -> None:
+    files = {"Makefile": "all: check\ncheck:\n\t./c\nlint:\n\tgo vet ./...\n"}
     commands = profile_of(files).commands
-    assert lines(commands.test) == ["go test ./..."]
-    assert lines(commands.lint) == ["make lint"]
-
-
-def test_a_target_for_everything_is_a_build_only_where_make_is_the_toolchain() -> None:
-    files = {"Makefile": "all: check\ncheck:\n\t./c\n"}
-    assert lines(profile_of(files).commands.build) == ["make all"]
-    assert profile_of({**files, "package.json": '{"scripts": {"test": "x"}}'}).commands.build == ()
-
-
-def test_a_target_that_reaches_the_projects_environment_by_another_one_is_not_used() -> None:
-    files = {
-        "Makefile": "build: venv\n\tcp a b\nvenv:\n\tpython3 -m venv .venv\n",
-        "requirements.txt": "x\n",
-        "test_a.py": "import pytest\n",
-    }
-    assert profile_of(files).commands.build == ()
+    assert lines((*commands.build, *commands.test, *commands.lint)) == [
+        "make all",
+        "make check",
+        "make lint",
+    ]
+    commands = profile_of({**files, "go.mod": "module x\n"}).commands
+    assert lines((*commands.test, *commands.lint)) == ["go test ./..."]
 
 
 def test_a_makefile_in_a_folder_counts_when_there_is_nothing_else() -> None:

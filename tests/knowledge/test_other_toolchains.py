@@ -1,7 +1,5 @@
 """What is found for Go, Rust, the JVM and Ruby."""
 
-import pytest
-
 from tests.knowledge.repository_scene import lines, profile_of
 
 
@@ -50,33 +48,6 @@ def test_a_go_module_that_the_workspace_does_not_name_is_told_to_be_untested() -
     files |= {f"{each}/go.mod": f"module {each}\n" for each in "bc"}
     profile = profile_of({**files, "b/b_test.go": "", "c/c_test.go": ""})
     assert profile.notes == ("The Go module in c is not tested.",)
-
-
-@pytest.mark.parametrize(
-    ("root", "inner", "tested"),
-    [
-        ("[package]\n", "[package]\n", True),
-        ("[workspace]\n", "[package]\n", False),
-        ('[workspace]\nexclude = ["inner"]\n', "[package]\n", True),
-        ("[workspace]\n", "[package]\n[workspace]\n", True),
-    ],
-)
-def test_a_crate_in_the_folder_of_another_is_tested_by_itself_unless_the_workspace_has_it(
-    root: str, inner: str, *, tested: bool
-) -> None:
-    test = "#[test]\nfn works() {}\n"
-    files = {
-        "Cargo.toml": root,
-        "inner/Cargo.toml": inner,
-        "inner/src/lib.rs": test,
-        "tools/Cargo.toml": "[package]\n[workspace]\n",
-        "tools/src/main.rs": "fn main() {}\n",
-        "tests/ui/Cargo.toml": "[package]\n[workspace]\n",
-        "tests/ui/src/lib.rs": test,
-    }
-    commands = lines(profile_of(files).commands.test)
-    own = "cargo test --manifest-path inner/Cargo.toml"
-    assert [each.startswith(own) for each in commands] == [False, *([True] if tested else [])]
 
 
 def test_a_cargo_workspace_is_tested_whole_and_its_lock_is_kept() -> None:

@@ -6,18 +6,8 @@ from forge_bot.project.toolchains import go, jvm, make, node, python, ruby, rust
 
 
 def find_commands(listing: Listing) -> DetectedCommands:
-    """Return the commands of each language's own toolchain, and of Make only for missing kinds.
-
-    Make takes its tools from wherever it runs.
+    """Return the commands of each language's own toolchain, and of Make where none of them has
+    tests: Make takes its tools from wherever it runs.
     """
-    native = combined(
-        [
-            python.find(listing),
-            node.find(listing),
-            go.find(listing),
-            rust.find(listing),
-            jvm.find(listing),
-            ruby.find(listing),
-        ]
-    )
-    return combined([native, make.find(listing, native.commands)])
+    native = combined(toolchain.find(listing) for toolchain in (python, node, go, rust, jvm, ruby))
+    return native if native.commands.test else combined([native, make.find(listing)])

@@ -3,14 +3,14 @@
 import re
 
 from forge_bot.project.detected_commands import (
+    MOST_PROJECTS,
     DetectedCommands,
     ProjectCommands,
+    combined,
     command,
     find_in,
-    inner_projects,
-    with_inner,
 )
-from forge_bot.project.file_list import Listing, join
+from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
 from forge_bot.project.formatters import gofmt
 
 _REQUIRES = re.compile(r"^[^\S\n]*require\b", re.MULTILINE)
@@ -22,17 +22,26 @@ def find(listing: Listing) -> DetectedCommands:
     """Return the commands of the workspace or module at the root, or else of modules in folders.
 
     Go leaves a module within another one's folder out of that one's packages, so each that has
-    tests gets commands of its own.
+    tests gets commands of its own: unless it lies in a folder of tests of the whole, which need
+    what runs elsewhere, or beside a workspace that does not name it.
     """
-    found = find_in(listing, ("go.work", "go.mod"), _read, "Go")
+    root = find_in(listing, ("go.work", "go.mod"), _read, "Go")
     if not listing.has("go.mod"):
-        return found
-    inner = inner_projects(listing, "go.mod", lambda path: path.endswith("_test.go"))
-    if not listing.has("go.work"):
-        return with_inner(listing, found, inner, _read, "Go module")
-    used = _modules(listing, "go.work")
-    notes = (f"The Go module in {each} is not tested." for each in inner if each not in used)
-    return found.replace(notes=(*found.notes, *notes))
+        return root
+    inner = [
+        folder
+        for folder in listing.projects(("go.mod",))
+        if TEST_FOLDERS.isdisjoint(folder.split("/"))
+        and any(path.endswith("_test.go") for path in listing.own(folder))
+    ]
+    tested = inner[:MOST_PROJECTS]
+    if listing.has("go.work"):
+        tested = [folder for folder in inner if folder in _modules(listing, "go.work")]
+        parts = [root]
+    else:
+        parts = [root, *(_read(listing, folder) for folder in tested)]
+    notes = tuple(f"The Go module in {each} is not tested." for each in inner if each not in tested)
+    return combined([*parts, DetectedCommands(notes=notes)])
 
 
 def _read(listing: Listing, folder: str) -> DetectedCommands:
