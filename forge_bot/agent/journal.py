@@ -159,7 +159,6 @@ class Journal:
                 model=parked.model,
                 question=parked.question,
                 at=parked.at,
-                attempt=parked.attempt,
                 messages=shown,
             )
         )
@@ -187,12 +186,13 @@ class Journal:
         self._travels.discard(prefix)
         if self.carried is None or not self.carried.is_file():
             return
-        lines = self.carried.read_bytes().splitlines(keepends=True)
-        kept = [line for line in lines if not _is_under(line, prefix)]
-        if kept:
-            write_whole(self.carried, b"".join(kept))
-        else:
-            self.carried.unlink()
+        with self._writing:
+            lines = self.carried.read_bytes().splitlines(keepends=True)
+            kept = [line for line in lines if not _is_under(line, prefix)]
+            if kept:
+                write_whole(self.carried, b"".join(kept))
+            else:
+                self.carried.unlink()
 
     def begun(self, key: str, wanted: CapabilityRequest) -> None:
         """Record that a request is about to start that does more than read."""
@@ -218,7 +218,9 @@ class Journal:
 
     def _append(self, entry: AnyEntry) -> None:
         self._written(self.path, entry)
-        if self.carried is not None and any(map(entry.key.startswith, self._travels)):
+        travels = any(map(entry.key.startswith, self._travels))
+        # A call that was not answered is counted once, on the machine that made it.
+        if self.carried is not None and travels and not isinstance(entry, Started):
             # Another machine makes the prompts again, so the branch does not need them.
             bare = entry.model_copy(
                 update={"messages": ()} if isinstance(entry, Submitting) else {}
@@ -292,7 +294,6 @@ class Journal:
             model=entry.model,
             question=entry.question,
             at=entry.at,
-            attempt=entry.attempt,
         )
 
     def _taken(self, entry: Submitted) -> None:

@@ -61,7 +61,6 @@ class Submitting(Frozen):
     model: str
     question: str
     at: AwareDatetime
-    attempt: int
     messages: tuple[ChatMessage, ...] = ()
 
 
@@ -92,7 +91,6 @@ class Parked(Frozen):
     model: str
     question: str
     at: AwareDatetime
-    attempt: int
     ticket: BatchTicket | None = None
 
 

@@ -258,6 +258,8 @@ class _AssignmentRun:
             return None
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             if isinstance(error, PossiblyCharged):
+                # The next process counts it with the calls that were never answered.
+                self.journal.started(asked.key, asked.prompt, asked.model, reserved.amount, ())
                 self._settle_unanswered(asked.key, reserved.amount)
             else:
                 self.ledger.settle(asked.key, None)

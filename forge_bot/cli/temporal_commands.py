@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 _LONGEST_SILENCE = 3600
-BATCH_SECONDS = "FORGE_BOT_BATCH_SECONDS"
-_LONGEST_GATHERING = 60
 
 
 def new_place(
@@ -81,15 +79,11 @@ def new_place(
 
 def _silence() -> float:
     """Return the seconds without a sign of life after which a worker counts as lost."""
-    return _seconds(SILENCE, "20", 1, _LONGEST_SILENCE)
-
-
-def _seconds(name: str, default: str, least: int, most: int) -> float:
-    text = os.environ.get(name, default)
-    if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not least <= int(text) <= most:
+    text = os.environ.get(SILENCE, "20")
+    if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not 1 <= int(text) <= _LONGEST_SILENCE:
         raise BadOption(
-            f"{name} is {text!r}.",
-            hint=say("cli.temporal_commands.write_whole_seconds", least=least, most=most),
+            f"{SILENCE} is {text!r}.",
+            hint=say("cli.temporal_commands.write_whole_seconds", least=1, most=_LONGEST_SILENCE),
         )
     return float(text)
 
@@ -194,7 +188,6 @@ def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> Work
         parts=chosen,
         in_all=in_all,
         in_each_clone=in_each_clone,
-        batch_seconds=_seconds(BATCH_SECONDS, "10", 0, _LONGEST_GATHERING),
     )
 
 

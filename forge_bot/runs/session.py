@@ -11,7 +11,6 @@ from uuid import uuid4
 from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.engine import (
     Action,
     Checkpoint,
@@ -84,7 +83,6 @@ class Session:
     open_pr: OpenPullRequest | None = None
     until: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    hand_in: HandIn = hand_in_alone
     timeout: asyncio.Timeout | None = field(default=None, init=False)
 
     def go_on(
@@ -234,7 +232,6 @@ class Session:
             environ=self.environ,
             only=only,
             delivered=delivered,
-            hand_in=self.hand_in,
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
         return LocalHost(agents, publisher, passing=passing, looks_ahead=only is None)

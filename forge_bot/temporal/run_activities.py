@@ -16,7 +16,6 @@ from temporalio.exceptions import ApplicationError
 
 from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.progress_events import ModelAnswered
-from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile
 from forge_bot.errors import (
@@ -107,13 +106,11 @@ class RunActivities:
         room: StepRoom | None = None,
         *,
         pushes: bool = True,
-        hand_in: HandIn = hand_in_alone,
     ) -> None:
         self._roots = {repository.root for repository in repositories}
         self._tell_of = tell_of
         self._room = room or StepRoom(0)
         self._pushes = pushes
-        self._hand_in = hand_in
 
     def publishing(self) -> list[Callable[[StepOrder], StepDone]]:
         """Return the activities that need neither a model nor the sandbox, each under its name."""
@@ -180,7 +177,6 @@ class RunActivities:
             post=poster(os.environ) if begin.post else None,
             open_pr=opener(repository.root) if begin.open_pr else None,
             environ=os.environ,
-            hand_in=self._hand_in,
         )
 
     def _tell(self, order: StepOrder) -> Notify:

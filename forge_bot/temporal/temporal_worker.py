@@ -10,7 +10,6 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from forge_bot.agent.shared_batches import GatheredBatches
 from forge_bot.git import Repository
 from forge_bot.temporal.action_workflow import ForgeActionWorkflow
 from forge_bot.temporal.payloads import StepDone, StepOrder, publishing_queue
@@ -87,7 +86,6 @@ async def working(
         tell_of,
         StepRoom(duty.in_all),
         pushes=WorkerPart.PUBLISHING in duty.parts,
-        hand_in=GatheredBatches(duty.batch_seconds).hand_in,
     )
     async with AsyncExitStack() as held:
         for queue, activities in _offered(does, repositories, duty, without_sandbox).items():

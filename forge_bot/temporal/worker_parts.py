@@ -27,8 +27,6 @@ class WorkerDuty:
     parts: frozenset[WorkerPart] = frozenset(WorkerPart)
     in_all: int = 0
     in_each_clone: int = 8
-    batch_seconds: float = 0.0
-    """Time in which questions of several runs are gathered into one batch; 0 does not wait."""
 
 
 class StepRoom:

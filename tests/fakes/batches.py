@@ -43,9 +43,6 @@ class BatchServer(AgentServer):
     broken: int = 0
     """The status with which handing in is refused, unless 0."""
 
-    unlisted: int = 0
-    """The status with which the list of batches is refused, unless 0."""
-
     def __post_init__(self) -> None:
         self._lock = threading.Condition()
 
@@ -53,14 +50,11 @@ class BatchServer(AgentServer):
     # ----------------------------------------------------------------------------------------------
 
     def end(self, **outcomes: str) -> int:
-        """End all batches that are under way; how many. `all="expired"` answers none of them,
-        `first="errored"` all but the first question.
-        """
+        """End all batches that are under way; how many. `all="expired"` answers none of them."""
         with self._lock:
             open_ = [each for each in self.batches if not each.ended]
             for each in open_:
-                ids = list(each.questions)
-                left_out = ids if "all" in outcomes else ids[:1] if "first" in outcomes else []
+                left_out = each.questions if outcomes else ()
                 each.outcomes = dict.fromkeys(left_out, next(iter(outcomes.values()), ""))
                 each.ended = True
             return len(open_)
@@ -112,16 +106,16 @@ class BatchServer(AgentServer):
         agent, phase = role_of(_asked(body))
         return self.answers.get((agent, phase, "*")) or self.answers[agent, "*", "*"]
 
-    def _refusal(self, status: int) -> Told | None:
-        if not status:
+    def _refusal(self) -> Told | None:
+        if not self.broken:
             return None
         error = {"type": "error", "error": {"type": "api_error", "message": "not today"}}
-        return _json(error, status)
+        return _json(error, self.broken)
 
     # Anthropic
 
     def anthropic_create(self, asked: Asked) -> Told:
-        if (refused := self._refusal(self.broken)) is not None:
+        if (refused := self._refusal()) is not None:
             return refused
         requests = json.loads(asked.body)["requests"]
         questions = {each["custom_id"]: each["params"] for each in requests}
@@ -131,13 +125,6 @@ class BatchServer(AgentServer):
     def _told(self, value: object) -> Told:
         lost, self.loses_reply = self.loses_reply, False
         return Told(json.dumps(value).encode(), lost=lost)
-
-    def anthropic_list(self, asked: Asked) -> Told:
-        if (refused := self._refusal(self.unlisted)) is not None:
-            return refused
-        mine = [x for x in reversed(self.batches) if x.account == _account(asked.key)]
-        page = [self._anthropic(each) for each in mine]
-        return _json({"data": page, "has_more": False, "first_id": None, "last_id": None})
 
     def anthropic_one(self, asked: Asked, name: str) -> Told:
         batch = self._of(asked, name)
@@ -192,19 +179,12 @@ class BatchServer(AgentServer):
         return _json({"id": name, "object": "file", "deleted": True})
 
     def openai_create(self, asked: Asked) -> Told:
-        if (refused := self._refusal(self.broken)) is not None:
+        if (refused := self._refusal()) is not None:
             return refused
         file = json.loads(asked.body)["input_file_id"]
         lines = [json.loads(line) for line in self.files[file].splitlines()]
         questions = {line["custom_id"]: line["body"] for line in lines}
         return self._told(self._openai(self._taken(_account(asked.key), questions, file)))
-
-    def openai_list(self, asked: Asked) -> Told:
-        if (refused := self._refusal(self.unlisted)) is not None:
-            return refused
-        mine = [x for x in reversed(self.batches) if x.account == _account(asked.key)]
-        page = [self._openai(each) for each in mine]
-        return _json({"object": "list", "data": page, "has_more": False})
 
     def openai_one(self, asked: Asked, name: str) -> Told:
         batch = self._of(asked, name)
@@ -256,7 +236,6 @@ class BatchServer(AgentServer):
 
 _ROUTES: list[tuple[str, Any]] = [
     (r"POST /v1/messages/batches", BatchServer.anthropic_create),
-    (r"GET /v1/messages/batches", BatchServer.anthropic_list),
     (r"GET /v1/messages/batches/([^/]+)", BatchServer.anthropic_one),
     (r"GET /v1/messages/batches/([^/]+)/results", BatchServer.anthropic_results),
     (r"POST /v1/messages/batches/([^/]+)/cancel", BatchServer.anthropic_cancel),
@@ -264,7 +243,6 @@ _ROUTES: list[tuple[str, Any]] = [
     (r"GET /v1/files/([^/]+)/content", BatchServer.openai_content),
     (r"DELETE /v1/files/([^/]+)", BatchServer.openai_delete),
     (r"POST /v1/batches", BatchServer.openai_create),
-    (r"GET /v1/batches", BatchServer.openai_list),
     (r"GET /v1/batches/([^/]+)", BatchServer.openai_one),
     (r"POST /v1/batches/([^/]+)/cancel", BatchServer.openai_cancel),
 ]

@@ -34,6 +34,7 @@ from forge_bot.agent.models.provider_errors import (
 )
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.models.usage import counted
+from forge_bot.agent.prices import offers_batches
 from forge_bot.errors import ForgeError, UnknownModel
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
@@ -190,10 +191,10 @@ class ProviderModel:
 
     @property
     def batches(self) -> "ProviderBatches | None":
-        """The batches of this model; None if its provider offers none that can be found again."""
-        from forge_bot.agent.models.provider_batches import ProviderBatches, listing_of
+        """The batches of this model; None if its provider offers none."""
+        from forge_bot.agent.models.provider_batches import ProviderBatches
 
-        if self._model.batch_max_requests is None or listing_of(self._model) is None:
+        if self._model.batch_max_requests is None or not offers_batches(self.name):
             return None
         return ProviderBatches(self.name, self._model, self._batch_request, _reply)
 

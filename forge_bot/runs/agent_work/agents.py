@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 
-from forge_bot.agent.agent_steps import AgentStep, AgentStops, OneStep, PausedBefore, StepChoice
+from forge_bot.agent.agent_steps import AgentStep, AgentStops, OneStep, StepChoice
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
@@ -21,7 +21,6 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
-from forge_bot.agent.shared_batches import HandIn, hand_in_alone
 from forge_bot.agent.tools.tool_catalogue import get_capability_specs
 from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome
@@ -61,7 +60,7 @@ class Agents:
     """Runs agents for one run, with one budget and one journal for all of them.
 
     With `only`, each agent performs one step of that kind, and PausedBefore names the next one.
-    `delivered` pushes the branch before a batch is handed in; it is called in threads.
+    `delivered` pushes the branch where a batch is waited for; it is called in threads.
     """
 
     def __init__(
@@ -75,7 +74,6 @@ class Agents:
         environ: Mapping[str, str],
         only: StepChoice | None = None,
         delivered: Callable[[], object] = lambda: None,
-        hand_in: HandIn = hand_in_alone,
     ) -> None:
         self.run = run
         self.project = project
@@ -84,7 +82,7 @@ class Agents:
         self.tell = tell
         self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
         self.delivered = delivered
-        self.lane = BatchLane(self.journal, self._keep, now, self._without_batches, hand_in)
+        self.lane = BatchLane(self.journal, now, self._without_batches)
         self.ledger = Ledger(run.state.budget)
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
@@ -109,17 +107,14 @@ class Agents:
             state, pipeline = self.run.state, self.run.pipeline
             batched = pipeline.in_batches(action.phase, batch=state.flags.batch)
             lane = self.lane if batched else None
-            if lane is not None:
-                trees.enter_context(lane.at_work(prefix_of(action.action_id, t) for t in tasks))
+            for task in tasks if lane is not None else ():
+                self.journal.carry(prefix_of(action.action_id, task))
             worktrees = [await self._worktree(action, task, trees) for task in tasks]
             agents = [
                 asyncio.create_task(self._work(action, task, worktree, lane))
                 for task, worktree in zip(tasks, worktrees, strict=True)
             ]
             trees.push_async_callback(_ended, agents)
-            if lane is not None:
-                # While a batch is handed in nothing else is committed.
-                await asyncio.wait(agents)
             lands = self.only is None or self.only.kind is AgentStep.LANDING
             stops = AgentStops()
             for task, worktree, agent in zip(tasks, worktrees, agents, strict=True):
@@ -228,30 +223,22 @@ class Agents:
         worktree: AgentWorktree,
         lane: BatchLane | None,
     ) -> WorkResult:
-        prefix = prefix_of(action.action_id, task)
-        try:
-            prompt, material = await self._prompt(action, task, worktree)
-            assignment = self._assignment(action, task, prompt, material)
-            contract = answer_contract(self.run, action, task)
-            finished = await work(
-                assignment,
-                model=self.models[action.tier],
-                context=self._context(assignment, worktree, lane),
-                journal=self.journal,
-                ledger=self.ledger,
-                check=self.applier.check(action, task, contract, worktree.tree),
-                run_commands=lambda effect: self._try(action, task, effect, worktree),
-                notice=lambda notice: self._thinking(notice, task),
-                now=time.monotonic,
-                steps=OneStep(self.only),
-                lane=lane,
-            )
-        except (ForgeError, PausedBefore):
-            if lane is not None:
-                lane.leave(prefix)
-            raise
-        if lane is not None:
-            lane.leave(prefix)
+        prompt, material = await self._prompt(action, task, worktree)
+        assignment = self._assignment(action, task, prompt, material)
+        contract = answer_contract(self.run, action, task)
+        finished = await work(
+            assignment,
+            model=self.models[action.tier],
+            context=self._context(assignment, worktree, lane),
+            journal=self.journal,
+            ledger=self.ledger,
+            check=self.applier.check(action, task, contract, worktree.tree),
+            run_commands=lambda effect: self._try(action, task, effect, worktree),
+            notice=lambda notice: self._thinking(notice, task),
+            now=time.monotonic,
+            steps=OneStep(self.only),
+            lane=lane,
+        )
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
             # The run has no error: its state is unchanged, and it continues when the model is
             # available again.
