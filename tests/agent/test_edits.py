@@ -186,61 +186,6 @@ def test_insertions_that_mean_nothing_are_refused(bad: Edit, said: str) -> None:
     assert said in problem(CALC, bad)
 
 
-@given(
-    st.lists(st.sampled_from(["alpha", "", "  delta"]), min_size=1, max_size=8),
-    st.sampled_from(["insert_before", "insert_after"]),
-    st.sampled_from(["new", "new\n", "\nnew\n\n", "3 new 3"]),
-    st.booleans(),
-    st.data(),
-)
-def test_inserting_twice_is_inserting_once(
-    lines: list[str], operation: Operation, new: str, ended: bool, data: st.DataObject
-) -> None:
-    numbered = [f"{number} {line}" for number, line in enumerate(lines)]
-    text = "\n".join(numbered) + "\n" * ended
-    one = beside(operation, data.draw(st.sampled_from(numbered)), new)
-    once = after(text.encode(), one)
-    assert len(once) > len(text)
-    assert plan({"a.py": once}, one) == EditPlan()
-
-
-# -- the same edits again
-
-
-AGAIN: list[Edit] = [
-    replace("    return a - b\n\n", "    return a + b\n\n"),
-    replace("def sub(a, b):\n", "def sub(a, b):\n    # difference\n"),
-    replace("def add(a, b):", '"""Sums."""\n\n\ndef add(a, b):'),
-    edit("new.py", "write", new="x = 1\n"),
-]
-
-
-def test_edits_that_have_been_made_already_change_nothing() -> None:
-    files = {"a.py": CALC}
-    files |= {path: data for path, data in plan(files, *AGAIN).files if data is not None}
-    assert b"a + b" in files["a.py"]
-    assert plan(files, *AGAIN) == EditPlan()
-
-
-def test_an_edit_whose_new_text_stands_elsewhere_by_chance_is_not_taken_for_made() -> None:
-    data = b"def add(a, b):\n    return a - b\n\n\ndef total(a, b):\n    return a + b\n"
-    assert "come nearest" in problem(data, replace("return a  -  b", "return a + b"))
-
-
-@given(
-    st.lists(st.sampled_from(["alpha", "beta", "gamma", "  delta", ""]), min_size=3, max_size=12),
-    st.data(),
-)
-def test_making_any_edit_twice_is_making_it_once(lines: list[str], data: st.DataObject) -> None:
-    text = "\n".join(f"{line} {number}" for number, line in enumerate(lines)) + "\n"
-    first = data.draw(st.integers(0, len(lines) - 1))
-    last = data.draw(st.integers(first, len(lines) - 1))
-    old = "".join(line + "\n" for line in text.splitlines()[first : last + 1])
-    one = replace(old, old + "something new\n")
-    once = after(text.encode(), one)
-    assert plan({"a.py": once}, one) == EditPlan()
-
-
 # -- bytes that are not the model's business
 
 
@@ -253,10 +198,10 @@ def test_windows_files_keep_their_line_ends_and_their_byte_order_mark() -> None:
     assert after(data, edit("a.py", "write", new="a\nb\n")) == b"\xef\xbb\xbfa\r\nb\r\n"
 
 
-def test_a_file_of_mixed_line_ends_changes_only_where_it_is_edited() -> None:
-    data = b"one\r\ntwo\nthree\r\nfour\nfive"
-    assert after(data, replace("two\nthree\n", "2\n3\n")) == b"one\r\n2\n3\r\nfour\nfive"
-    assert after(data, replace("four\n", "4\n4b\n")) == b"one\r\ntwo\nthree\r\n4\n4b\nfive"
+def test_in_a_file_of_mixed_line_ends_a_passage_of_either_kind_is_edited() -> None:
+    data = b"one\r\ntwo\nthree\r\nfour\r\nfive\n"
+    assert after(data, replace("two\nthree", "2\n3")) == data.replace(b"two\nthree", b"2\n3")
+    assert after(data, replace("three\nfour", "3\n4")) == data.replace(b"three\r\nfour", b"3\r\n4")
 
 
 @pytest.mark.parametrize("ends", [b"", b"\n", b"\n\n"])
@@ -364,19 +309,10 @@ def test_a_path_that_leads_out_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", ".", "src/", "a\\b.py", "a\nb", "a\0", " a.py", "a.py ", "dir./a.py", "a\u202eb.py"],
+    ["", ".", "src/", "a\\b.py", "a\nb", "a\0", " a.py", "a.py ", "a\u202eb.py"],
 )
 def test_a_path_no_file_should_have_is_refused(path: str) -> None:
     assert len(plan({}, edit(path, "write", new="x")).problems) == 1
-
-
-def test_two_files_that_are_one_on_other_systems_are_refused() -> None:
-    planned = plan({}, edit("src/App.py", "write", new="x"), edit("src/app.py", "write", new="y"))
-    assert "differ only in upper and lower case" in planned.problems[0]
-    composed = plan(
-        {}, edit("caf\u00e9.py", "write", new="x"), edit("cafe\u0301.py", "write", new="y")
-    )
-    assert len(composed.problems) == 1
 
 
 def test_a_file_cannot_be_a_folder_too() -> None:
@@ -412,14 +348,9 @@ def test_a_folder_gives_its_files_and_none_for_what_is_not_there(tmp_path: Path)
         ("dangling", "symbolic link"),
         ("src", "is a folder"),
         ("src/app.py/more.py", "is a file, so nothing can lie below it"),
-        ("src/APP.py", "differs only in upper and lower case from src/app.py"),
-        (
-            "SRC/new.py",
-            "differs only in upper and lower case from SRC".replace("from SRC", "from src"),
-        ),
     ],
 )
-def test_a_folder_refuses_links_folders_and_doubles(tmp_path: Path, path: str, said: str) -> None:
+def test_a_folder_refuses_links_and_folders(tmp_path: Path, path: str, said: str) -> None:
     planned = plan_edits(folder(tmp_path), [edit(path, "write", new="y\n")])
     assert len(planned.problems) == 1
     assert said in planned.problems[0]

@@ -231,24 +231,10 @@ def test_a_folder_is_no_file_and_a_file_no_folder(root: Path, path: str, said: s
 @pytest.mark.parametrize(
     "path",
     [
-        "con",
-        "CON.py",
-        "src/nul.txt",
-        "com1",
-        "lpt9.tar.gz",
-        "aux",
-        "a:b.txt",
-        "what?.py",
-        "a*b",
-        'quo"te',
-        "pi|pe",
-        "a<b>",
         "x" * 256,
         "é" * 128,
-        "/".join(["deep"] * 300),
+        "/".join(["deep"] * 1_000),
         "src/App.py/..",
-        "SRC/new.py",
-        "src/APP.py",
         "line\nend.py",
         "tab\t.py",
         "../x",
@@ -256,7 +242,7 @@ def test_a_folder_is_no_file_and_a_file_no_folder(root: Path, path: str, said: s
         "-n/../../x",
     ],
 )
-def test_a_new_file_has_a_name_that_every_system_takes(root: Path, path: str) -> None:
+def test_a_new_file_has_a_name_that_this_system_takes(root: Path, path: str) -> None:
     problems = plan(root, write(path)).problems
     assert len(problems) == 1
     assert "\n" not in problems[0]
