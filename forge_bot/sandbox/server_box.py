@@ -4,9 +4,10 @@ The caller starts the words and ends them. The box ends with the process that st
 ends every process in it.
 """
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from forge_bot.errors import SandboxFailed
@@ -20,14 +21,6 @@ from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.visible_files import visible_files
 
 
-@dataclass(frozen=True)
-class BoxedProgram:
-    """The words that start a program in its box, and the descriptors that they name."""
-
-    words: tuple[str, ...]
-    descriptors: tuple[int, ...]
-
-
 @contextmanager
 def boxed_program(
     argv: Sequence[str],
@@ -37,11 +30,12 @@ def boxed_program(
     readable: Sequence[Path],
     scratch: Path,
     network: bool,
-) -> Generator[BoxedProgram]:
-    """Yield the program in a box where it reads `readable`, starts in `folder` and writes only
-    `scratch`.
+) -> Generator[tuple[str, ...]]:
+    """Yield the words that start a program in a box where it reads `readable`, starts in `folder`
+    and writes only `scratch`.
 
-    With `network` it has this machine's. Raises SandboxFailed where no box can be made.
+    A shell opens the files in memory that the box reads, and becomes the box. With `network` it has
+    this machine's. Raises SandboxFailed where no box can be made.
     """
     # The file for resolving host names may be outside of the folders that a box sees.
     names = (Path("/etc/resolv.conf").resolve(),) if network else ()
@@ -54,10 +48,15 @@ def boxed_program(
             rules = file_of(seccomp.program(namespaces=True, network=network), files)
             # Everyone on the machine can read command lines; variables may hold credentials.
             unseen = file_of(arguments(environment(replace(seen, env={**seen.env, **env}))), files)
-            words = (
+            ours = f"/proc/{os.getpid()}/fd"
+            yield (
+                "/bin/sh",
+                "-c",
+                f'exec "$@" 8<{ours}/{rules} 9<{ours}/{unseen}',
+                "sh",
                 bubblewrap_here(),
                 "--seccomp",
-                str(rules),
+                "8",
                 *ALONE,
                 *ENDS_WITH_US,
                 *(() if network else ("--unshare-net",)),
@@ -65,8 +64,7 @@ def boxed_program(
                 "--chdir",
                 str(folder),
                 "--args",
-                str(unseen),
+                "9",
                 "--",
                 *argv,
             )
-            yield BoxedProgram(words, (rules, unseen))

@@ -1,14 +1,13 @@
 """Servers at an address: listed and called, in time, and their headers known to nobody else."""
 
 import asyncio
-import gzip
 import json
 import socket
 import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -145,49 +144,3 @@ def test_headers_do_not_follow_to_another_place(tmp_path: Path) -> None:
         other.shutdown()
     assert "not followed" in catalogue.broken[0].sentence
     assert set(Noting.asked) == {ports[0]}
-
-
-class Flooding(BaseHTTPRequestHandler):
-    """Answers each question with a list that has no end, or that is packed to be a thousandth."""
-
-    packed = False
-    sent: ClassVar[list[int]] = []
-
-    def do_POST(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        more = [b" " * 1_000_000] * 300
-        if self.packed:
-            self.send_header("Content-Encoding", "gzip")
-            more = [gzip.compress(b"".join(more))]
-        self.end_headers()
-        try:
-            for part in more:
-                self.wfile.write(part)
-                self.sent.append(len(part))
-        except OSError:
-            return
-
-    def log_request(self, code: object = "-", size: object = "-") -> None:
-        """Say nothing."""
-
-
-@pytest.mark.parametrize(
-    ("packed", "said"),
-    [
-        (False, "it sent a message of more than 4,000,000 bytes"),
-        (True, "it packed its answer, although it was asked not to"),
-    ],
-)
-def test_an_answer_without_end_is_not_read_to_its_end(
-    tmp_path: Path, packed: bool, said: str
-) -> None:
-    Flooding.sent.clear()
-    Flooding.packed = packed
-    with ThreadingHTTPServer(("127.0.0.1", 0), Flooding) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        given = setup(tmp_path, f"http://127.0.0.1:{server.server_address[1]}/mcp")
-        (problem,) = asyncio.run(discover_capabilities(given)).problems
-        server.shutdown()
-    assert problem.sentence == f"The server tickets failed: {said}."
-    assert sum(Flooding.sent) < 50_000_000

@@ -141,8 +141,6 @@ def result(mode: str, name: str, arguments: dict[str, Any]) -> dict[str, object]
     match mode:
         case "large":
             return text("x" * 3_000_000)
-        case "too-large":
-            return text("x" * 5_000_000)
         case "leaks":
             said = forms(os.environ["TICKETS_TOKEN"])
             return text("".join(f"{name}: {value}\n" for name, value in said.items()))
@@ -183,11 +181,6 @@ def called(mode: str, id_: object, params: dict[str, Any], kept: Path | None) ->
         os.kill(int(Path(f"/proc/{os.getppid()}/cmdline").read_bytes().split(b"\0")[4]), 9)
     if mode == "hangs":
         time.sleep(3_600)
-    if mode == "asks":
-        given: dict[str, object] = {"messages": [], "maxTokens": 1}
-        wanted = {"method": "sampling/createMessage", "params": given}
-        for number in range(10**9):
-            send({"id": f"asked-{number}", **wanted})
     if mode == "complains":
         for _ in range(3_000):
             sys.stderr.write("x" * 100_000 + "\n")
@@ -217,9 +210,6 @@ def listed(mode: str, params: dict[str, Any]) -> dict[str, object]:
         start = int(str(params.get("cursor") or 0))
         page: dict[str, object] = {"tools": TOOLS[start : start + 1]}
         return {**page, "nextCursor": str(start + 1)} if start + 1 < len(TOOLS) else page
-    if mode == "endless":
-        start = int(str(params.get("cursor") or 0))
-        return {"tools": [], "nextCursor": str(start + 1)}
     if mode == "many":
         names = [f"tool_{number}" for number in range(60)]
         tools = [{**TOOLS[0], "name": name, "description": f"About {name}."} for name in names]

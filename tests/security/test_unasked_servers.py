@@ -296,6 +296,6 @@ def test_what_a_server_is_given_stands_on_no_command_line(tmp_path: Path) -> Non
         network=False,
     )
     with program as boxed:
-        assert TOKEN not in " ".join(boxed.words)
-        done = run(boxed.words, pass_fds=boxed.descriptors, capture_output=True, check=True)
+        assert TOKEN not in " ".join(boxed)
+        done = run(boxed, capture_output=True, check=True)
     assert done.stdout.decode().strip() == TOKEN

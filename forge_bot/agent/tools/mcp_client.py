@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import Request
 
-_MOST_TOOLS = 500
-_MOST_PAGES = 50
-
 T = TypeVar("T")
 
 
@@ -45,27 +42,21 @@ async def list_tools(setup: CapabilitySetup, name: str) -> tuple[MCPToolInfo, ..
     async def listed(client: "Client") -> tuple[MCPToolInfo, ...]:
         from mcp.types import ListToolsRequest, PaginatedRequestParams
 
-        found: list[MCPToolInfo] = []
+        listing: list[MCPToolInfo] = []
         cursor: str | None = None
-        for _ in range(_MOST_PAGES):
+        while True:
             page = await _asked(
                 client, ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
             )
             tools = page.get("tools")
             if not isinstance(tools, list):
                 raise Declined(ResultStatus.TOOL_ERROR, f"{name} answers with no list of tools.")
-            entries = enumerate(cast("list[object]", tools), len(found) + 1)
-            found += [_tool(name, number, entry) for number, entry in entries]
-            if len(found) > _MOST_TOOLS:
-                raise Declined(
-                    ResultStatus.TOOL_ERROR, f"{name} lists more than {_MOST_TOOLS} tools."
-                )
+            entries = enumerate(cast("list[object]", tools), len(listing) + 1)
+            listing += [_tool(name, number, entry) for number, entry in entries]
             following = page.get("nextCursor")
             if not isinstance(following, str) or following in {"", cursor}:
-                return tuple(found)
+                return tuple(listing)
             cursor = following
-        said = f"The list of tools of {name} has more than {_MOST_PAGES} pages."
-        raise Declined(ResultStatus.TOOL_ERROR, said)
 
     return await _with_server(setup, name, listed)
 

@@ -1,5 +1,7 @@
 """Start a session with an MCP server: a process in a box where that works, or an address."""
 
+import asyncio
+import logging
 import os
 import shutil
 import sys
@@ -14,9 +16,7 @@ from contextlib import (
 )
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Self, cast
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined
@@ -28,22 +28,22 @@ from forge_bot.agent.tools.server_files import (
     require_base_files,
     require_outside,
 )
-from forge_bot.agent.tools.server_process import MOST_BYTES, ServerCommand, ServerConnection
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed
 from forge_bot.sandbox import group_keeper
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from forge_bot.sandbox.server_box import BoxedProgram, boxed_program
+from forge_bot.sandbox.server_box import boxed_program
 from forge_bot.sandbox.toolchains import is_safe_to_show
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.client._transport import TransportStreams
+    from mcp.client.stdio import StdioServerParameters
 
-_INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
-_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+_MOST_COMPLAINT = 400
+_PIPE_BYTES = 65_536
 
 
 @cache
@@ -71,6 +71,7 @@ async def started(
     except Unresolved as error:
         raise Declined(ResultStatus.TOOL_ERROR, str(error)) from None
     from mcp import Client
+    from mcp.client.stdio import stdio_client
 
     environ = {**setup.environ, TREE: str(setup.tree)}
     async with AsyncExitStack() as stack:
@@ -79,16 +80,48 @@ async def started(
                 yield client
             return
         command = stack.enter_context(_command(setup, name, server, environ))
-        connection = ServerConnection(command)
+        complaints = stack.enter_context(_Complaints())
+        # Many servers print a line of welcome; the SDK writes each of them to the log.
+        logging.getLogger("mcp.client.stdio").setLevel(logging.CRITICAL)
         try:
-            async with Client(connection.streams(), cache=None) as client:
+            async with Client(stdio_client(command, complaints.pipe), cache=None) as client:
                 yield client
         # The error is reported with the last output of the server.
         except Exception as error:
             cause = innermost(error)
-            if why := connection.why():
+            if why := complaints.last_words():
                 raise ServerFailed(f"{sentence_of(cause)}; {why}") from cause
             raise
+
+
+class _Complaints:
+    """The end of what a server writes on standard error; all of it would fill a disk."""
+
+    def __init__(self) -> None:
+        self._kept = b""
+        read_end, write_end = os.pipe()
+        os.set_blocking(read_end, False)
+        self._read_end = open(read_end, "rb", buffering=0)  # noqa: PTH123, SIM115 - closed at exit
+        self.pipe = open(write_end, "w")  # noqa: PTH123, SIM115 - closed at exit
+
+    def __enter__(self) -> Self:
+        asyncio.get_running_loop().add_reader(self._read_end, self._read)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_reader(self._read_end)
+        self.pipe.close()
+        self._read_end.close()
+
+    def _read(self) -> None:
+        more = self._read_end.read(_PIPE_BYTES) or b""
+        self._kept = (self._kept + more)[-_MOST_COMPLAINT - 1 :]
+
+    def last_words(self) -> str:
+        """Return the end of what the server wrote, from the start of a line."""
+        self._read()
+        lines = self._kept.decode("utf-8", "replace").split("\n")
+        return " ".join(" ".join(lines[len(self._kept) > _MOST_COMPLAINT :]).split())
 
 
 def innermost(error: BaseException) -> BaseException:
@@ -100,12 +133,8 @@ def innermost(error: BaseException) -> BaseException:
 
 def sentence_of(error: BaseException) -> str:
     """Return the message of an error in one line."""
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return f"its answer does not fit the protocol: {place}: {first['msg']}"
-    said = error.message if isinstance(error, ForgeError) else str(error)
-    return (" ".join(said.split()).rstrip(".") or type(error).__name__)[:600]
+    words = error.message if isinstance(error, ForgeError) else str(error)
+    return (" ".join(words.split()).rstrip(".") or type(error).__name__)[:600]
 
 
 async def _address(
@@ -114,68 +143,81 @@ async def _address(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    from forge_bot.agent.tools.bounded_answers import UNPACKED, bound
-
-    headers = UNPACKED | {key: resolved(value, environ) for key, value in server.headers.items()}
+    headers = {key: resolved(value, environ) for key, value in server.headers.items()}
     # An address of the configuration is not left for another: the headers hold secrets.
     http = await stack.enter_async_context(
-        httpx2.AsyncClient(
-            headers=headers,
-            follow_redirects=False,
-            timeout=None,
-            event_hooks={"response": [bound]},
-        )
+        httpx2.AsyncClient(headers=headers, follow_redirects=False, timeout=None)
     )
-    return streamable_http_client(
-        resolved(server.url, environ), http_client=http, max_sse_event_size=MOST_BYTES
-    )
+    return streamable_http_client(resolved(server.url, environ), http_client=http)
 
 
 @contextmanager
 def _command(
     setup: CapabilitySetup, name: str, server: MCPServerConfig, environ: Mapping[str, str]
-) -> Generator[ServerCommand]:
+) -> "Generator[StdioServerParameters]":
+    from mcp.client.stdio import StdioServerParameters
+
     words = tuple(resolved(word, environ) for word in (server.command, *server.args))
     require_base_files(setup, words)
     words = tuple(as_placed(setup, word) for word in words)
-    declared = {
+    env = {
         key: as_placed(setup, resolved(value, environ), searched=key.endswith("PATH"))
         for key, value in server.env.items()
     }
     folder = folder_of(setup)
-    if setup.sandbox in {"off", "landlock"} or not boxes_work():
-        usual = {key: os.environ[key] for key in _INHERITED if key in os.environ}
-        env = {**usual, **declared}
-        program = shutil.which(words[0], path=env.get("PATH"))
-        if program is None and not (folder / words[0]).exists():
-            raise ServerFailed(f"{words[0]}: no such command")
-        require_outside(setup, program)
-        keeper = (sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid()))
-        yield ServerCommand((*keeper, *words), env, folder)
-        return
-    with tempfile.TemporaryDirectory(prefix="forge-server-") as scratch, ExitStack() as stack:
+    with ExitStack() as stack:
+        if setup.sandbox in {"off", "landlock"} or not boxes_work():
+            program = shutil.which(words[0], path=env.get("PATH"))
+            if program is None and not (folder / words[0]).exists():
+                raise ServerFailed(f"{words[0]}: no such command")
+            require_outside(setup, program)
+            keeper = (sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid()))
+            started_by = (*keeper, *words)
+        else:
+            network = name in setup.policy.network
+            started_by = _boxed(setup, words, env, stack, network=network)
+            env = {}
+        yield StdioServerParameters(
+            command=started_by[0],
+            args=list(started_by[1:]),
+            env=env,
+            cwd=folder,
+            # One bad letter loses no answer.
+            encoding_error_handler="replace",
+        )
 
-        def boxed(command: str) -> BoxedProgram:
-            box = boxed_program(
-                (command, *words[1:]),
-                env=declared,
-                folder=folder,
-                readable=(setup.tree, *_installation(command)),
-                scratch=Path(scratch),
-                network=name in setup.policy.network,
-            )
-            return stack.enter_context(box)
 
-        try:
-            found = boxed(words[0])
-        except SandboxFailed:
-            # A box has the folders of its usual tools; another program is shown by itself.
-            whole = shutil.which(words[0])
-            if whole is None:
-                raise
-            require_outside(setup, whole)
-            found = boxed(whole)
-        yield ServerCommand(found.words, _ENV, folder, found.descriptors)
+def _boxed(
+    setup: CapabilitySetup,
+    words: tuple[str, ...],
+    env: Mapping[str, str],
+    stack: ExitStack,
+    *,
+    network: bool,
+) -> tuple[str, ...]:
+    """Return the words that start a program in its box."""
+    scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="forge-server-"))
+
+    def boxed(command: str) -> tuple[str, ...]:
+        box = boxed_program(
+            (command, *words[1:]),
+            env=env,
+            folder=folder_of(setup),
+            readable=(setup.tree, *_installation(command)),
+            scratch=Path(scratch),
+            network=network,
+        )
+        return stack.enter_context(box)
+
+    try:
+        return boxed(words[0])
+    except SandboxFailed:
+        # A box has the folders of its usual tools; another program is shown by itself.
+        whole = shutil.which(words[0])
+        if whole is None:
+            raise
+        require_outside(setup, whole)
+        return boxed(whole)
 
 
 def _installation(command: str) -> tuple[Path, ...]:

@@ -12,6 +12,9 @@ from forge_bot.agent.tools.argument_schema import faults_of
 from forge_bot.agent.tools.mcp_client import execute_mcp_tool
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_catalogue import SKILL_SCHEMA, ToolCatalogue
+from forge_bot.text_format import cut
+
+_MOST_SCHEMA = 4_000
 
 T = TypeVar("T")
 
@@ -33,8 +36,9 @@ class ToolCalls:
         faults = faults_of(tool.input_schema if tool else SKILL_SCHEMA, wanted.params)
         if not faults:
             return None
-        said = f"{'; '.join(faults)}. It takes:\n{self.specs[wanted.capability].line}"
-        return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
+        takes = cut(tool.input_schema, _MOST_SCHEMA) if tool else SKILL_SCHEMA
+        why = f"{'; '.join(faults)}. Its arguments fit this JSON Schema:\n{takes}"
+        return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
 
     def call(self, wanted: CapabilityRequest, limit: int) -> CapabilityResult:
         """Return the result of one call of a tool. Every failure is a status."""
