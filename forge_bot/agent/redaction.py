@@ -1,7 +1,6 @@
 """Redact the secrets of this process in text before it is sent or kept."""
 
 import base64
-import json
 import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
@@ -21,9 +20,6 @@ _SHORTEST_LINE = 16
 # Lines of keys that are no secret: marks, and what every OpenSSH key without a passphrase begins
 # with.
 _NO_SECRET = ("-----", base64.b64encode(b"openssh-key-v1").decode()[:18])
-# RFC 3986, 2.2 and 2.3: characters that some programs do not encode.
-_ESCAPE = re.compile("%[0-9A-F]{2}")
-_UNRESERVED = "!*'();:@&=+$,/?#[]"
 
 Redactor = Callable[[str], str]
 
@@ -32,8 +28,8 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the secrets of variables, by name: values whose names look like a key's or token's,
     credentials for setup, and passwords in addresses.
     """
-    found = {name: _secret(name, value) for name, value in environ.items()}
-    return {name: value for name, value in found.items() if len(value) >= _SHORTEST}
+    secrets = {name: _secret(name, value) for name, value in environ.items()}
+    return {name: value for name, value in secrets.items() if len(value) >= _SHORTEST}
 
 
 def _secret(name: str, value: str) -> str:
@@ -54,23 +50,16 @@ def password_in(address: str) -> str:
 def encoded_forms(value: str) -> tuple[str, ...]:
     """Return the texts in which a secret may appear; this is the only list of them.
 
-    They are the secret itself, reversed, in hexadecimal, in both alphabets of base 64 at each of
-    the three alignments, percent-encoded as in addresses, and with JSON escapes. In a value with
-    several lines each long line counts too. A short value has no such forms.
+    They are the secret itself, in hexadecimal, in both alphabets of base 64 at each of the three
+    alignments, and percent-encoded as in addresses. In a value with several lines each long line
+    counts too. A short value has no such forms.
     """
-    found: list[str] = []
+    forms: list[str] = []
     for text in (value, *_lines(value)):
         raw = text.encode("utf-8", "surrogatepass")
-        found += [text, text[::-1], raw.hex(), raw.hex().upper(), *_base64(raw)]
-        quoted = [*(quote(raw, safe=safe) for safe in ("", "/", _UNRESERVED)), quote_plus(raw)]
-        found += [*quoted, *(_ESCAPE.sub(lambda match: match[0].lower(), each) for each in quoted)]
-        found += [
-            _percent(raw),
-            _percent(raw).lower(),
-            json.dumps(text)[1:-1],
-            json.dumps(text, ensure_ascii=False)[1:-1],
-        ]
-    return tuple(dict.fromkeys(form for form in found if len(form) >= _SHORTEST))
+        forms += [text, raw.hex(), raw.hex().upper(), *_base64(raw)]
+        forms += [quote(raw, safe=""), quote(raw), quote_plus(raw)]
+    return tuple(dict.fromkeys(form for form in forms if len(form) >= _SHORTEST))
 
 
 def _lines(value: str) -> list[str]:
@@ -94,10 +83,6 @@ def _base64(raw: bytes) -> list[str]:
     return [*encoded, *(text.replace("+", "-").replace("/", "_") for text in encoded)]
 
 
-def _percent(raw: bytes) -> str:
-    return "".join(f"%{byte:02X}" for byte in raw)
-
-
 def redactor(environ: Mapping[str, str]) -> Redactor:
     """Return a function that replaces every secret of the environment by `[NAME]`, in all forms."""
     return redactor_of(secrets_of(environ))
@@ -105,13 +90,13 @@ def redactor(environ: Mapping[str, str]) -> Redactor:
 
 def redactor_of(secrets: Mapping[str, str]) -> Redactor:
     """Return the same function for secrets that are given by name."""
-    found = {form: name for name, value in secrets.items() for form in encoded_forms(value)}
+    names = {form: name for name, value in secrets.items() for form in encoded_forms(value)}
     # The longest comes first: one secret may begin with another.
-    ordered = sorted(found, key=len, reverse=True)
+    ordered = sorted(names, key=len, reverse=True)
 
     def strike(text: str) -> str:
         for form in ordered:
-            text = text.replace(form, f"[{found[form]}]")
+            text = text.replace(form, f"[{names[form]}]")
         return text
 
     return strike

@@ -339,21 +339,10 @@ async def test_odd_characters_come_and_go_over_the_wire() -> None:
     assert reply.text == odd
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "kind"),
-    [
-        ("google.auth.exceptions", "TransportError", ModelUnavailable),
-        ("google.auth.exceptions", "DefaultCredentialsError", KeyRefused),
-        ("botocore.exceptions", "EndpointConnectionError", ModelUnavailable),
-        ("botocore.exceptions", "NoCredentialsError", KeyRefused),
-    ],
-)
-def test_what_libraries_for_credentials_raise_is_told_with_a_way_out(
-    module: str, name: str, kind: type[ForgeError]
-) -> None:
-    theirs = type(name, (Exception,), {"__module__": module})
+@pytest.mark.parametrize("module", ["google.auth.exceptions", "botocore.exceptions"])
+def test_credentials_that_cannot_be_used_are_told_with_a_way_out(module: str) -> None:
+    theirs = type("NoCredentialsError", (Exception,), {"__module__": module})
     error = of_credentials("google-cloud:gemini", theirs("Unable to find them."))
-    assert error is not None
-    assert type(error) is kind
+    assert isinstance(error, KeyRefused)
     assert "Unable to find them." in error.message
     assert of_credentials("google-cloud:gemini", Exception("another")) is None

@@ -31,12 +31,12 @@ from forge_bot.agent.models.provider_errors import (
     retry_delay,
     suggest_models,
     to_forge_error,
+    violation,
 )
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.models.usage import counted
 from forge_bot.agent.prices import offers_batches
 from forge_bot.errors import ForgeError, UnknownModel
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -85,15 +85,13 @@ class ProviderSettings(Frozen):
 _MARKED = frozenset({"anthropic", "bedrock"})
 """The providers that cache a prompt up to marked places only; others find the beginning alone."""
 
-_SETTING = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}\b")
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 """The name of an environment variable in a provider's words."""
 
 _PARTS_LOOKED_BACK = 16
 
 _KEY_SECONDS = 10.0
 """The seconds to wait for the list of models that tells whether a key is accepted."""
-
-_USUAL_ADDRESSES = {"OLLAMA_BASE_URL": "http://127.0.0.1:11434/v1, if Ollama runs on this machine"}
 
 
 def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
@@ -116,69 +114,40 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     # Impossible counts are estimated here; a warning on stderr would only confuse.
     warnings.filterwarnings("ignore", message="Failed to extract usage")
     if not all(spec.partition(":")[::2]):
-        raise UnknownModel(say("agent.provider.no_provider_and_model", spec=spec))
+        raise UnknownModel(f"{spec!r} does not name a provider and a model.")
     try:
         return ProviderModel(spec, infer_model(spec, provider), settings)
     except (UserError, ValueError, TypeError, ImportError) as error:
-        raise _unopened(spec, settings, error) from error
+        raise _unopened(spec, error) from error
     except Exception as error:
         if (known := of_credentials(spec, error)) is None:
             raise
         raise known from error
 
 
-def _unopened(spec: str, settings: ProviderSettings, error: Exception) -> ForgeError:
+def _unopened(spec: str, error: Exception) -> ForgeError:
+    """Return the error for a model that the library does not open: a variable that is not set, a
+    package that is missing, or no such model.
+    """
     words = str(error)
-    variable = re.search(r"`?\b([A-Z][A-Z0-9_]*(?:_KEY|_TOKEN))\b`?", words)
-    if variable:
-        return needs_key(spec, variable.group(1))
-    if address := re.search(r"`?\b([A-Z][A-Z0-9_]*_BASE_URL)\b`?", words):
-        name = address.group(1)
-        usual = _USUAL_ADDRESSES.get(name, "the address of your server")
+    missing = [name for name in _VARIABLE.findall(words) if name not in os.environ]
+    if missing and missing[0].endswith(("_KEY", "_TOKEN")):
+        return needs_key(spec, missing[0])
+    if missing:
         return UnknownModel(
-            say("agent.provider.address_is_missing", spec=spec, name=name),
-            hint=say("agent.provider.set_the_address", name=name, usual=usual),
+            f"{spec} needs {missing[0]}, which is not set.",
+            hint=f"Set {missing[0]} in the environment, as the provider's documentation says.",
         )
-    if isinstance(error, ImportError):
-        return _not_installed(spec, words)
-    if isinstance(error, TypeError) and settings.base_url:
-        return UnknownModel(
-            say("agent.provider.takes_no_base_url", spec=spec),
-            hint=say("agent.provider.use_openai_chat"),
-        )
-    if "`region_name`" in words:
-        return UnknownModel(
-            say("agent.provider.region_is_missing", spec=spec),
-            hint=say("agent.provider.set_the_region"),
-        )
-    if (setting := _SETTING.search(words)) and setting.group() not in os.environ:
-        name = setting.group()
-        return UnknownModel(
-            say("agent.provider.setting_is_missing", spec=spec, name=name),
-            hint=say("agent.provider.set_the_setting", name=name),
-        )
-    return UnknownModel(
-        say(
-            "agent.provider.unknown_model",
-            spec=spec,
-            words=words.removesuffix("."),
-            suggest_models=suggest_models(spec),
-        )
-    )
-
-
-def _not_installed(spec: str, words: str) -> ForgeError:
-    """Return the error for a provider whose package is missing, with the extra that brings it."""
     extra = re.search(r"pydantic-ai-slim\[([\w-]+)\]", words)
-    if extra is None or extra.group(1) not in EXTRAS:
+    if isinstance(error, ImportError) and extra is not None and extra[1] in EXTRAS:
         return UnknownModel(
-            say("agent.provider.package_is_missing_because", spec=spec, words=words)
+            f"The provider of {spec} needs a package that is not installed.",
+            hint=f"Install forge-bot with the extra {extra[1]}, as in pip install"
+            f" 'forge-bot[{extra[1]}]'; in the Action, set the input extras to {extra[1]}.",
         )
-    name = extra.group(1)
-    return UnknownModel(
-        say("agent.provider.package_is_missing", spec=spec),
-        hint=(say("agent.provider.install_the_extra", name=name)),
-    )
+    near = suggest_models(spec)
+    words = words.removesuffix(".")
+    return UnknownModel(f"{spec} is not a model that can be asked: {words}.{near}")
 
 
 class ProviderModel:
@@ -249,10 +218,7 @@ class ProviderModel:
                 )
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields in a provider's body and fails without them.
-            raise PossiblyCharged(
-                say("agent.provider.answer_violates_the_api", name=self.name),
-                details=error_details(error),
-            ) from error
+            raise PossiblyCharged(violation(self.name), details=error_details(error)) from error
         except Exception as error:
             if (known := of_credentials(self.name, error)) is None:
                 raise
@@ -368,7 +334,7 @@ _FINISH = {"length": FinishReason.LENGTH, "content_filter": FinishReason.REFUSAL
 
 def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     if response.finish_reason == "error" or response.state not in {"complete", "incomplete"}:
-        raise PossiblyCharged(say("agent.provider.answer_broke_off", name=name))
+        raise PossiblyCharged(f"{name} broke off before its answer was complete.")
     details = response.provider_details or {}
     text = response.text or str(details.get("refusal", ""))
     finish = _FINISH.get(response.finish_reason or "stop", FinishReason.STOP)

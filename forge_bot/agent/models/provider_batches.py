@@ -15,7 +15,6 @@ from forge_bot.agent.models.batch_api import (
 )
 from forge_bot.agent.models.provider_errors import error_details, to_forge_error
 from forge_bot.errors import ModelUnavailable
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -109,7 +108,8 @@ class ProviderBatches:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields, and fails without them.
             raise violation(
-                say("agent.provider_batches.batches_violate_the_api", name=self._name),
+                f"What the provider of {self._name} says of its batches is not what its API"
+                " promises.",
                 details=error_details(error),
             ) from error
 
@@ -123,7 +123,8 @@ class ProviderBatches:
             if error.status_code != _UNKNOWN:
                 raise
             raise ModelUnavailable(
-                say("agent.provider_batches.batch_is_unknown", name=self._name, id=ticket.id),
+                f"The provider of {self._name} knows no batch {ticket.id} for this key; use one of"
+                " the same account and workspace that it was handed in with.",
                 details=error_details(error),
             ) from error
 

@@ -6,7 +6,6 @@ import os
 
 from forge_bot.errors import NoModelKey
 from forge_bot.remedies import SetKey
-from forge_bot.sentences import say
 
 KEYS = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -48,6 +47,5 @@ def has_key(spec: str) -> bool:
 
 def needs_key(spec: str, variable: str) -> NoModelKey:
     """Return the error for a key that is not set."""
-    return NoModelKey(
-        say("agent.provider_keys.needs_key", spec=spec, variable=variable), remedy=SetKey(variable)
-    )
+    words = f"{spec} needs a key, and {variable} is not set."
+    return NoModelKey(words, remedy=SetKey(variable))
