@@ -5,17 +5,17 @@ of the same repository, packages outside.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.file_facts import ImportLine
-from forge_bot.project.graph.stacks.package_exports import export_targets
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve
-from forge_bot.project.graph.stacks.tsconfig import TypeScriptConfigs
-from forge_bot.project.lenient_config import json_object, string
+from forge_bot.project.graph.stacks.tsconfig import TypeScriptPaths, matched
+from forge_bot.project.lenient_config import items, json_object, string, table
 
+_MANIFEST = "package.json"
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")
 _WRITTEN_AS = {
     ".js": (".ts", ".tsx", ".d.ts"),
@@ -24,6 +24,8 @@ _WRITTEN_AS = {
     ".cjs": (".cts", ".d.cts"),
 }
 _BUILT = re.compile(r"^(?:dist|lib|build|out|es|esm|cjs|output)(?:/(?:esm|cjs|es|src))?/")
+_MAINS = ("source", "module", "main", "types", "typings")
+_USUAL = ("src/index", "index", "src/main", "lib/index")
 _ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _LONGEST = 500
 
@@ -36,140 +38,118 @@ def javascript_resolver(listing: Listing) -> Resolve:
 class _JavaScriptFiles:
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
-        self._configs = TypeScriptConfigs(listing)
-        self._known: dict[tuple[str, str], Resolution] = {}
+        self._paths = TypeScriptPaths(listing)
+        self._manifest = cache(self._read_manifest)
+        self._resolved = cache(self._resolve)
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
         """Return the target of one import."""
-        key = (dirname(importer), line.module)
-        if key not in self._known:
-            self._known[key] = self._resolved(*key)
-        return (self._known[key],)
+        return (self._resolved(dirname(importer), line.module),)
 
-    def _resolved(self, folder: str, written: str) -> Resolution:
+    def _resolve(self, folder: str, written: str) -> Resolution:
         name = written.rpartition("!")[2].partition("?")[0]
-        if not name or len(name) > _LONGEST or _ELSEWHERE.match(name):
+        if not name or len(name) > _LONGEST or _ELSEWHERE.match(name) or name.startswith("/"):
             return Resolution(outside=written.partition("?")[0][:_LONGEST] or "?")
-        if name.startswith((".", "/")):
-            return self._relative(folder, name, written)
-        if name.startswith("#") and (found := self._internal(folder, name)) is not None:
-            return found
-        wished, own = self._configs.candidates(folder, name)
-        for path in wished:
-            if found := self._file(path):
-                return Resolution((found,))
-        if (package := self._package_of(name)) is not None:
-            found = self._in_package(package, name)
-            return Resolution((found,)) if found else Resolution(missing=written)
-        return Resolution(missing=written) if own else Resolution(outside=_package_name(name))
+        parts = name.split("/")
+        package = "/".join(parts[: 2 if name.startswith("@") else 1])
+        candidates, own = self._paths.candidates(folder, name)
+        if name.startswith("."):
+            found, own = self._relative(folder, name), True
+        else:
+            found = self._internal(folder, name) or self._first(candidates)
+            if not found and package in self._packages:
+                found, own = self._in_package(package, name), True
+        if found:
+            return Resolution((found,))
+        return Resolution(missing=written) if own else Resolution(outside=package)
 
-    def _relative(self, folder: str, name: str, written: str) -> Resolution:
-        if name.startswith("/"):
-            return Resolution(outside=written)
+    def _read_manifest(self, folder: str) -> Mapping[str, object]:
+        return json_object(self._listing.text(join(folder, _MANIFEST)))
+
+    def _relative(self, folder: str, name: str) -> str | None:
         path = normpath(join(folder, name))
         if path.startswith(".."):
-            return Resolution(missing=written)
-        found = self._file("" if path == "." else path, folder=name.endswith(("/", ".")))
-        return Resolution((found,)) if found else Resolution(missing=written)
-
-    def _internal(self, folder: str, name: str) -> Resolution | None:
-        """Return the target that `imports` in the nearest package.json gives a name with `#`."""
-        for place in (*reversed(above(folder + "/x")), ""):
-            manifest = join(place, "package.json")
-            if self._listing.has(manifest):
-                targets = export_targets(self._manifest(manifest).get("imports"), name)
-                found = [self._target(place, target) for target in targets]
-                path = next(filter(None, found), None)
-                if path:
-                    return Resolution((path,))
-                return Resolution(missing=name) if found else None
-        return None
-
-    def _file(self, path: str, *, folder: bool = False) -> str | None:
-        """Return the file that a path without or with its ending stands for."""
-        has = self._listing.has
-        if not folder:
-            if has(path):
-                return path
-            stem, ending = splitext(path)
-            for other in _WRITTEN_AS.get(ending, ()):
-                if has(stem + other):
-                    return stem + other
-            for each in _ENDINGS:
-                if has(path + each):
-                    return path + each
-        if not self._listing.has_folder(path) and path:
             return None
-        if has(manifest := join(path, "package.json")) and (
-            main := self._main(path, self._manifest(manifest))
-        ):
-            return main
-        return next((file for each in _ENDINGS if has(file := join(path, "index" + each))), None)
+        path = "" if path == "." else path
+        return self._index(path) if name.endswith(("/", ".")) else self._file(path)
+
+    def _internal(self, folder: str, name: str) -> str | None:
+        """Return the target that `imports` in the nearest package.json gives a name with `#`."""
+        places = (*reversed(above(f"{folder}/x")), "") if name.startswith("#") else ()
+        place = next((place for place in places if self._listing.has(join(place, _MANIFEST))), "")
+        targets = _targets(self._manifest(place).get("imports"), name)
+        return next(filter(None, (self._target(place, target) for target in targets)), None)
+
+    def _file(self, path: str) -> str | None:
+        """Return the file that a path without or with its ending stands for."""
+        stem, ending = splitext(path)
+        forms = (path, *(stem + other for other in _WRITTEN_AS.get(ending, ())))
+        forms += tuple(path + other for other in _ENDINGS)
+        return next(filter(self._listing.has, forms), None) or self._index(path)
+
+    def _index(self, folder: str) -> str | None:
+        """Return the file that a folder stands for."""
+        if folder and not self._listing.has_folder(folder):
+            return None
+        indexes = (join(folder, f"index{ending}") for ending in _ENDINGS)
+        return self._main(folder) or next(filter(self._listing.has, indexes), None)
 
     @cached_property
     def _packages(self) -> Mapping[str, str]:
         """The folders of the packages of this repository by their names; its own before samples."""
         own = frozenset(self._listing.own())
-        found: dict[str, str] = {}
-        manifests = [path for path in self._listing.files if basename(path) == "package.json"]
-        for path in sorted(manifests, key=lambda path: (path not in own, path.count("/"), path)):
-            name = string(self._manifest(path).get("name"))
-            if name and "node_modules" not in path.split("/"):
-                found.setdefault(name, dirname(path))
-        return found
-
-    def _package_of(self, name: str) -> str | None:
-        package = _package_name(name)
-        return package if package in self._packages else None
+        manifests = [path for path in self._listing.files if basename(path) == _MANIFEST]
+        manifests.sort(key=lambda path: (path in own, -path.count("/"), path))
+        folders = [dirname(path) for path in manifests if "node_modules" not in path.split("/")]
+        return {string(self._manifest(folder).get("name")): folder for folder in folders}
 
     def _in_package(self, package: str, name: str) -> str | None:
-        folder = self._packages[package]
-        manifest = self._manifest(join(folder, "package.json"))
-        inner = name[len(package) + 1 :]
-        for target in export_targets(manifest.get("exports"), f"./{inner}" if inner else "."):
+        folder, inner = self._packages[package], name[len(package) + 1 :]
+        exports = self._manifest(folder).get("exports")
+        for target in _targets(exports, f"./{inner}" if inner else "."):
             if found := self._target(folder, target, main=not inner):
                 return found
-        if not inner:
-            return self._main(folder, manifest) or self._first(
-                join(folder, place) for place in ("src/index", "index", "src/main", "lib/index")
-            )
-        return self._first((join(folder, inner), join(folder, f"src/{inner}")))
+        if inner:
+            return self._first((join(folder, inner), join(folder, f"src/{inner}")))
+        return self._main(folder) or self._first(join(folder, place) for place in _USUAL)
 
-    def _main(self, folder: str, manifest: Mapping[str, object]) -> str | None:
-        for field in ("source", "module", "main", "types", "typings"):
-            if (main := string(manifest.get(field))) and (
-                found := self._target(folder, main, main=True)
-            ):
-                return found
-        return None
+    def _main(self, folder: str) -> str | None:
+        mains = (string(self._manifest(folder).get(field)) for field in _MAINS)
+        targets = (self._target(folder, main, main=True) for main in mains if main)
+        return next(filter(None, targets), None)
 
     def _target(self, folder: str, target: str, *, main: bool = False) -> str | None:
         """Return the file of a path in package.json; of one that is built, its source."""
         plain = normpath(target.removeprefix("./"))
         if plain in {"", "."} or plain.startswith(".."):
             return None
-        if found := self._file(join(folder, plain)):
-            return found
         source, count = _BUILT.subn("src/", plain)
-        if not count:
-            return None
         stem = re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", source)
-        same = (join(folder, stem), join(folder, stem.removeprefix("src/")))
-        return self._first((*same, join(folder, "src/index")) if main else same)
+        sources = (stem, stem.removeprefix("src/"), *(("src/index",) if main else ()))
+        return self._first(join(folder, path) for path in (plain, *(sources if count else ())))
 
-    def _first(self, paths: Iterator[str] | Sequence[str]) -> str | None:
+    def _first(self, paths: Iterable[str]) -> str | None:
         return next(filter(None, map(self._file, paths)), None)
 
-    def _manifest(self, path: str) -> Mapping[str, object]:
-        if path not in self._read:
-            self._read[path] = json_object(self._listing.text(path))
-        return self._read[path]
 
-    @cached_property
-    def _read(self) -> dict[str, Mapping[str, object]]:
-        return {}
+def _targets(field: object, name: str) -> Iterator[str]:
+    """Yield the paths that `exports` or `imports` give a subpath (`.`, `./x` or `#x`), those with
+    types only last.
+
+    Source: the Node.js documentation, "Packages", "Conditional exports" and "Subpath patterns".
+    """
+    entries = table(field)
+    if not any(key.startswith((".", "#")) for key in entries):
+        entries = {".": field}
+    fitting = {key: rest for key in entries if (rest := matched(key, name)) is not None}
+    for key in sorted(fitting, key=len, reverse=True):
+        yield from (path.replace("*", fitting[key]) for path in _below(entries[key]))
 
 
-def _package_name(name: str) -> str:
-    parts = name.split("/")
-    return "/".join(parts[:2]) if name.startswith("@") else parts[0]
+def _below(value: object) -> Iterator[str]:
+    if path := string(value):
+        yield path
+    inner: Mapping[str, object] = table(value)
+    keys = sorted(inner, key=lambda key: (key in {"types", "typings"}, key != "source"))
+    for part in (*items(value), *(inner[key] for key in keys)):
+        yield from _below(part)

@@ -1,126 +1,82 @@
 """tsconfig.json and jsconfig.json: the paths under which a project imports itself."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cache
 from posixpath import dirname, normpath
-from typing import NamedTuple
 
 from forge_bot.project.file_list import Listing, above, join
-from forge_bot.project.graph.stacks.package_exports import matched
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
 
 _NAMES = ("tsconfig.json", "jsconfig.json")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
-_DEEPEST = 8
 
 
-class _Paths(NamedTuple):
-    """`paths` with their base folder, and `baseUrl`; None for a missing setting."""
-
-    patterns: Mapping[str, Sequence[str]]
-    start: str
-    base: str | None
-
-
-_NONE = _Paths({}, "", None)
-
-
-class TypeScriptConfigs:
-    """The configurations of a repository, each read once."""
+class TypeScriptPaths:
+    """The `paths` and the `baseUrl` that count in each folder of a repository."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
-        self._by_folder: dict[str, _Paths] = {}
-        self._by_file: dict[str, _Paths] = {}
+        self._for = cache(self._read)
 
     def candidates(self, folder: str, name: str) -> tuple[tuple[str, ...], bool]:
         """Return the paths to try for a name, and whether the name can only be the project's."""
-        found = self._for(folder)
-        fitting = [
-            (pattern, rest)
-            for pattern in found.patterns
-            if (rest := matched(pattern, name)) is not None
-        ]
-        fitting.sort(key=lambda each: -len(each[0].partition("*")[0]))
+        patterns, start, base = self._for(folder)
+        fitting = [pattern for pattern in patterns if matched(pattern, name) is not None]
         # The longest fitting pattern counts, as TypeScript has it.
-        wished = [
-            normpath(join(found.start, target.replace("*", rest)))
-            for pattern, rest in fitting[:1]
-            for target in found.patterns[pattern]
-        ]
-        if found.base is not None:
-            wished.append(normpath(join(found.base, name)))
-        own = bool(fitting) and fitting[0][0] != "*"
-        return tuple(path for path in wished if not path.startswith("..")), own
+        best = max(fitting, key=lambda pattern: len(pattern.partition("*")[0]), default="")
+        rest = matched(best, name) or ""
+        paths = [join(start, to.replace("*", rest)) for to in patterns.get(best, ())]
+        paths += [] if base is None else [join(base, name)]
+        inside = (path for path in map(normpath, paths) if not path.startswith(".."))
+        return tuple(inside), best not in {"", "*"}
 
-    def _for(self, folder: str) -> _Paths:
-        if folder not in self._by_folder:
-            self._by_folder[folder] = self._nearest(folder)
-        return self._by_folder[folder]
+    def _read(self, folder: str) -> tuple[Mapping[str, tuple[str, ...]], str, str | None]:
+        """Return the patterns with the folder that they begin in, and the base folder."""
+        places = (*reversed(above(f"{folder}/x")), "")
+        files = (self._listing.first(place, _NAMES) for place in places)
+        patterns: Mapping[str, tuple[str, ...]] = {}
+        start, base = "", None
+        for place, options in self._configs(next(filter(None, files), None)):
+            url = string(options.get("baseUrl"))
+            if base is None and url:
+                base = normpath(join(place, url)).removeprefix(".").removeprefix("/")
+            if not patterns and (declared := table(options, "paths")):
+                patterns = {name: strings(targets) for name, targets in declared.items()}
+                start = place
+        return patterns, start if base is None else base, base
 
-    def _nearest(self, folder: str) -> _Paths:
-        for place in (*reversed(above(folder + "/x")), ""):
-            file = self._listing.first(place, _NAMES)
-            if file:
-                return self._read(file)
-        return _NONE
+    def _configs(self, first: str | None) -> Iterator[tuple[str, Mapping[str, object]]]:
+        """Yield the options of a file, then of those that it extends or refers to."""
+        files = [first] if first else []
+        for file in files:
+            config = json_object(plain_json(self._listing.text(file)))
+            yield dirname(file), table(config, "compilerOptions")
+            names = [*reversed(strings(config.get("extends")))]
+            names += [string(table(each).get("path")) for each in items(config.get("references"))]
+            others = (self._named(dirname(file), name) for name in names)
+            files += [other for other in dict.fromkeys(others) if other and other not in files]
 
-    def _read(self, file: str, depth: int = 0) -> _Paths:
-        """Return the paths of a file: its own, else those it extends, else those it refers to."""
-        if file not in self._by_file:
-            self._by_file[file] = _NONE
-            self._by_file[file] = self._read_anew(file, depth)
-        return self._by_file[file]
-
-    def _read_anew(self, file: str, depth: int) -> _Paths:
-        config = json_object(plain_json(self._listing.text(file)))
-        options = table(config.get("compilerOptions"))
-        folder = dirname(file)
-        base = string(options.get("baseUrl"))
-        base_folder = normpath(join(folder, base)) if base else None
-        base_folder = "" if base_folder == "." else base_folder
-        patterns = {
-            pattern: strings(targets) for pattern, targets in table(options, "paths").items()
-        }
-        own = _Paths(patterns, folder if base_folder is None else base_folder, base_folder)
-        if depth > _DEEPEST:
-            return own
-        for other in reversed(strings(config.get("extends"))):
-            if parent := _named(self._listing, folder, other):
-                own = _merged(own, self._read(parent, depth + 1))
-        if not own.patterns and own.base is None:
-            for reference in items(config.get("references")):
-                path = string(table(reference).get("path"))
-                found = (
-                    self._read(other, depth + 1)
-                    if (other := _named(self._listing, folder, path))
-                    else own
-                )
-                if found.patterns or found.base is not None:
-                    return found
-        return own
+    def _named(self, folder: str, name: str) -> str | None:
+        """Return the file that `extends` or a reference names, if it lies in the repository."""
+        if not name.startswith("."):
+            return None
+        path = normpath(join(folder, name))
+        forms = (path, f"{path}.json", join("" if path == "." else path, "tsconfig.json"))
+        return next(filter(self._listing.has, forms), None)
 
 
-def _named(listing: Listing, folder: str, name: str) -> str | None:
-    """Return the file that `extends` or a reference names, if it lies in the repository."""
-    if not name.startswith("."):
-        return None
-    path = normpath(join(folder, name)).removeprefix("./")
-    forms = (path, f"{path}.json", join("" if path == "." else path, "tsconfig.json"))
-    return next((form for form in forms if listing.has(form)), None)
-
-
-def _merged(own: _Paths, parent: _Paths) -> _Paths:
-    base = parent.base if own.base is None else own.base
-    if own.patterns:
-        return own._replace(
-            base=base, start=own.start if own.base is not None else base or own.start
-        )
-    return _Paths(parent.patterns, parent.start, base)
+def matched(pattern: str, name: str) -> str | None:
+    """Return the part of a name that stands for the `*` of a pattern; None if it does not fit."""
+    start, star, end = pattern.partition("*")
+    if not star:
+        return "" if pattern == name else None
+    fits = name.startswith(start) and name.endswith(end) and len(name) >= len(start) + len(end)
+    return name[len(start) : len(name) - len(end)] if fits else None
 
 
 def plain_json(text: str) -> str:
     """Return JSON without the comments and last commas that a tsconfig may have. Lines stay."""
-    without = _COMMENT.sub(lambda found: found[1] or " " + "\n" * found[0].count("\n"), text)
-    return _COMMA.sub(lambda found: found[1] or "", without)
+    without = _COMMENT.sub(lambda match: match[1] or " " + "\n" * match[0].count("\n"), text)
+    return _COMMA.sub(lambda match: match[1] or "", without)
