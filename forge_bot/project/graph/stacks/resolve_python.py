@@ -7,16 +7,26 @@ except for names of the standard library.
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, commonprefix, dirname
 
 from forge_bot.project.file_list import TEST_FOLDERS, Listing, above, join
 from forge_bot.project.graph.file_facts import ImportLine
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve
 from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
+from forge_bot.project.scoped_commands import is_inside
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
-_PACKAGE_ENDINGS = ("__init__.py", "__init__.pyi")
+_SOURCE_KEYS = (
+    ("setuptools", "packages", "find", "where"),
+    ("setuptools", "package-dir", ""),
+    ("pytest", "ini_options", "pythonpath"),
+    ("maturin", "python-source"),
+    ("pdm", "build", "package-dir"),
+    ("uv", "build-backend", "module-root"),
+    ("hatch", "build", "targets", "wheel", "sources"),
+)
+"""The keys below `tool` in pyproject.toml that name folders of sources."""
 _FORMS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
 
 
@@ -28,24 +38,14 @@ def python_resolver(listing: Listing) -> Resolve:
 class _PythonRoots:
     def __init__(self, listing: Listing) -> None:
         self._files = frozenset(path for path in listing.files if path.endswith((".py", ".pyi")))
-        self._packages = {
-            dirname(path)
-            for path in self._files
-            if path.endswith(_PACKAGE_ENDINGS) and basename(path).startswith("__init__.py")
-        }
-        self._holders: dict[str, list[str]] = defaultdict(list)
-        for path in self._files:
-            folder, _, name = path.rpartition("/")
-            self._holders[folder].append(name)
-        self._folders = {each for folder in self._holders for each in above(f"{folder}/")}
-        own = frozenset(listing.own())
-        self._declared = {"", *_declared(listing)} | (
-            {"src"} if "src" not in self._packages else set[str]()
-        )
-        self._root_of = {folder: self._root(folder) for folder in self._folders | {""}}
+        self._packages = {dirname(path) for path in self._files if basename(path) == "__init__.py"}
+        usual = () if "src" in self._packages else ("src",)
+        self._declared = {"", *_declared(listing), *usual}
+        folders = {folder for path in self._files for folder in above(path)}
+        self._root_of = {folder: self._root(folder) for folder in folders | {""}}
         self._visible = self._declared | {
             self._root_of[folder]
-            for folder in {dirname(path) for path in self._files & own}
+            for folder in {dirname(path) for path in self._files.intersection(listing.own())}
             if TEST_FOLDERS.isdisjoint(folder.split("/"))
         }
         self._tops = self._top_names()
@@ -104,25 +104,24 @@ class _PythonRoots:
             self._known[key] = next(filter(None, found), None)
         return self._known[key]
 
-    def _roots_for(self, importer: str, top: str) -> Iterator[str]:
-        """Yield the roots that hold a top name: its own, the declared ones, its folder, others."""
+    def _roots_for(self, importer: str, top: str) -> Sequence[str]:
+        """Return the roots that hold a top name: its own, the declared ones, its folder, others."""
         folder = dirname(importer)
         own = self._root_of[folder]
-        holding = self._tops.get(top, frozenset())
         if top in sys.stdlib_module_names:
             # Python would find the standard library first, unless this very package shadows it.
-            if join(own, top) in self._packages and f"{importer}/".startswith(join(own, top) + "/"):
-                yield own
-            return
-        if own in holding:
-            yield own
-        declared = (holding & self._declared) - {own}
-        yield from sorted(declared, key=lambda root: _distance(root, folder))
-        if folder not in self._packages and folder != own and self._at(join(folder, top)):
-            yield folder
-        others = (holding & self._visible) - declared - {own}
-        around = {*above(importer)} & holding - declared - {own} - others
-        yield from sorted(others | around, key=lambda root: _distance(root, folder))
+            package = join(own, top)
+            return [own] if package in self._packages and is_inside(importer, package) else []
+        beside = set[str]() if folder in self._packages else {folder}
+
+        def place(root: str) -> tuple[int, int, str]:
+            shared = len(commonprefix([root.split("/"), folder.split("/")]))
+            ranks = (root == own, root in self._declared, root in beside, True)
+            return ranks.index(True), -shared, root
+
+        holding = self._tops.get(top, frozenset[str]())
+        seen = (root for root in holding if root in self._visible or is_inside(importer, root))
+        return sorted({*seen, *beside}, key=place)
 
     def _at(self, path: str) -> str | None:
         for form in _FORMS:
@@ -142,21 +141,13 @@ class _PythonRoots:
 
     def _top_names(self) -> Mapping[str, frozenset[str]]:
         """Return the roots by the top names that they hold."""
-        roots = set(self._root_of.values()) | self._declared
+        roots = {*self._root_of.values(), *self._declared}
         tops: dict[str, set[str]] = defaultdict(set)
-        for folder, names in self._holders.items():
-            for root in ("", *above(folder)) if folder else ():
-                if root in roots:
-                    rest = folder[len(root) + 1 :] if root else folder
-                    tops[rest.partition("/")[0]].add(root)
-            for name in names if folder in roots else ():
-                tops[name.removesuffix(".py").removesuffix(".pyi")].add(folder)
-        return {name: frozenset(found) for name, found in tops.items()}
-
-
-def _distance(root: str, folder: str) -> tuple[int, str]:
-    shared = len(commonprefix([root.split("/"), folder.split("/")]))
-    return (-shared, root)
+        for path in self._files:
+            for root in roots.intersection(("", *above(path))):
+                name = path[len(root) + 1 if root else 0 :].partition("/")[0]
+                tops[name.removesuffix(".pyi").removesuffix(".py")].add(root)
+        return {name: frozenset(holders) for name, holders in tops.items()}
 
 
 def _declared(listing: Listing) -> Iterator[str]:
@@ -182,18 +173,11 @@ def _named(manifest: str, text: str) -> Iterator[str]:
             name, equals, folder = line.partition("=")
             if equals and not name.strip():
                 yield folder.strip()
-        return
-    if manifest != "pyproject.toml":
-        return
-    tool = table(toml(text).get("tool"))
-    yield from strings(table(tool, "setuptools", "packages", "find").get("where"))
-    yield from strings(table(tool, "setuptools", "package-dir").get(""))
-    yield from strings(table(tool, "pytest", "ini_options").get("pythonpath"))
-    yield from strings(table(tool, "maturin").get("python-source"))
-    yield from strings(table(tool, "pdm", "build").get("package-dir"))
-    yield from strings(table(tool, "uv", "build-backend").get("module-root"))
-    for package in items(table(tool, "poetry").get("packages")):
-        yield string(table(package).get("from"))
-    for package in strings(table(tool, "hatch", "build", "targets", "wheel").get("packages")):
-        yield dirname(package)
-    yield from strings(table(tool, "hatch", "build", "targets", "wheel").get("sources"))
+    elif manifest == "pyproject.toml":
+        tool = table(toml(text), "tool")
+        for *keys, last in _SOURCE_KEYS:
+            yield from strings(table(tool, *keys).get(last))
+        for package in items(table(tool, "poetry").get("packages")):
+            yield string(table(package).get("from"))
+        for package in strings(table(tool, "hatch", "build", "targets", "wheel").get("packages")):
+            yield dirname(package)

@@ -41,7 +41,7 @@ class TypeScriptPaths:
         for place, options in self._configs(next(filter(None, files), None)):
             url = string(options.get("baseUrl"))
             if base is None and url:
-                base = normpath(join(place, url)).removeprefix(".").removeprefix("/")
+                base = "" if (path := normpath(join(place, url))) == "." else path
             if not patterns and (declared := table(options, "paths")):
                 patterns = {name: strings(targets) for name, targets in declared.items()}
                 start = place
