@@ -99,11 +99,8 @@ def test_a_change_reaches_what_imports_it_also_through_others(shop: ProjectGraph
     )
 
 
-def test_pipelines_that_use_a_node_are_named_with_the_phase(shop: ProjectGraph) -> None:
-    assert ids(shop, used_by="shop/cli.py") == [
-        ".github/workflows/ci.yml",
-        ".github/workflows/ci.yml::test",
-    ]
+def test_pipelines_that_use_a_node_are_named(shop: ProjectGraph) -> None:
+    assert ids(shop, used_by="shop/cli.py") == [".github/workflows/ci.yml"]
 
 
 def test_a_node_that_there_is_not_is_an_error_with_those_that_are_like_it(

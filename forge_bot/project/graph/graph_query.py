@@ -1,7 +1,6 @@
 """Questions to the graph: nodes, their neighbours, the chain between two, the reach of a change."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
@@ -12,7 +11,7 @@ from pydantic import Field
 from forge_bot.errors import BadOption
 from forge_bot.project.graph.manifest import matching
 from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
-from forge_bot.project.graph.project_graph import SEPARATOR, GraphEdge, GraphNode, ProjectGraph
+from forge_bot.project.graph.project_graph import SEPARATOR, GraphNode, ProjectGraph
 from forge_bot.sentences import say
 from forge_bot.text_format import several
 from forge_bot.values import Frozen
@@ -81,7 +80,7 @@ class GraphAnswer(Frozen):
 
 def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     """Return the answer to a question. Raises BadOption for a node that there is not."""
-    sentence, found = _found(graph, question)
+    one, more, found = _found(graph, question)
     fitting = [(node, how) for node, how in found if _fits(node, question)]
     shown = fitting[: question.limit]
     if not (question.between or question.of or question.touches):
@@ -99,49 +98,38 @@ def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
         )
         for node, how in shown
     )
-    return GraphAnswer(sentence=sentence(len(fitting)), nodes=nodes, total=len(fitting))
-
-
-class _Counted:
-    """A sentence that is told how many nodes were found."""
-
-    def __init__(self, one: str, many: str) -> None:
-        self._one, self._many = one, many
-
-    def __call__(self, count: int) -> str:
-        return self._one if count == 1 else self._many.format(count or "No")
+    total = len(fitting)
+    sentence = one if total == 1 else more.format(total or "No")
+    return GraphAnswer(sentence=sentence, nodes=nodes, total=total)
 
 
 def _found(
     graph: ProjectGraph, asked: GraphQuestion
-) -> tuple[_Counted, Sequence[tuple[GraphNode, str]]]:
+) -> tuple[str, str, Sequence[tuple[GraphNode, str]]]:
+    """Return the sentence for one node and for more of them, and the nodes with their relations."""
     if sum(map(bool, (asked.of, asked.between, asked.touches, asked.used_by))) > 1:
         raise BadOption(say("project.graph_query.one_question_at_a_time"))
     if asked.of:
         node = named_node(graph, asked.of)
-        return _Counted("1 neighbour", f"{{}} neighbours of {node.id}"), _neighbours(graph, node)
+        return "1 neighbour", f"{{}} neighbours of {node.id}", _neighbours(graph, node)
     if asked.between is not None:
         start, end = (named_node(graph, name).path for name in asked.between)
-        way = graph.path_between(start, end)
-        said = (
+        path = graph.path_between(start, end)
+        more = (
             f"A way from {start} to {end} in {{}} nodes"
-            if way
+            if path
             else f"{end} is not imported from {start}, also not through others"
         )
-        return _Counted("It is the same node", said), [(graph.file_node(each), "") for each in way]
+        return "It is the same node", more, [(graph.file_node(name), "") for name in path]
     if asked.touches:
         return _touched(graph, asked.touches)
     if asked.used_by:
         node = named_node(graph, asked.used_by)
-        return _Counted(
-            f"1 node of pipelines uses {node.id}", f"{{}} nodes of pipelines use {node.id}"
-        ), [*_pipelines(graph, node)]
-    symbols = bool(asked.name and SEPARATOR in asked.name) or asked.kind in {
-        NodeKind.SYMBOL,
-        NodeKind.PHASE,
-    }
+        users = [*_pipelines(graph, node)]
+        return f"1 pipeline uses {node.id}", f"{{}} pipelines use {node.id}", users
+    symbols = SEPARATOR in asked.name or asked.kind in {NodeKind.SYMBOL, NodeKind.PHASE}
     nodes = graph.nodes(symbols=symbols, named=_naming(asked.name))
-    return _Counted("1 node", "{} nodes"), [(node, "") for node in nodes]
+    return "1 node", "{} nodes", [(node, "") for node in nodes]
 
 
 def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
@@ -193,58 +181,49 @@ def similar_paths(graph: ProjectGraph, name: str) -> list[str]:
 
 def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, str]]:
     if SEPARATOR in node.id:
-        return [
-            (graph.file_node(node.path), "contains it"),
-            *_out(graph, graph.phase_edges(node.id)),
-        ]
+        return [(graph.file_node(node.path), "contains it")]
     if node.kind is NodeKind.COMMAND:
         return []
-    into = [
-        (found, f"{edge.kind} it")
-        for edge in graph.edges_to(node.id)
-        if (found := graph.node(edge.source)) is not None
-    ]
-    inside = [(each, "in it") for each in graph.contained(node.id)]
-    return [*_once(into), *_out(graph, graph.edges_from(node.id)), *inside]
-
-
-def _out(graph: ProjectGraph, edges: Iterable[GraphEdge]) -> Iterator[tuple[GraphNode, str]]:
-    return _once(
+    into = ((graph.file_node(e.source), f"{e.kind} it") for e in graph.edges_to(node.id))
+    out = (
         (
-            graph.file_node(edge.target),
-            f"{edge.kind.passive} by it" + (f" in line {edge.line}" if edge.line else ""),
+            graph.file_node(e.target),
+            f"{e.kind.passive} by it" + (f" in line {e.line}" if e.line else ""),
         )
-        for edge in edges
+        for e in graph.edges_from(node.id)
     )
+    inside = [(part, "in it") for part in graph.contained(node.id)]
+    return [*_joined(into), *_joined(out), *inside]
 
 
-def _once(found: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
-    joined: dict[GraphNode, list[str]] = {}
-    for node, how in found:
-        joined.setdefault(node, []).append(how)
-    return ((node, ", ".join(dict.fromkeys(hows))) for node, hows in joined.items())
+def _joined(pairs: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
+    """Yield each node once, with all its relations."""
+    relations: dict[GraphNode, list[str]] = {}
+    for node, how in pairs:
+        relations.setdefault(node, []).append(how)
+    return ((node, ", ".join(dict.fromkeys(hows))) for node, hows in relations.items())
 
 
 def _touched(
     graph: ProjectGraph, selectors: Sequence[str]
-) -> tuple[_Counted, list[tuple[GraphNode, str]]]:
+) -> tuple[str, str, list[tuple[GraphNode, str]]]:
     changed = [
         path
-        for each in selectors
-        for path in matching(graph, each) or (named_node(graph, each).path,)
+        for selector in selectors
+        for path in matching(graph, selector) or (named_node(graph, selector).path,)
     ]
     reach = reach_of(graph, changed)
-    count = Counter(bool(graph.testers.get(path)) for path in reach.code)
-    untested = f", {count[False]} of them with no test of their own" if count[False] else ""
-    said = (
-        f"{{}} nodes are reached by a change: {several(len(reach.code), 'file')} of code{untested},"
+    untested = sum(not graph.testers.get(path) for path in reach.code)
+    without = f", {untested} of them with no test of their own" if untested else ""
+    more = (
+        f"{{}} nodes are reached by a change: {several(len(reach.code), 'file')} of code{without},"
         f" {several(len(reach.tests), 'test')}"
     )
     nodes = [
         (graph.file_node(path), "directly" if away == 1 else f"{away} imports away")
         for path, away in reach.distance.items()
     ]
-    return _Counted("1 node is reached by a change", said), nodes
+    return "1 node is reached by a change", more, nodes
 
 
 class Reach(Frozen):
@@ -253,8 +232,6 @@ class Reach(Frozen):
     distance: dict[str, int]
     code: tuple[str, ...]
     tests: tuple[str, ...]
-    untested: tuple[str, ...]
-    """Changed and reached code that no test imports."""
 
 
 def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
@@ -267,23 +244,10 @@ def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
         distance=distance,
         code=code,
         tests=tuple(dict.fromkeys(tests)),
-        untested=tuple(
-            path
-            for path in (*changed, *code)
-            if path in graph.files
-            and graph.files[path].kind.is_code
-            and not graph.testers.get(path)
-        ),
     )
 
 
 def _pipelines(graph: ProjectGraph, node: GraphNode) -> Iterator[tuple[GraphNode, str]]:
     for path in graph.importers.get(node.path, ()):
-        if graph.files[path].kind is not NodeKind.PIPELINE:
-            continue
-        at = min(edge.line for edge in graph.edges_from(path) if edge.target == node.path)
-        yield graph.file_node(path), f"line {at}"
-        for phase in graph.contained(path):
-            edges = (each for each in graph.phase_edges(phase.id) if each.target == node.path)
-            if hows := dict.fromkeys(f"{edge.kind} it" for edge in edges):
-                yield phase, ", ".join(hows)
+        if graph.files[path].kind is NodeKind.PIPELINE:
+            yield graph.file_node(path), f"line {graph.files[path].imports[node.path]}"

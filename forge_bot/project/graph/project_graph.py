@@ -116,10 +116,6 @@ class ProjectGraph:
         """The tests of each file."""
         return _reversed((path, node.tests) for path, node in self.files.items())
 
-    @cached_property
-    def _file_nodes(self) -> tuple[GraphNode, ...]:
-        return tuple(map(self.file_node, self.files))
-
     @property
     def missing(self) -> tuple[MissingImport, ...]:
         """Imports of the project itself that name nothing."""
@@ -155,15 +151,14 @@ class ProjectGraph:
         `named` selects them by id.
         """
         facts = self.facts(self.files if symbols else ())
-        for node in self._file_nodes:
+        for node in map(self.file_node, self.files):
             if named(node.id):
                 yield node
             if node.id in facts:
                 yield from _inside(node, facts[node.id], named)
-        for command in self.commands:
-            kind = NodeKind.COMMAND
-            if named(command.id):
-                yield GraphNode(command.id, kind, kind.tier, text=command.reason)
+        kind = NodeKind.COMMAND
+        commands = (GraphNode(c.id, kind, kind.tier, text=c.reason) for c in self.commands)
+        yield from (node for node in commands if named(node.id))
 
     def node(self, name: str) -> GraphNode | None:
         """Return the node of an id; None if there is none."""
@@ -185,50 +180,33 @@ class ProjectGraph:
         for target in node.tests:
             yield GraphEdge(path, target, EdgeKind.TESTS)
 
-    def phase_edges(self, name: str) -> Iterator[GraphEdge]:
-        """Yield the edges that begin at a phase of a pipeline, by its id."""
-        path, _, phase = name.partition(SEPARATOR)
-        facts, node = self.facts((path,)).get(path, FileFacts()), self.files[path]
-        for line in facts.imports if node.kind is NodeKind.PIPELINE else ():
-            ending = "/" + line.module.removeprefix("../").removeprefix("./").rstrip("/")
-            ends = (ending, f"{ending}/action.yml")
-            target = next((path for path in node.imports if f"/{path}".endswith(ends)), None)
-            if phase in line.names and target is not None:
-                yield GraphEdge(name, target, EdgeKind.READS, line.line)
-
     def edges_to(self, path: str) -> Iterator[GraphEdge]:
         """Yield the edges that end at a file."""
-        around = (self.importers, self.testers)
-        for source in dict.fromkeys(each for some in around for each in some.get(path, ())):
+        sources = (*self.importers.get(path, ()), *self.testers.get(path, ()))
+        for source in dict.fromkeys(sources):
             yield from (edge for edge in self.edges_from(source) if edge.target == path)
 
     def dependents(self, paths: Iterable[str]) -> dict[str, int]:
         """Return the files that use these, directly or through others, with their distance."""
-        reached = dict.fromkeys(paths, 0)
-        begun = dict(reached)
-        queue = list(reached)
+        distances = dict.fromkeys(paths, 0)
+        queue = list(distances)
         for path in queue:
             for source in self.importers.get(path, ()):
-                if source not in reached:
-                    reached[source] = reached[path] + 1
+                if source not in distances:
+                    distances[source] = distances[path] + 1
                     queue.append(source)
-        return {path: away for path, away in reached.items() if path not in begun}
+        return {path: distance for path, distance in distances.items() if distance}
 
     def path_between(self, start: str, end: str) -> tuple[str, ...]:
         """Return the shortest path of imports from one file to another; empty without one."""
-        came: dict[str, str] = {start: ""}
+        chains: dict[str, tuple[str, ...]] = {start: (start,)}
         queue = [start]
         for path in queue:
-            if path == end:
-                way = [path]
-                while came[way[-1]]:
-                    way.append(came[way[-1]])
-                return tuple(reversed(way))
             for target in self.files[path].imports:
-                if target not in came:
-                    came[target] = path
+                if target not in chains:
+                    chains[target] = (*chains[path], target)
                     queue.append(target)
-        return ()
+        return chains.get(end, ())
 
 
 def _inside(

@@ -51,7 +51,7 @@ def _facts(found: object, places: Mapping[Place, int], text: list[str]) -> FileF
         at = places.get(place, 1)
         symbols.append(SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160]))
         words = dict.fromkeys(islice(_words(phase), _MOST))
-        read.extend(ImportLine(word, _line_of(text, word, at), (name,)) for word in words)
+        read.extend(ImportLine(word, _line_of(text, word, at)) for word in words)
     return FileFacts(tuple(read), tuple(symbols))
 
 
