@@ -102,7 +102,7 @@ _NOT_FOR_PEOPLE = {
     "sandbox/box: is not the name of something inside the work tree",
 }
 """What the code of these rooms says to programs, or into the output of commands."""
-_GIVEN_BY: dict[str, set[str]] = {"say": set(), "errand": {"repository"}}
+_GIVEN_BY: dict[str, set[str]] = {"say": set(), "_what": {"repository"}}
 """The functions that say a sentence by its name, with the values that they give by themselves."""
 _TEMPLATES = {"language", "replies"}
 """Files that are no sentences: replies are templates, each of which has an example elsewhere."""

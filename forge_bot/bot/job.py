@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from types import FrameType
 
 from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
@@ -26,7 +25,6 @@ from forge_bot.gate import outputs
 from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.messages import BEGUN
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.request_runner import load_library
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
@@ -71,8 +69,6 @@ def deliver(folder: Path) -> int:
 
 def _supervised(begun: JobStart, wall: JobHandoff | None, folder: Path | None) -> int:
     around = begun.around
-    # It takes long to load, and git is cloning meanwhile.
-    Thread(target=load_library).start()
     with GitHub(around.repository, around.token, around.api) as github:
         visit = _Visit(begun, github, wall, folder)
         return visit.ended(*visit.carried_on())

@@ -16,13 +16,12 @@ from forge_bot.gate.authorise import (
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Command
 from forge_bot.gate.parse_comment import ParsedComment, obeyed, parse_comment
-from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole
+from forge_bot.gate.roles import Membership
 from forge_bot.gate.written_command import Misplaced, Mistyped
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Comment, RepositoryRole
+from forge_bot.github_api.types import Comment
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ class Thread:
         """Return a person's permissions here; each person is asked about once."""
         known = login.casefold()
         if known not in self._standings:
-            self._standings[known] = _standing(self.github.role(login))
+            self._standings[known] = self.github.membership(login)
         return self._standings[known]
 
     def answered(self, comment: Comment) -> bool:
@@ -174,15 +173,3 @@ class Thread:
             for comment in comments:
                 if self.own(comment) and (mark := read_marker(comment.body)) is not None:
                     yield mark
-
-
-def _standing(role: RepositoryRole) -> Membership:
-    named = {each.word: each for each in Role}
-    if role.role_name in named:
-        return KnownRole(named[role.role_name])
-    base = named.get(role.permission.value)
-    return (
-        KnownRole(base, role.role_name)
-        if base is not None
-        else UnknownRole(say("gate.roles.no_permission"))
-    )

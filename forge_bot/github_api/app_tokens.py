@@ -1,30 +1,45 @@
 """Tokens of a GitHub App: each for one repository, for an hour, fetched when it is needed."""
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-
-from pydantic import Field
+from typing import TYPE_CHECKING, NamedTuple
 
 from forge_bot.errors import BadOption, NotOnGitHub, TokenRefused
-from forge_bot.github_api.request_runner import ApiRequest, AppIdentity, RequestRunner
-from forge_bot.github_api.types import FromGitHub
+from forge_bot.gate.json_payload import Node
+from forge_bot.github_api.github_calls import call, checked_address, make_client
 from forge_bot.sentences import say
+
+if TYPE_CHECKING:
+    from github import Auth
 
 APP_ID, APP_KEY = "FORGE_BOT_APP_ID", "FORGE_BOT_APP_KEY"
 _LEAST_LEFT = timedelta(minutes=30)
 """The least remaining life of a token that is given out: the time of a usual visit."""
 _PATIENCE = 10.0
+_TIMEOUT = 20
 
 
-class _InstallationWire(FromGitHub):
-    id: int
+class AppIdentity(NamedTuple):
+    """An App, by its id and its private key; it asks for tokens and does nothing else."""
+
+    id: str
+    key: str
+
+    def __repr__(self) -> str:
+        """Return its name without the key."""
+        return f"AppIdentity({self.id})"
+
+    def auth(self) -> "Auth.AppAuth":
+        """Return what signs requests as the App."""
+        from github import Auth
+
+        return Auth.AppAuth(self.id, self.key)
 
 
-class _TokenWire(FromGitHub):
+class _Token(NamedTuple):
     token: str
-    expires_at: datetime = Field(strict=False)
+    expires_at: datetime
 
 
 def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
@@ -58,8 +73,8 @@ class AppTokens:
     def __init__(self, app: AppIdentity, address: str, now: Callable[[], datetime]) -> None:
         self._lock = threading.Lock()
         self._now = now
-        self._kept: dict[str, _TokenWire] = {}
-        self._runner = RequestRunner(address, app, wait=time.sleep, patience=_PATIENCE)
+        self._kept: dict[str, _Token] = {}
+        self._app, self._address = app, checked_address(address)
 
     def token(self, repository: str) -> str:
         """Return a token for the repository (owner/name). Raises a GitHubError."""
@@ -74,18 +89,22 @@ class AppTokens:
         with self._lock:
             self._kept.pop(repository, None)
 
-    def _fetched(self, repository: str) -> _TokenWire:
-        errand = ApiRequest(
-            say("github.requests.no_token_for_app", repository=repository), "installation"
-        )
+    def _fetched(self, repository: str) -> _Token:
+        client = make_client(self._address, self._app.auth(), _TIMEOUT)
+
+        def fetch() -> _Token:
+            ask = client.requester.requestJsonAndCheck
+            number = Node(ask("GET", f"/repos/{repository}/installation")[1]).number("id")
+            body = {"repositories": [repository.partition("/")[2]]}
+            path = f"/app/installations/{number}/access_tokens"
+            answer = Node(ask("POST", path, input=body)[1])
+            return _Token(answer.text("token"), datetime.fromisoformat(answer.text("expires_at")))
+
+        what = say("github.requests.no_token_for_app", repository=repository)
         try:
-            found = self._runner.ask(errand, "GET", f"/repos/{repository}/installation")
+            return call(what, "installation", fetch, patience=_PATIENCE)
         except NotOnGitHub:
             raise NotOnGitHub(
                 say("github.app_tokens.not_installed", repository=repository),
                 hint=say("github.app_tokens.install_the_app"),
             ) from None
-        number = found.read(_InstallationWire).id
-        path = f"/app/installations/{number}/access_tokens"
-        body = {"repositories": [repository.partition("/")[2]]}
-        return self._runner.ask(errand, "POST", path, body=body).read(_TokenWire)

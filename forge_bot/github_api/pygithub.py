@@ -1,46 +1,49 @@
 """One repository on GitHub, accessed through PyGithub."""
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Self
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, TypeVar
 from urllib.parse import quote
 
-from forge_bot.errors import GitHubRefused, NotOnGitHub, TextTooLong
-from forge_bot.github_api.check_runs import failed_checks
-from forge_bot.github_api.repository_facts import facts
-from forge_bot.github_api.request_runner import (
-    PAGE,
-    ApiRequest,
-    RepositoryRequests,
-    RequestRunner,
+from forge_bot.errors import (
+    GitHubRefused,
+    MovedElsewhere,
+    NotOnGitHub,
+    PermissionMissing,
+    TextTooLong,
 )
+from forge_bot.gate.json_payload import Node
+from forge_bot.gate.roles import KnownRole, Membership, Role, read_membership
+from forge_bot.github_api.check_runs import failed_checks
+from forge_bot.github_api.github_calls import call, checked_address, checked_token, make_client
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
-    FromGitHub,
     Issue,
     NewPullRequest,
-    Permission,
     PullRequest,
     PullState,
     Reaction,
     RepositoryFacts,
-    RepositoryRole,
+    is_own,
+    read_comment,
+    read_issue,
+    read_pull,
+    read_whole_issue,
 )
 from forge_bot.sentences import say
 
+if TYPE_CHECKING:
+    from github import Github
+    from github.IssueComment import IssueComment
+    from github.Repository import Repository
+
+T = TypeVar("T")
 LONGEST_BODY = 65_536
 _MOST_BYTES = 4 * LONGEST_BODY
 LONGEST_TITLE = 256
-_PATIENCE = 60.0
-_READY = (
-    "mutation($input: MarkPullRequestReadyForReviewInput!) { markPullRequestReadyForReview(input:"
-    " $input) { clientMutationId } }"
-)
-
-
-class _Created(FromGitHub):
-    id: int
+_MAY_OPEN = "can_approve_pull_request_reviews"
 
 
 class GitHub:
@@ -50,8 +53,7 @@ class GitHub:
     docstring says otherwise.
 
     `wait` is called with seconds when GitHub asks for a pause. A pause longer than `patience`
-    raises RateLimited instead. A renamed repository is followed on the same host; from then on
-    `name` is the new name.
+    raises RateLimited instead.
     """
 
     def __init__(
@@ -61,17 +63,24 @@ class GitHub:
         address: str = "https://api.github.com",
         *,
         wait: Callable[[float], None] = time.sleep,
-        patience: float = _PATIENCE,
+        patience: float = 60.0,
         timeout: int = 20,
     ) -> None:
-        self._place = RepositoryRequests(
-            name, RequestRunner(address, token, wait=wait, patience=patience, timeout=timeout)
-        )
+        self.name = name
+        self._token, self._address = checked_token(token), checked_address(address)
+        self._wait, self._patience, self._timeout = wait, patience, timeout
+
+    @cached_property
+    def _client(self) -> "Github":
+        """The client, created at the first request because its library loads slowly."""
+        from github import Auth
+
+        auth = Auth.Token(self._token) if self._token else None
+        return make_client(self._address, auth, self._timeout)
 
     @property
-    def name(self) -> str:
-        """Return owner/name as currently known."""
-        return self._place.name
+    def _repository(self) -> "Repository":
+        return self._client.get_repo(self.name)
 
     def __enter__(self) -> Self:
         return self
@@ -81,112 +90,130 @@ class GitHub:
 
     def close(self) -> None:
         """Close the connection."""
-        self._place.caller.close()
+        if "_client" in vars(self):
+            self._client.close()
+
+    def _do(self, what: str, thing: str, ask: Callable[[], T], *, again: bool = True) -> T:
+        """Return what PyGithub answers; only what is the same when it is done twice may be done
+        `again`.
+        """
+        return call(what, thing, ask, again=again, wait=self._wait, patience=self._patience)
+
+    def _what(self, failure: str, **values: object) -> str:
+        """Return the sentence about what could not be done."""
+        return say(failure, repository=self.name, **values)
 
     # -- conversations
     # ----------------------------------------------------------------------------------------------
 
     def issue(self, number: int) -> Issue:
-        """Return an issue or pull request by number. Raises NotOnGitHub, MovedElsewhere."""
-        errand = self._place.errand("github.requests.issue_not_read", "issue", number=number)
-        found = self._place.ask(errand, "GET", f"/issues/{number}").read(Issue)
-        self._place.check(errand, found.repository_url, found.url)
-        return found
+        """Return an issue or pull request by number. A read is redirected silently: `name` is the
+        new name of a renamed repository from then on. Raises NotOnGitHub, and MovedElsewhere for an
+        issue that belongs to another repository now.
+        """
+
+        def read() -> Issue:
+            found = self._repository.get_issue(number).complete()
+            there = found.repository_url.partition("/repos/")[2]
+            if there.lower() != self.name.lower():
+                self.name = self._repository.complete().full_name
+            if there.lower() != self.name.lower():
+                page = found.html_url
+                raise MovedElsewhere(say("github.pygithub.moved", what=what, page=page), to=page)
+            return read_whole_issue(found)
+
+        what = self._what("github.requests.issue_not_read", number=number)
+        return self._do(what, "issue", read)
 
     def issues_of(self, login: str) -> tuple[Issue, ...]:
         """Return the issues that an account opened, closed ones too, without pull requests."""
-        errand = self._place.errand("github.requests.issues_not_read", "repository")
-        query = {"creator": login, "state": "all", **PAGE}
-        # The redirect of a renamed repository drops the query, so the results are filtered again.
-        return tuple(
-            each
-            for each in self._place.every(errand, "/issues", Issue, query)
-            if not each.is_pull_request and each.author.login.casefold() == login.casefold()
-        )
+
+        def read() -> tuple[Issue, ...]:
+            from github.NamedUser import NamedUser
+
+            creator = NamedUser(self._client.requester, {}, {"login": login})
+            found = self._repository.get_issues(state="all", creator=creator)
+            return tuple(map(read_issue, found))
+
+        found = self._do(self._what("github.requests.issues_not_read"), "repository", read)
+        return tuple(issue for issue in found if not issue.is_pull_request)
 
     def open_issue(self, title: str, body: str) -> Issue:
         """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
-        errand = self._place.errand("github.requests.issue_not_opened", "repository")
-        sent = {"title": _title(errand, title), "body": _fitting(errand, body)}
-        made = self._place.ask(errand, "POST", "/issues", body=sent)
-        return made.read(Issue)
+        what = self._what("github.requests.issue_not_opened")
+        self._check_length(what, body, title)
+        return self._do(
+            what,
+            "repository",
+            lambda: read_issue(self._repository.create_issue(title, body)),
+            again=False,
+        )
 
-    def comments(self, number: int, since_id: int = 0) -> tuple[Comment, ...]:
-        """Return the comments with a greater id, in the order of their ids.
+    def comments(self, number: int) -> tuple[Comment, ...]:
+        """Return all comments in the order of their ids."""
+        found = self._do(
+            self._what("github.requests.comments_not_read", number=number),
+            "issue",
+            lambda: [
+                read_comment(each) for each in self._repository.get_issue(number).get_comments()
+            ],
+        )
+        return tuple(sorted(found, key=lambda comment: comment.id))
 
-        None is missing and none occurs twice.
-        """
-        errand = self._place.errand("github.requests.comments_not_read", "issue", number=number)
-        found = [*self._place.every(errand, f"/issues/{number}/comments", Comment)]
-        for first in found[:1]:
-            self._place.check(errand, first.issue_url.rpartition("/issues/")[0], first.url)
-        return tuple(each for each in sorted(found, key=lambda each: each.id) if each.id > since_id)
-
-    def role(self, login: str) -> RepositoryRole:
-        """Return an account's permission here. An account that does not exist has none."""
-        errand = self._place.errand("github.requests.role_not_read", "account", login=login)
+    def membership(self, login: str) -> Membership:
+        """Return an account's role here. An account that does not exist has none."""
+        path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
         try:
-            path = f"/collaborators/{quote(login, safe='')}/permission"
-            return self._place.ask(errand, "GET", path).read(RepositoryRole)
+            answer = self._do(
+                self._what("github.requests.role_not_read", login=login),
+                "account",
+                lambda: self._client.requester.requestJsonAndCheck("GET", path)[1],
+            )
         except NotOnGitHub:
-            return RepositoryRole(role_name="none", permission=Permission.NONE)
+            return KnownRole(Role.NONE)
+        return read_membership(login, 200, Node(answer))
 
     def comment(self, number: int, body: str) -> Comment:
         """Post a comment and return it with GitHub's own time.
 
         Raises TextTooLong before anything is sent, ConversationLocked.
         """
-        errand = self._place.errand("github.requests.comment_not_written", "issue", number=number)
-        sent = {"body": _fitting(errand, body)}
-        path = f"/issues/{number}/comments"
-        return self._place.ask(errand, "POST", path, body=sent).read(Comment)
+        what = self._what("github.requests.comment_not_written", number=number)
+        self._check_length(what, body)
+        return self._do(
+            what,
+            "issue",
+            lambda: read_comment(self._repository.get_issue(number).create_comment(body)),
+            again=False,
+        )
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
-        errand = self._place.errand(
-            "github.requests.comment_not_changed", "comment", comment=comment_id
-        )
-        self._place.ask(
-            errand, "PATCH", f"/issues/comments/{comment_id}", body={"body": _fitting(errand, body)}
-        ).read(_Created)
-
-    def react(self, number: int, reaction: Reaction) -> None:
-        """React to an issue. A second call changes nothing."""
-        errand = self._place.errand("github.requests.no_reaction_to_issue", "issue", number=number)
-        self._place.ask(
-            errand,
-            "POST",
-            f"/issues/{number}/reactions",
-            body={"content": reaction.value},
-            same=True,
-        ).read(_Created)
+        what = self._what("github.requests.comment_not_changed", comment=comment_id)
+        self._check_length(what, body)
+        self._do(what, "comment", lambda: self._found_comment(comment_id).edit(body))
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
         """React to a comment. A second call changes nothing."""
-        errand = self._place.errand(
-            "github.requests.no_reaction_to_comment", "comment", comment=comment_id
+        self._do(
+            self._what("github.requests.no_reaction_to_comment", comment=comment_id),
+            "comment",
+            lambda: self._found_comment(comment_id).create_reaction(reaction.value),
         )
-        self._place.ask(
-            errand,
-            "POST",
-            f"/issues/comments/{comment_id}/reactions",
-            body={"content": reaction.value},
-            same=True,
-        ).read(_Created)
 
-    # -- labels
-    # ----------------------------------------------------------------------------------------------
+    def _found_comment(self, comment_id: int) -> "IssueComment":
+        # A comment's address has no number of an issue in it.
+        return self._repository.get_issue(1).get_comment(comment_id)
 
     def create_label(self, name: str, color: str, description: str) -> bool:
         """Create a label, `color` as six hex digits. Return False if the name exists."""
-        errand = self._place.errand("github.requests.label_not_made", "repository", label=name)
         try:
-            self._place.ask(
-                errand,
-                "POST",
-                "/labels",
-                body={"name": name, "color": color, "description": description},
-            ).read(_Created)
+            self._do(
+                self._what("github.requests.label_not_made", label=name),
+                "repository",
+                lambda: self._repository.create_label(name, color, description),
+                again=False,
+            )
         except GitHubRefused as refused:
             if refused.exists_already:
                 return False
@@ -201,110 +228,141 @@ class GitHub:
 
         Those of forks are ignored.
         """
-        errand = self._place.errand(
-            "github.requests.pull_request_not_found", "repository", branch=branch
-        )
-        query = {"head": f"{self.name.partition('/')[0]}:{branch}", "state": "all", **PAGE}
-        # The redirect of a renamed repository drops the query, so the results are filtered again.
-        found = [
-            each
-            for each in self._place.every(errand, "/pulls", PullRequest, query)
-            if each.own and each.head == branch
-        ]
+
+        def read() -> list[PullRequest]:
+            owner = self.name.partition("/")[0]
+            found = self._repository.get_pulls(state="all", head=f"{owner}:{branch}")
+            return [read_pull(each) for each in found if is_own(each) and each.head.ref == branch]
+
         return max(
-            found, key=lambda pull: (pull.state is PullState.OPEN, pull.number), default=None
+            self._do(
+                self._what("github.requests.pull_request_not_found", branch=branch),
+                "repository",
+                read,
+            ),
+            key=lambda pull: (pull.state is PullState.OPEN, pull.number),
+            default=None,
         )
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
-        """Open a pull request, or return the one already open for the same branches.
-
-        Raises GitHubRefused.
+        """Open a pull request, or return the one already open for the same branches. GitHub refuses
+        a second one for them. Raises GitHubRefused.
         """
-        errand = self._place.errand(
-            "github.requests.pull_request_not_opened", "repository", branch=new.head
-        )
-        body = {
-            "title": _title(errand, new.title),
-            "body": _fitting(errand, new.body),
-            "head": new.head,
-            "base": new.base,
-            "draft": new.draft,
-        }
+        what = self._what("github.requests.pull_request_not_opened", branch=new.head)
+        self._check_length(what, new.body, new.title)
         try:
-            # GitHub refuses a second one for the same branches.
-            return self._place.ask(errand, "POST", "/pulls", body=body, same=True).read(PullRequest)
+            return self._do(
+                what,
+                "repository",
+                lambda: read_pull(
+                    self._repository.create_pull(
+                        base=new.base,
+                        head=new.head,
+                        title=new.title,
+                        body=new.body,
+                        draft=new.draft,
+                    )
+                ),
+            )
         except GitHubRefused as refused:
             there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:
                 raise
             return there
 
-    def update_pull_request(
-        self, number: int, *, title: str | None = None, body: str | None = None
-    ) -> PullRequest:
-        """Replace the title or the body."""
-        errand = self._place.errand(
-            "github.requests.pull_request_not_changed", "pull request", number=number
+    def update_pull_request(self, number: int, *, title: str, body: str) -> None:
+        """Replace title and body."""
+        what = self._what("github.requests.pull_request_not_changed", number=number)
+        self._check_length(what, body, title)
+        self._do(
+            what,
+            "pull request",
+            lambda: self._repository.get_pull(number).edit(title=title, body=body),
         )
-        given = {
-            "title": None if title is None else _title(errand, title),
-            "body": None if body is None else _fitting(errand, body),
-        }
-        changed = {name: value for name, value in given.items() if value is not None}
-        return self._place.ask(errand, "PATCH", f"/pulls/{number}", body=changed).read(PullRequest)
 
     def mark_ready(self, pull: PullRequest) -> None:
         """Mark a draft as ready for review."""
-        errand = self._place.errand(
-            "github.requests.pull_request_not_ready", "pull request", number=pull.number
+        self._do(
+            self._what("github.requests.pull_request_not_ready", number=pull.number),
+            "pull request",
+            lambda: self._repository.get_pull(pull.number).mark_ready_for_review(),
         )
-        self._place.graphql(errand, _READY, {"input": {"pullRequestId": pull.node_id}})
 
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
         """Return the failed checks at the head of a pull request, with the ends of their logs."""
-        return failed_checks(self._place, number)
+        repository = self._repository
+        return self._do(
+            self._what("github.requests.checks_not_read", number=number),
+            "pull request",
+            lambda: failed_checks(repository, repository.get_pull(number).head.sha),
+        )
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
     def facts(self, workflow: str) -> RepositoryFacts:
-        """Return the facts that doctor checks. `workflow` is the path of the workflow file."""
-        return facts(self._place, workflow)
+        """Return the facts that doctor checks. `workflow` is the path of the workflow file. Facts
+        that the token may not see are left out and named.
+        """
+        about = self._read_fact(self._repository.complete)
+        hidden: list[str] = []
 
-    def dispatch(self, workflow: str, ref: str, inputs: Mapping[str, str]) -> None:
-        """Start a workflow, named by its file name, on a branch."""
-        errand = self._place.errand(
-            "github.requests.workflow_not_started", "workflow", workflow=workflow
+        def seen(what: str, ask: Callable[[], T]) -> T | None:
+            try:
+                return self._read_fact(ask)
+            except (PermissionMissing, NotOnGitHub):
+                hidden.append(what)
+                return None
+
+        rules = f"{about.url}/actions/permissions/workflow"
+        actions = seen(
+            "what Actions may do",
+            lambda: self._client.requester.requestJsonAndCheck("GET", rules)[1],
         )
-        self._place.ask(
-            errand,
-            "POST",
-            f"/actions/workflows/{quote(workflow, safe='')}/dispatches",
-            body={"ref": ref, "inputs": dict(inputs)},
+        return RepositoryFacts(
+            full_name=about.full_name,
+            default_branch=about.default_branch,
+            archived=about.archived,
+            has_issues=about.has_issues,
+            labels=self._read_fact(lambda: tuple(label.name for label in about.get_labels())),
+            workflow=self._text_of_file(about, workflow),
+            actions_may_open_pulls=actions and Node(actions).true(_MAY_OPEN),
+            secrets=seen(
+                "names of secrets", lambda: tuple(secret.name for secret in about.get_secrets())
+            ),
+            hidden=tuple(hidden),
         )
 
+    def _read_fact(self, ask: Callable[[], T]) -> T:
+        return self._do(self._what("github.requests.repository_not_read"), "repository", ask)
 
-def _fitting(errand: ApiRequest, body: str) -> str:
-    if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
-        raise TextTooLong(
-            say(
-                "github.pygithub.text_too_long",
-                what=errand.what,
-                count=len(body),
-                longest_body=LONGEST_BODY,
+    def _text_of_file(self, repository: "Repository", path: str) -> str | None:
+        def read() -> str:
+            found = repository.get_contents(path, ref=repository.default_branch)
+            return "" if isinstance(found, list) else found.decoded_content.decode(errors="replace")
+
+        try:
+            return self._read_fact(read)
+        except NotOnGitHub:
+            return None
+
+    def _check_length(self, what: str, body: str, title: str = "") -> None:
+        """Raise TextTooLong for what GitHub would not take."""
+        if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
+            raise TextTooLong(
+                say(
+                    "github.pygithub.text_too_long",
+                    what=what,
+                    count=len(body),
+                    longest_body=LONGEST_BODY,
+                )
             )
-        )
-    return body
-
-
-def _title(errand: ApiRequest, title: str) -> str:
-    if len(title) > LONGEST_TITLE:
-        raise TextTooLong(
-            say(
-                "github.pygithub.title_too_long",
-                what=errand.what,
-                count=len(title),
-                longest_title=LONGEST_TITLE,
+        if len(title) > LONGEST_TITLE:
+            raise TextTooLong(
+                say(
+                    "github.pygithub.title_too_long",
+                    what=what,
+                    count=len(title),
+                    longest_title=LONGEST_TITLE,
+                )
             )
-        )
-    return title

@@ -1,153 +1,52 @@
-"""Types for GitHub: issues, comments, pull requests, checks, facts of a repository.
+"""Types for GitHub: issues, comments, pull requests, checks, facts of a repository."""
 
-Most are read from GitHub's JSON as it comes. Only the fields that we read are declared.
-"""
-
-from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import TYPE_CHECKING
 
-from pydantic import AliasChoices, AliasPath, BeforeValidator, ConfigDict, Field
+from pydantic import Field
 
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import GHOST, Account, read_account
 from forge_bot.values import Frozen
 
-
-class FromGitHub(Frozen):
-    """Part of an answer of GitHub. It is strict: a number in place of a text does not come from
-    GitHub. Unknown fields are ignored: GitHub adds some at any time.
-    """
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-
-def _table(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+if TYPE_CHECKING:
+    import github.Issue
+    import github.IssueComment
+    import github.PullRequest
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
 
 
-def _account(user: object) -> Account:
-    """Return the account as the gate reads it, or the ghost that GitHub shows for a deleted one."""
-    if isinstance(user, Account):
-        return user
-    known = {name: value for name, value in _table(user).items() if name in {"login", "type"}}
-    return read_account(Node(known)) or GHOST
-
-
-def _app(app: object) -> object:
-    """Return the name of the app that sent something; empty if a person sent it."""
-    found = _table(app)
-    return (found.get("slug") or "an app") if isinstance(app, dict) else app or ""
-
-
-def _open_of(summary: object) -> object:
-    """Return how many sub-issues are open, from GitHub's summary of them."""
-    found = _table(summary)
-    total, completed = found.get("total"), found.get("completed")
-    if isinstance(total, int) and isinstance(completed, int):
-        return max(total - completed, 0)
-    return summary or 0
-
-
-def _named(value: object) -> object:
-    """Return the name of a label or a type, whether GitHub gives an object or its name."""
-    found = _table(value)
-    return (found.get("name") or "") if isinstance(value, dict) else value or ""
-
-
-def _names(values: object) -> object:
-    if not isinstance(values, list):
-        return values
-    return tuple(name for name in map(_named, cast("list[object]", values)) if name)
-
-
-def _summary(output: object) -> object:
-    """Return the summary of a status, or title and summary of a check's report."""
-    said = _table(output)
-    parts = (str(each) for each in (said.get("title"), said.get("summary")) if each)
-    return "\n".join(parts) if isinstance(output, dict) else output
-
-
-Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""A text that GitHub leaves out where it is empty."""
-Time = Annotated[datetime, Field(strict=False)]
-Author = Annotated[Account, BeforeValidator(_account)]
-Name = Annotated[str, BeforeValidator(_named)]
-ViaApp = Annotated[str, BeforeValidator(_app)]
-"""The app that something was sent through; empty for a person's own hand."""
-
-
-class Permission(StrEnum):
-    """The four base permissions that GitHub reports for everybody.
-
-    Triage counts as read and maintain as write.
-    """
-
-    NONE = "none"
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
-
-
-class RepositoryRole(FromGitHub):
-    """The permission of an account in the repository."""
-
-    role_name: str = Field(
-        description=(
-            "none, read, triage, write, maintain, admin, or the name of an organisation's own role"
-        )
-    )
-    permission: Permission = Field(
-        strict=False,
-        description="the base permission: the floor that an organisation's own role stands on",
-    )
-
-
-class Issue(FromGitHub):
+class Issue(Frozen):
     """An issue, or a pull request seen as one. Title and body are untrusted."""
 
     number: int
     title: str
-    body: Text = ""
-    labels: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
-    author: Author = Field(default=GHOST, validation_alias="user")
-    author_association: str = Field(
-        default="NONE", description="never a proof of permission: private members show as NONE"
-    )
-    url: str = Field(validation_alias="html_url")
-    repository_url: str = ""
+    body: str = ""
+    labels: tuple[str, ...] = ()
+    author: Account = GHOST
+    url: str
     state: str
-    last_closed_at: Time | None = Field(default=None, validation_alias="closed_at")
-    state_reason: Text = Field(
+    closed_at: datetime | None = Field(default=None, description="None while it is open")
+    state_reason: str = Field(
         default="", description="completed, not_planned, duplicate, reopened, or empty"
     )
-    locked: bool = False
-    is_pull_request: Annotated[bool, BeforeValidator(lambda value: value is not None)] = Field(
-        default=False, validation_alias="pull_request"
-    )
-    type: Name = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
-    open_sub_issues: Annotated[int, BeforeValidator(_open_of)] = Field(
-        default=0, validation_alias="sub_issues_summary"
-    )
-
-    @property
-    def closed_at(self) -> datetime | None:
-        """Return when it was closed; None while it is open."""
-        return self.last_closed_at if self.state == "closed" else None
+    is_pull_request: bool = False
+    type: str = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
+    open_sub_issues: int = 0
 
 
-class Comment(FromGitHub):
+class Comment(Frozen):
     """A comment on an issue or pull request. The body is untrusted."""
 
     id: int
-    author: Author = Field(default=GHOST, validation_alias="user")
-    body: Text = ""
-    created_at: Time
-    updated_at: Time
-    url: str = Field(validation_alias="html_url")
-    issue_url: str = ""
-    via_app: ViaApp = Field(default="", validation_alias="performed_via_github_app")
+    author: Account = GHOST
+    body: str = ""
+    created_at: datetime
+    updated_at: datetime
+    url: str
+    via_app: str = Field(default="", description="the app it was sent through; empty for a person")
 
     @property
     def edited(self) -> bool:
@@ -156,14 +55,10 @@ class Comment(FromGitHub):
 
 
 class Reaction(StrEnum):
-    """The reactions that GitHub knows."""
+    """The reactions that we give."""
 
     PLUS_ONE = "+1"
-    MINUS_ONE = "-1"
-    LAUGH = "laugh"
     CONFUSED = "confused"
-    HEART = "heart"
-    HOORAY = "hooray"
     ROCKET = "rocket"
     EYES = "eyes"
 
@@ -176,41 +71,19 @@ class PullState(StrEnum):
     MERGED = "merged"
 
 
-class PullRequest(FromGitHub):
-    """A pull request; `own` if its branch belongs to the repository itself."""
+class PullRequest(Frozen):
+    """A pull request whose branch belongs to the repository itself."""
 
     number: int
     title: str
-    body: Text = ""
-    author: Author = Field(default=GHOST, validation_alias="user")
-    shown_state: str = Field(validation_alias="state")
-    merged_at: str | None = None
+    body: str = ""
+    author: Account = GHOST
+    state: PullState
     draft: bool = False
-    head: str = Field(validation_alias=AliasPath("head", "ref"), description="the branch")
-    head_sha: str = Field(validation_alias=AliasPath("head", "sha"))
-    head_repository: str = Field(
-        default="",
-        validation_alias=AliasPath("head", "repo", "full_name"),
-        description="empty for a fork that was deleted",
-    )
-    base: str = Field(validation_alias=AliasPath("base", "ref"))
-    base_repository: str = Field(
-        default="", validation_alias=AliasPath("base", "repo", "full_name")
-    )
-    url: str = Field(validation_alias="html_url")
-    node_id: str = Field(description="its name in GraphQL")
-
-    @property
-    def state(self) -> PullState:
-        """Return whether it is open, closed or merged."""
-        if self.merged_at:
-            return PullState.MERGED
-        return PullState.OPEN if self.shown_state == "open" else PullState.CLOSED
-
-    @property
-    def own(self) -> bool:
-        """Return whether its branch belongs to the repository itself."""
-        return bool(self.head_repository) and self.head_repository == self.base_repository
+    head: str = Field(description="the branch")
+    head_sha: str
+    base: str
+    url: str
 
 
 class NewPullRequest(Frozen):
@@ -223,46 +96,31 @@ class NewPullRequest(Frozen):
     draft: bool = True
 
 
-class FailedCheck(FromGitHub):
+class FailedCheck(Frozen):
     """A check run, or a commit status, the older kind of check, that did not succeed. Summary and
     log are untrusted output.
     """
 
-    id: int = 0
-    name: str = Field(validation_alias=AliasChoices("name", "context"))
-    conclusion: Text = Field(default="", validation_alias=AliasChoices("conclusion", "state"))
-    url: Text = Field(default="", validation_alias=AliasChoices("html_url", "target_url"))
-    summary: Annotated[Text, BeforeValidator(_summary)] = Field(
-        default="", validation_alias=AliasChoices("output", "description")
-    )
-    app: ViaApp = ""
+    name: str
+    conclusion: str = ""
+    url: str = ""
+    summary: str = ""
     log: str = Field(
         default="",
         description="the last lines of the job's log; empty where there is none to be had",
     )
 
-    @property
-    def is_job(self) -> bool:
-        """Return whether it is a job of Actions. Jobs have a log with the same id."""
-        return self.app == "github-actions"
 
-
-class SeenRepository(FromGitHub):
-    """A repository as GitHub shows it."""
-
-    full_name: str
-    default_branch: str = ""
-    private: bool = False
-    archived: bool = False
-    has_issues: bool = True
-
-
-class RepositoryFacts(SeenRepository):
+class RepositoryFacts(Frozen):
     """The facts that doctor checks.
 
     None means that this token may not see it; `hidden` names it.
     """
 
+    full_name: str
+    default_branch: str
+    archived: bool
+    has_issues: bool
     labels: tuple[str, ...]
     workflow: str | None = Field(
         description="the text of the workflow file on the default branch; None where there is none"
@@ -270,3 +128,72 @@ class RepositoryFacts(SeenRepository):
     actions_may_open_pulls: bool | None
     secrets: tuple[str, ...] | None = Field(description="names only")
     hidden: tuple[str, ...] = ()
+
+
+def _account(user: "NamedUser | Organization | None") -> Account:
+    """Return the account as the gate reads it, or the ghost that GitHub shows for a deleted one."""
+    if user is None:
+        return GHOST
+    return read_account(Node({"login": user.login, "type": user.type})) or GHOST
+
+
+def read_whole_issue(found: "github.Issue.Issue") -> Issue:
+    """Return an issue that was asked for by its number. Lists may lack what more it has."""
+    parts = found.sub_issues_summary
+    return read_issue(found).replace(
+        type=(found.type.name or "") if found.type else "",
+        open_sub_issues=max(parts.total - parts.completed, 0) if parts else 0,
+    )
+
+
+def read_issue(found: "github.Issue.Issue") -> Issue:
+    """Return an issue as PyGithub read it; asking for what a list lacks would cost a request."""
+    return Issue(
+        number=found.number,
+        title=found.title,
+        body=found.body or "",
+        labels=tuple(label.name for label in found.labels if label.name),
+        author=_account(found.user),
+        url=found.html_url,
+        state=found.state,
+        closed_at=found.closed_at if found.state == "closed" else None,
+        state_reason=found.state_reason or "",
+        is_pull_request="/pull/" in found.html_url,
+    )
+
+
+def read_comment(found: "github.IssueComment.IssueComment") -> Comment:
+    """Return a comment as PyGithub read it."""
+    app = found.performed_via_github_app
+    return Comment(
+        id=found.id,
+        author=_account(found.user),
+        body=found.body or "",
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+        url=found.html_url,
+        via_app=(app.slug or "an app") if app else "",
+    )
+
+
+def is_own(found: "github.PullRequest.PullRequest") -> bool:
+    """Return whether its branch belongs to the repository itself, not to a fork."""
+    head = found.head.repo
+    return bool(head) and head.full_name == found.base.repo.full_name
+
+
+def read_pull(found: "github.PullRequest.PullRequest") -> PullRequest:
+    """Return a pull request as PyGithub read it."""
+    state = PullState.OPEN if found.state == "open" else PullState.CLOSED
+    return PullRequest(
+        number=found.number,
+        title=found.title,
+        body=found.body or "",
+        author=_account(found.user),
+        state=PullState.MERGED if found.merged_at else state,
+        draft=found.draft,
+        head=found.head.ref,
+        head_sha=found.head.sha,
+        base=found.base.ref,
+        url=found.html_url,
+    )

@@ -207,9 +207,7 @@ def main() -> None:
     gc.disable()
     listener, users, folder = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
     load(_LIBRARIES, _WITHOUT)
-    from forge_bot.github_api.request_runner import load_library
-
-    load_library()
+    importlib.import_module("github")
     build_models()
     gc.freeze()
     gc.enable()

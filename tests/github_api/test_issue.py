@@ -148,7 +148,6 @@ def test_a_pull_request_is_no_issue(github: FakeGitHub) -> None:
         (200, {}, {}, "not GitHub's"),
         (200, "{broken", {}, "not GitHub's"),
         (200, {"number": 42, "title": 5, "html_url": "x", "state": "open"}, {}, "not GitHub's"),
-        (500, [1], {}, "answered 500"),
         (301, {"message": "Moved"}, {"Location": "https://evil.example/x"}, "not GitHub's"),
         (
             403,

@@ -22,19 +22,17 @@ DOING: dict[str, Callable[[GitHub], object]] = {
     "issues_of": lambda bot: bot.issues_of("ann"),
     "open_issue": lambda bot: bot.open_issue("x", "y"),
     "comments": lambda bot: bot.comments(1),
-    "role": lambda bot: bot.role("ann"),
+    "membership": lambda bot: bot.membership("ann"),
     "comment": lambda bot: bot.comment(1, "x"),
     "edit_comment": lambda bot: bot.edit_comment(_first(bot), "x"),
-    "react": lambda bot: bot.react(1, Reaction.EYES),
     "react_to_comment": lambda bot: bot.react_to_comment(_first(bot), Reaction.EYES),
     "create_label": lambda bot: bot.create_label("a", "ffffff", ""),
     "pull_request_for": lambda bot: bot.pull_request_for("fix/1"),
     "open_pull_request": lambda bot: bot.open_pull_request(NEW),
-    "update_pull_request": lambda bot: bot.update_pull_request(2, title="y"),
+    "update_pull_request": lambda bot: bot.update_pull_request(2, title="y", body="z"),
     "mark_ready": lambda bot: bot.mark_ready(_pull(bot)),
     "failed_checks": lambda bot: bot.failed_checks(2),
     "facts": lambda bot: bot.facts(".github/workflows/forge.yml"),
-    "dispatch": lambda bot: bot.dispatch("forge.yml", "main", {}),
 }
 # What a thing needs to be known before it is done; it is not counted.
 BEFORE = {"edit_comment": 1, "react_to_comment": 1, "mark_ready": 1}
