@@ -81,7 +81,7 @@ def record(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for room in ROOMS:
         began = time.monotonic()
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", _markers()]
+        words = [sys.executable, "-m", "pytest", "-q", "-m", _markers()]
         words += ["--cov=forge_bot", "--cov-branch", "--cov-context=test", "--cov-report="]
         done = subprocess.run(
             [*words, f"--junitxml={folder / room}.xml", f"tests/{room}"],
@@ -159,7 +159,7 @@ def _run_tests(tests: list[str], report: Path) -> None:
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
     os.dup2(sink, 2)
-    options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--maxfail=3"]
+    options = ["-q", "-p", "no:cacheprovider", "--maxfail=3"]
     pytest.main([*options, f"--junitxml={report}", *tests])
 
 

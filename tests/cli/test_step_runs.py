@@ -1,18 +1,15 @@
 """Runs of pipelines of steps: without a model, asked before they write, the same after a kill."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.sample import Said, Sample
-from tests.recovery.boundaries import GitCalls
 
 WISH = "Add a price list\n\nname: price list\npurpose: Lists prices by country"
 
@@ -339,44 +336,3 @@ def test_a_model_writes_a_step_and_a_person_does_one(sample: Sample) -> None:
     assert "### NOTES.md" in shown.out
     assert sample.forge("approve", "--model", model).code == 0
     assert sample.git("show", f"{sample.offered}:NOTES.md") == "Nothing is new."
-
-
-@pytest.mark.parametrize("times", [2, pytest.param(8, marks=pytest.mark.slow)])
-def test_a_run_that_is_killed_anywhere_ends_with_the_same_tree(
-    sample: Sample, tmp_path: Path, times: int
-) -> None:
-    sample.forge("run", "--pipeline", "scaffold", WISH)
-    waiting = sample.git("rev-parse", sample.branch)
-    tree = sample.workspace.parent.parent
-
-    def approved(calls: GitCalls) -> int:
-        words = [sys.executable, "-c", _FORGE, str(calls.environment["NURSERY_PID"])]
-        words += ["approve", "--by-script"]
-        return subprocess.run(
-            words, cwd=sample.path, env={**os.environ, **calls.environment}, check=False,
-            capture_output=True,
-        ).returncode  # fmt: skip
-
-    counted = GitCalls(tmp_path / "shim", "before", 0)
-    assert approved(counted) == 0
-    ends = {sample.git("rev-parse", f"{sample.offered}^{{tree}}")}
-    for at in range(2, counted.count, max(counted.count // times, 1)):
-        sample.git("branch", "-D", sample.offered)
-        if tree.exists():
-            sample.git("worktree", "remove", "--force", str(tree))
-        sample.git("worktree", "prune")
-        sample.git("branch", "-f", sample.branch, waiting)
-        assert approved(GitCalls(tmp_path / "shim", "after", at)) != 0
-        sample.forge("resume")
-        sample.forge("approve")
-        ends.add(sample.git("rev-parse", f"{sample.offered}^{{tree}}"))
-    assert len(ends) == 1
-
-
-_FORGE = """
-import os, sys
-open(sys.argv[1], "w").write(f"{os.getpid()}\\n")
-from forge_bot.cli import main
-sys.argv = ["forge-bot", *sys.argv[2:]]
-main()
-"""

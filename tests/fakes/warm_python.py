@@ -45,6 +45,8 @@ _LIBRARIES = (
     "html5lib.serializer",
     "html5lib.treebuilders.etree",
     "jmespath",
+    "pydantic_ai.models.openai",
+    "pydantic_ai.providers.openai",
     "rank_bm25",
     "rich._emoji_codes",
     "rich.console",

@@ -64,9 +64,7 @@ def _design_reviewer(text: str) -> script.Answer:
     )
 
 
-def _implementer(text: str, *, red_first: bool) -> script.Answer:
-    if red_first and "this is newly red" not in text:
-        return script.change(script.GUARD, script.BREAKS)
+def _implementer(text: str) -> script.Answer:
     if "Task 2: A note for readers" in _own_part(text):
         return script.change(_NOTE)
     return (
@@ -101,7 +99,7 @@ def _look(*requests: tuple[str, dict[str, object]]) -> script.Answer:
 
 
 def answer_to(
-    question: Question, *, red_first: bool = False, first: Mapping[str, script.Answer] | None = None
+    question: Question, first: Mapping[str, script.Answer] | None = None
 ) -> script.Answer:
     """What the play says to a question; `first` has what agents say first."""
     agent, phase = role_of(question)
@@ -126,7 +124,7 @@ def answer_to(
         case "task-decomposer":
             return {"artifact_markdown": _TASKS}
         case "implementer":
-            return _implementer(text, red_first=red_first)
+            return _implementer(text)
         case "impl-reviewer":
             return _impl_reviewer(text)
         case _:
@@ -141,13 +139,7 @@ class Play(ModelServer):
     """
 
     asked: Counter[str] = field(default_factory=Counter[str])
-    total: int = 0
-    """All questions ever."""
     taken: int = 0
-    down_for: str = ""
-    """Words of a task for whose implementer the provider is down."""
-    red_first: bool = False
-    """Whether the implementer breaks a test at first."""
     first: Mapping[str, script.Answer] = field(default_factory=dict[str, script.Answer])
     """What agents say first, by agent."""
     _given: int = 0
@@ -185,13 +177,8 @@ class Play(ModelServer):
         assert self._reached.wait(60)
 
     def take(self, question: Question) -> Says:
-        if self.down_for and role_of(question)[0] == "implementer":
-            text = "\n".join(str(message["content"]) for message in question.body["messages"][1:])
-            if self.down_for in _own_part(text):
-                return Says("overloaded", status=503)
         with self._one:
             self.taken += 1
-            self.total += 1
             self.asked[json.dumps(question.body, sort_keys=True)] += 1
             if self._at == ("before", self.taken):
                 self._then()
@@ -199,7 +186,7 @@ class Play(ModelServer):
         if silent is not None:
             self._reached.set()
             silent.wait(60)
-        answer = answer_to(question, red_first=self.red_first, first=self.first)
+        answer = answer_to(question, self.first)
         return Says(json.dumps(answer), input_tokens=1000, output_tokens=100)
 
     def answered(self) -> None:

@@ -24,9 +24,6 @@ def answers(script: tuple[Part, ...]) -> list[tuple[str, ...]]:
 SHORT = (Part(("run", TASK, "--effort", "S", *MODEL), 3), Part(("approve", *MODEL), 0))
 """Effort S: a question, an answer, the end."""
 
-SENT_BACK = (SHORT[0], Part(("reject", NOTES, *MODEL), 3), SHORT[1])
-"""Effort S: a design that a person rejects, and the next one."""
-
 LONG = (
     Part(("run", TASK, "--effort", "L", *MODEL), 3),
     Part(("reject", NOTES, *MODEL), 3),

@@ -3,6 +3,8 @@ and nothing of its server is left.
 """
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,9 @@ import pytest
 
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, digest_here, unruly
-from tests.recovery.boundaries import kill
-from tests.recovery.nursery import Nursery
+from tests.recovery.kills import KILLED, Boundary, Undisturbed, killed_at, undisturbed
 from tests.recovery.play import Play
 from tests.recovery.scripts import MODEL, TASK, Part
-from tests.recovery.trials import KILLED, Boundary, Undisturbed, between, killed_at, undisturbed
 from tests.recovery.world import World
 
 pytestmark = pytest.mark.slow
@@ -37,17 +37,17 @@ Prepared = tuple[World, Undisturbed]
 
 
 @pytest.fixture(scope="module")
-def waiting(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
     """A run that waits for a person because of a call; the approval, as it goes undisturbed."""
     with Play(first={"situation-analyst-investigator": CREATE}) as play:
-        world = World(tmp_path_factory.mktemp("calls"), nursery, play)
+        world = World(tmp_path_factory.mktemp("calls"), play)
         world.build()
         # Without a sandbox the server can note its calls where the test reads them.
         (world.path / ".forge").mkdir()
         (world.path / ".forge" / "config.yml").write_text("sandbox: off\n")
         configure(world.path, {"tickets": unruly("well", str(notes(world)))})
         yes = ("capabilities", "approve", "--digest", digest_here(world.path))
-        assert nursery.wait(world.start(yes)) == 0
+        assert world.wait(world.start(yes)) == 0
         world.git("add", "-A")
         world.git("commit", "-qm", "configure a server")
         parts = undisturbed(world, SCRIPT)
@@ -121,17 +121,12 @@ def survives(prepared: Prepared, boundary: Boundary) -> str:
     return status
 
 
-def every(prepared: Prepared) -> list[Boundary]:
-    """All boundaries from the approval to the question that tells what came of the call."""
-    return between(prepared[0], prepared[1], 0)
-
-
 def test_a_server_that_kills_us_while_it_is_called_is_asked_about_and_called_once(
     waiting: Prepared,
 ) -> None:
     world = back(waiting)
     mode(world, "kills")
-    assert world.nursery.wait(world.start(waiting[1].part.words)) == KILLED
+    assert world.wait(world.start(waiting[1].part.words)) == KILLED
     assert (calls(world), made(world)) == (["begun"], 1)
     mode(world, "well")
     assert world.forge("resume", *MODEL)[0] == 3
@@ -140,18 +135,19 @@ def test_a_server_that_kills_us_while_it_is_called_is_asked_about_and_called_onc
     assert made(world) == 1
 
 
-def test_a_call_is_made_at_most_once_wherever_forge_bot_is_killed(waiting: Prepared) -> None:
-    boundaries = every(waiting)
-    assert len(boundaries) > 200
-    for boundary in boundaries[:: len(boundaries) // 2]:
-        survives(waiting, boundary)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
-def test_a_call_is_made_at_most_once_at_every_boundary(waiting: Prepared, part: int) -> None:
-    boundaries = every(waiting)[part::8]
-    assert [survives(waiting, boundary) for boundary in boundaries]
+@pytest.mark.parametrize(
+    "boundary",
+    [
+        Boundary("file", "reports.jsonl"),
+        Boundary("git before", "commit", 2),
+        Boundary("file", "reports.jsonl", 3),
+        Boundary("git after", "commit", 3),
+    ],
+)
+def test_a_call_is_made_at_most_once_wherever_forge_bot_is_killed(
+    waiting: Prepared, boundary: Boundary
+) -> None:
+    survives(waiting, boundary)
 
 
 def test_a_server_that_hangs_ends_with_us(waiting: Prepared) -> None:
@@ -161,8 +157,8 @@ def test_a_server_that_hangs_ends_with_us(waiting: Prepared) -> None:
     while not made(world):
         pass
     assert servers(world)
-    kill(pid)
-    assert world.nursery.wait(pid) == KILLED
+    os.kill(pid, signal.SIGKILL)
+    assert world.wait(pid) == KILLED
     while servers(world):
         pass
     mode(world, "well")

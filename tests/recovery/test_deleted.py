@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.recovery.conftest import Told
-from tests.recovery.nursery import Nursery
-from tests.recovery.play import Play
-from tests.recovery.scripts import LONG, MODEL, SHORT, Part, answers
-from tests.recovery.trials import Undisturbed
+from tests.recovery.kills import Undisturbed
+from tests.recovery.scripts import SHORT, Part, answers
 from tests.recovery.world import World
 
 pytestmark = pytest.mark.slow
@@ -59,22 +57,13 @@ def ends_the_same(world: World, whole: Undisturbed, script: tuple[Part, ...]) ->
     assert now.commits == then.commits
 
 
-def each_in_turn(told: Told, script: tuple[Part, ...], wanted: slice) -> None:
-    world, parts = told
+def test_a_run_goes_on_in_a_fresh_clone_from_what_was_pushed(short: Told) -> None:
+    world, parts = short
     remote, branch, commits = published(world, "end")
-    for commit in commits[wanted]:
+    for commit in commits[1::6]:
         world.back("end")
         cloned_at(world, remote, branch, commit)
-        ends_the_same(world, parts[-1], script)
-
-
-def test_a_run_goes_on_in_a_fresh_clone_from_what_was_pushed(short: Told) -> None:
-    each_in_turn(short, SHORT, slice(1, None, 6))
-
-
-@pytest.mark.slow
-def test_a_long_run_goes_on_in_a_fresh_clone_after_each_of_its_commits(long: Told) -> None:
-    each_in_turn(long, LONG, slice(None))
+        ends_the_same(world, parts[-1], SHORT)
 
 
 def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_is_checked_out(
@@ -91,35 +80,3 @@ def test_a_run_that_only_a_remote_has_is_listed_named_and_read_before_anything_i
     assert "no work tree here" in world.forge("status", "--run", f"origin/{branch}")[1]
     assert "# Document" in world.forge("show", "design.md")[1]
     assert world.git("branch", "--format=%(refname:short)") == "main"
-
-
-@pytest.mark.slow
-def test_a_run_on_a_remote_does_not_stand_in_the_way_of_the_one_that_is_here(short: Told) -> None:
-    world, _ = short
-    remote, branch, commits = published(world, "end")
-    cloned_at(world, remote, branch, commits[2])
-    world.forge("run", "Say in the README how swaps work", "--effort", "S", *MODEL)
-    code, said = world.forge("status")
-    assert code == 0
-    assert "Say in the README" in said
-
-
-@pytest.mark.slow
-def test_a_folder_that_was_deleted_while_its_state_stayed_is_no_obstacle(
-    nursery: Nursery, tmp_path: Path
-) -> None:
-    with Play() as play:
-        world = World(tmp_path, nursery, play)
-        world.build()
-        world.forge(*SHORT[0].words)
-        remote, branch = tmp_path / "remote.git", world.branch
-        world.git("clone", "-q", "--bare", str(world.path), str(remote))
-        shutil.rmtree(world.path)
-        world.git("clone", "-q", str(remote), str(world.path), folder=tmp_path)
-        asked = play.total
-        assert world.to_the_end(answers(SHORT), "--push") == 0, world.printed
-        assert world.git("rev-parse", f"refs/heads/{branch}", folder=remote) == world.git(
-            "rev-parse", branch
-        )
-        assert play.total > asked
-        assert {*play.asked.values()} == {1}, "no model is asked the same twice"

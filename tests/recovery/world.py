@@ -20,7 +20,7 @@ from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS, STATE, state_file
 from tests.fakes.sample import by_script
-from tests.recovery.nursery import Nursery
+from tests.fakes.warm_python import warm_python
 from tests.recovery.play import Play
 from tests.recovery.scripts import MODEL
 
@@ -55,10 +55,12 @@ class World:
     """All of it lies below `root`."""
 
     root: Path
-    nursery: Nursery
     play: Play
     extra: dict[str, str] = field(default_factory=dict[str, str])
     """More environment for forge-bot."""
+    processes: dict[int, subprocess.Popen[bytes]] = field(
+        default_factory=dict[int, "subprocess.Popen[bytes]"]
+    )
 
     @property
     def path(self) -> Path:
@@ -70,16 +72,12 @@ class World:
         """The state folder."""
         return self.root / "state"
 
-    def build(self, more: Mapping[str, str] | None = None) -> None:
-        """Make the sample repository, with some more files if wanted."""
+    def build(self) -> None:
+        """Make the sample repository."""
         sample = templates() / "demo" / "repository"
         shutil.copytree(
             sample, self.path, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
         )
-        for name, content in (more or {}).items():
-            place = self.path / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(content, encoding="utf-8")
         self.state.mkdir(exist_ok=True)
         for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "start"]):
             self.git(*words)
@@ -125,17 +123,26 @@ class World:
     def start(self, words: Sequence[str], more: Mapping[str, str] | None = None) -> int:
         """Begin an invocation; its process id. The work tree stays, since it is looked at."""
         keep = ("--keep",) if words[0] in _WORKING else ()
-        return self.nursery.start(
-            (*words, *by_script(words), *keep),
-            self.path,
-            {**self.environment, **(more or {})},
-            self.out,
-        )
+        with self.out.open("ab") as out:
+            process = subprocess.Popen(
+                [warm_python(), "-m", "forge_bot", *words, *by_script(words), *keep],
+                cwd=self.path,
+                env={**self.environment, **(more or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+        self.processes[process.pid] = process
+        return process.pid
+
+    def wait(self, pid: int) -> int:
+        """The exit code of a process, negative for the signal that ended it."""
+        return self.processes.pop(pid).wait(90)
 
     def forge(self, *words: str) -> tuple[int, str]:
         """A whole invocation: its exit code, and what it printed."""
         before = self.out.stat().st_size if self.out.exists() else 0
-        code = self.nursery.wait(self.start(words))
+        code = self.wait(self.start(words))
         return code, self.out.read_bytes()[before:].decode()
 
     def to_the_end(self, answers: Sequence[Sequence[str]], *more: str) -> int:

@@ -17,8 +17,8 @@ import pytest
 
 from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
+from tests.fakes.processes import below
 from tests.fakes.sampled import sampled
-from tests.recovery.boundaries import below
 from tests.sandbox.scene import Attempt
 
 MANY = """
