@@ -160,6 +160,8 @@ def _run_tests(tests: list[str], report: Path) -> None:
     os.dup2(sink, 1)
     os.dup2(sink, 2)
     options = ["-q", "-p", "no:cacheprovider", "--maxfail=3"]
+    # They were imported before the fork.
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     pytest.main([*options, f"--junitxml={report}", *tests])
 
 

@@ -4,14 +4,18 @@ person's task comes up.
 
 from collections.abc import Mapping
 from datetime import timedelta
+from itertools import count
 from types import MappingProxyType
 
 import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, next_action, start
+from forge_bot.engine.gates import digest_in
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactChanged, RunFlags, RunStarted
+from forge_bot.engine.state import ShownVersion
 from forge_bot.errors import StaleApproval
+from forge_bot.gate.arguments import SHORTEST_DIGEST
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, Bench, blob
 
@@ -106,6 +110,27 @@ def test_a_bare_approval_that_was_given_before_a_newer_version_was_shown_is_refu
         bench.tell(late)
     bench.tell(late.model_copy(update={"at": bench.now() + timedelta(minutes=1)}))
     assert bench.action.phase == "phase-4"
+
+
+def test_the_beginning_of_a_digest_does_not_approve_another_version_that_begins_so() -> None:
+    bench = asking()
+    gate = bench.state.gate
+    assert gate is not None
+    others = [file for file in gate.files if file.name != "design.md"]
+    seen: dict[str, str] = {}
+    for number in count():
+        design = ShownVersion(name="design.md", blob=blob(str(number)))
+        begins = digest_in(bench.state, gate.name, gate.round, (design, *others))[:SHORTEST_DIGEST]
+        if begins in seen:
+            break
+        seen[begins] = design.blob
+    for version in (seen[begins], design.blob):
+        now = bench.now()
+        bench.tell(ArtifactChanged(key=version, at=now, artifact="design.md", blob=version))
+        assert bench.show().startswith(begins)
+    with pytest.raises(StaleApproval, match="begins the digest of another version"):
+        bench.answer(Answer.APPROVE, digest=begins)
+    assert bench.answer(Answer.APPROVE, digest=digest_of(bench)).gate is None
 
 
 def test_when_the_rounds_for_the_tasks_are_used_up_the_checkpoint_shows_the_open_findings() -> None:

@@ -101,7 +101,7 @@ def test_ended_while_a_command_has_left_things_a_run_puts_them_aside(
     config.unlink()
     assert world.forge("resume", *MODEL)[0] == 3, world.printed
     assert "baseline.md" not in world.standing().artifacts
-    left = ("rota/.git", "rota/left.txt", "left", "mine", "all is left")
+    left = ("rota/.git", "rota/left.txt", "left", "mine/left", "all is left")
     assert [name for name in left if (world.tree / name).exists()] == []
     if number is signal.SIGKILL:
         refs = world.git("for-each-ref", "--format=%(refname)", "refs/forge-bot/rescued").split()

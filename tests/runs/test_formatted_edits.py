@@ -1,5 +1,6 @@
 """The project's own formatter runs on the files of edits that were formatted before them."""
 
+import os
 import resource
 import shutil
 import sys
@@ -148,8 +149,12 @@ def test_a_formatter_changes_nothing_but_the_files_of_the_edits(tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_ruff_formats_as_it_does_for_a_person(tmp_path: Path) -> None:
+def test_ruff_formats_as_it_does_for_a_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = Path(sys.executable).with_name("ruff")
+    # A sandbox shows the folders of the path.
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     here = edited(
         tmp_path,
         replaced("lib/double.py", "2 * x", "x+x"),

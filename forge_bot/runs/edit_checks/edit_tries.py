@@ -177,10 +177,16 @@ class EditTries:
         raw = self.run.workspace.read_bytes(held_patch_name(task)) or b""
         made = commit_of_patch(repository.root, base, raw, without)
         seconds = self.run.config.tries.seconds
-        outcome = self.outcome((task,), base, made, seconds)
+        outcome = self.outcome((task,), self._commit_before(task), made, seconds)
         outcome = self._with_proof((task,), made, outcome, seconds)
         self.say((task,), outcome, "", last=True)
         return outcome
+
+    def _commit_before(self, task: TaskId) -> str:
+        """Return the commit that a task's answer was made on: its other files have landed."""
+        commits = self.run.tree.commits(self.run.state.base_commit)
+        own = (commit.id for commit in commits if ("Forge-Task", task) in commit.trailers)
+        return self.run.repository.commit_id(f"{next(own)}^")
 
     def outcome(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
         """Run the commands on a commit that holds the edits of some tasks, at most for so long, and
