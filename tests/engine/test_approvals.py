@@ -112,19 +112,26 @@ def test_a_bare_approval_that_was_given_before_a_newer_version_was_shown_is_refu
     assert bench.action.phase == "phase-4"
 
 
-def test_the_beginning_of_a_digest_does_not_approve_another_version_that_begins_so() -> None:
-    bench = asking()
+def versions_alike(bench: Bench) -> tuple[str, str, str]:
+    """Return two versions of a design, and the beginning that the digests with them share."""
     gate = bench.state.gate
     assert gate is not None
     others = [file for file in gate.files if file.name != "design.md"]
     seen: dict[str, str] = {}
     for number in count():
         design = ShownVersion(name="design.md", blob=blob(str(number)))
-        begins = digest_in(bench.state, gate.name, gate.round, (design, *others))[:SHORTEST_DIGEST]
+        digest = digest_in(bench.state, gate.name, gate.round, (design, *others))
+        begins = digest[:SHORTEST_DIGEST]
         if begins in seen:
-            break
+            return seen[begins], design.blob, begins
         seen[begins] = design.blob
-    for version in (seen[begins], design.blob):
+    raise AssertionError
+
+
+def test_the_beginning_of_a_digest_does_not_approve_another_version_that_begins_so() -> None:
+    bench = asking()
+    *versions, begins = versions_alike(bench)
+    for version in versions:
         now = bench.now()
         bench.tell(ArtifactChanged(key=version, at=now, artifact="design.md", blob=version))
         assert bench.show().startswith(begins)
