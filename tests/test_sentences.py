@@ -59,9 +59,8 @@ _SPEAK_TO_PEOPLE = {
 _FOR_OTHERS = {
     "gate/action",  # what action.yml says, which GitHub shows
     "gate/messages",  # hidden marks
-    "sandbox/system_calls",  # names and numbers
-    "sandbox/keeper_process",  # a process of its own, without our modules
-    "sandbox/keeper_walls",
+    "sandbox/seccomp",  # names and numbers
+    "sandbox/walls_process",  # a process of its own, without our modules
     "sandbox/setup_network",  # the proxy's answers, which become output of commands
 }
 _NOT_FOR_PEOPLE = {
@@ -84,11 +83,10 @@ _NOT_FOR_PEOPLE = {
     "sandbox/backends: ended after  seconds",
     "sandbox/backends: ended for using more than  MiB of memory",
     "sandbox/backends: ended for running more than  processes at a time",
-    "sandbox/backends: ended because /dev/shm holds more than a command may fill",
     "sandbox/backends: called off",
     "sandbox/watch_process: […  bytes left out …]",
-    "sandbox/find_program: : no such command in the sandbox.",
-    "sandbox/find_program: : cannot be executed ().",
+    "sandbox/watch_process: : no such command in the sandbox.",
+    "sandbox/watch_process: : cannot be executed ().",
     # Lines of a workflow.
     "runs/workflow_file: with: { extras: __EXTRAS__ }",
     "runs/workflow_file: with: { extras:  }",

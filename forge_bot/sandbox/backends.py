@@ -1,5 +1,6 @@
 """Find the backends that work on this machine, choose one, and run a command with it."""
 
+import re
 import signal
 import tempfile
 from collections.abc import Sequence
@@ -10,10 +11,9 @@ from threading import Event
 from typing import Literal, assert_never
 
 from forge_bot.errors import NoSandbox, SandboxFailed
-from forge_bot.sandbox import bubblewrap, unprivileged
+from forge_bot.sandbox import bubblewrap, landlock
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
-from forge_bot.sandbox.find_program import CannotStart, checked_words
-from forge_bot.sandbox.watch_process import ExceededLimit, ProcessReport
+from forge_bot.sandbox.watch_process import CannotStart, ExceededLimit, ProcessReport
 from forge_bot.sentences import say
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
@@ -23,10 +23,8 @@ _ENDED_BY = frozenset(
     128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 )
 """Exit codes of a command that somebody ended, or the kernel for want of memory."""
-_LACKS = {
-    "tcp": "sandbox.backends.opens_a_tcp_socket",
-    "unix": "sandbox.backends.connects_to_a_unix_socket",
-}
+_NOT_PERMITTED = re.compile(r"\bEPERM\b|operation not permitted", re.IGNORECASE)
+"""The words for a system call that the filter refuses. Landlock refuses files by other ones."""
 _PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
@@ -81,9 +79,22 @@ def run(
     found, started, or held to its limits is an outcome. SandboxFailed is raised only when the box
     itself could not be made. argv is a list of words: no shell is involved unless it is named.
     """
-    words = checked_words(argv)
+    words = _checked_words(argv)
     binary = bubblewrap_here() if backend is BackendName.BUBBLEWRAP else ""
     return _outcome(backend, box.limits, *_run(backend, binary, box, words, called_off))
+
+
+def _checked_words(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a command if a program can receive them."""
+    if not argv or not argv[0]:
+        raise SandboxFailed(
+            say("sandbox.backends.empty_command"), hint=say("sandbox.backends.name_program")
+        )
+    if any("\0" in word for word in argv):
+        raise SandboxFailed(
+            say("sandbox.backends.null_byte"), hint=say("sandbox.backends.remove_the_null_byte")
+        )
+    return tuple(argv)
 
 
 def _run(
@@ -94,9 +105,9 @@ def _run(
             case BackendName.BUBBLEWRAP:
                 return bubblewrap.run(binary, box, words, called_off)
             case BackendName.LANDLOCK:
-                return unprivileged.run(box, words, called_off, walls=True)
+                return landlock.run(box, words, called_off, walls=True)
             case BackendName.OFF:
-                return unprivileged.run(box, words, called_off, walls=False)
+                return landlock.run(box, words, called_off, walls=False)
             case _:
                 assert_never(backend)
     except OSError as error:
@@ -126,22 +137,20 @@ def _outcome(
             f"ended for running more than {limits.processes} processes at a time",
             _KILLED,
         ),
-        ExceededLimit.SHARED_MEMORY: (
-            "ended because /dev/shm holds more than a command may fill",
-            _KILLED,
-        ),
         ExceededLimit.CALLED_OFF: ("called off", _INTERRUPTED),
     }
     why, exit_code = ended[seen.overrun]
+    output = seen.kept.text()
+    refused = backend is BackendName.LANDLOCK and code != 0 and _NOT_PERMITTED.search(output)
     return CommandOutcome(
         exit_code=exit_code,
-        output=seen.kept.text() + (f"\n[{why}]\n" if why else ""),
+        output=output + (f"\n[{why}]\n" if why else ""),
         timed_out=seen.overrun is ExceededLimit.TIME,
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
         killed=seen.overrun is None and code in _ENDED_BY,
-        cannot_judge="; ".join(say(_LACKS[each]) for each in sorted(seen.asked)),
+        cannot_judge=say("sandbox.backends.calls_were_refused") if refused else "",
     )
 
 

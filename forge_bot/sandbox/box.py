@@ -9,6 +9,8 @@ from pydantic import Field, field_validator
 from forge_bot.settings.protected_paths import held_in_sandbox
 from forge_bot.values import Frozen
 
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a place inside a box
+
 
 class BackendName(StrEnum):
     """The means by which a command is held, strongest first."""
@@ -33,12 +35,12 @@ class ResourceLimits(Frozen):
     memory_bytes: int = Field(
         default=4 * 2**30,
         ge=2**20,
-        description="resident, of all processes together; exit code 137",
+        description="resident, of all processes added up; exit code 137",
     )
     processes: int = Field(default=512, ge=1, description="alive at a time; exit code 137")
     file_bytes: int = Field(default=2**30, ge=1, description="size of any one file that is written")
     shared_memory_bytes: int = Field(
-        default=2**30, ge=2**20, description="in /dev/shm; by landlock, of all that is filled there"
+        default=2**30, ge=2**20, description="in /dev/shm; by bubblewrap only"
     )
 
 
@@ -53,6 +55,9 @@ class Box(Frozen):
         description="where the command sees the work tree; by bubblewrap only, else in its place",
     )
     network: bool = Field(default=False, description="for the installation of dependencies only")
+    hosts: tuple[str, ...] = Field(
+        default=(), description="that setup reaches beside registries, as HOST or HOST:PORT"
+    )
     services: tuple[int, ...] = Field(
         default=(),
         description="ports of this machine's 127.0.0.1 that it reaches; by bubblewrap and off only",

@@ -12,42 +12,40 @@ import select
 import shutil
 import signal
 import socket
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import subprocess
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
-from typing import Any, BinaryIO
+from typing import IO, BinaryIO
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import seccomp, setup_network
+from forge_bot.sandbox import keeper_process, seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
-from forge_bot.sandbox.connections import ServicePort, listen_inside
-from forge_bot.sandbox.find_program import CannotStart, cannot_start, program
-from forge_bot.sandbox.keeper_command import KeeperHandle, under_keeper
-from forge_bot.sandbox.keeper_process import KILLED
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
-from forge_bot.sandbox.watch_process import BoundedOutput, ProcessReport, WatchLimits, watch
+from forge_bot.sandbox.watch_process import (
+    CannotStart,
+    ProcessReport,
+    cannot_start,
+    watch,
+)
 from forge_bot.sentences import say
 
 ALONE = (
-    "--unshare-user",
-    "--unshare-ipc",
-    "--unshare-pid",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-    "--cap-drop",
-    "ALL",
+    *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--cap-drop", "ALL"),
 )
 ENDS_WITH_US = ("--die-with-parent", "--new-session", "--hostname", "localhost", "--clearenv")
-# The parent of a task group may start this many threads for each process it may have.
-THREADS_EACH = 8
+# A command may have this many threads for each process.
+_THREADS_EACH = 8
 _GONE_SECONDS = 10
 _EXEC_FAILED = "bwrap: execvp "
 _BY_SIGNAL = 128
 """Exit codes above this one are 128 + n for signal n."""
+_KILLED = _BY_SIGNAL + signal.SIGKILL
 
 
 def binaries() -> Iterator[str]:
@@ -69,106 +67,68 @@ def run(
     binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None
 ) -> tuple[int, ProcessReport | CannotStart]:
     """Run a command in namespaces; return its exit code and the observations about it."""
-    try:
-        return _run(binary, box, argv, called_off)
-    except _KilledBefore as killed:
-        return killed.code, ProcessReport(BoundedOutput(box.limits.output_bytes), None, 0.0)
-
-
-class _KilledBefore(Exception):
-    """A signal ended bwrap before the command began."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
-def _run(
-    binary: str, box: Box, argv: Sequence[str], called_off: Event | None
-) -> tuple[int, ProcessReport | CannotStart]:
     with ExitStack() as prepared:
         seen = prepared.enter_context(visible_files(box, TEMPORARY))
-        found = program(argv[0], seen.env, seen.worktree)
-        if isinstance(found, CannotStart):
-            return found.exit_code, found
         there = prepared.enter_context(remove_new_files(seen.worktree, box.kept_inside))
         holes = prepared.enter_context(
             protected_mounts(seen.worktree, (*box.read_only_inside, *there))
         )
-        options = [
-            *ALONE,
-            *ENDS_WITH_US,
-            "--unshare-net",
+        if seen.policy is not None:
+            seen = replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
+        options = (
+            *(*ALONE, *ENDS_WITH_US, "--unshare-net"),
             *mounts(seen, holes, box.limits.shared_memory_bytes),
-            "--chdir",
-            str(seen.appears_at),
-        ]
+            *("--chdir", str(seen.appears_at)),
+        )
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(
-            _started(binary, options, environment(_with_proxy(seen)), argv, filters, box.limits)
+            _started(binary, options, environment(seen), argv, filters)
         )
-        _serve_ports(box, seen, started.inside, prepared)
-        started.let_go()
-        limits = WatchLimits(box.limits, called_off)
-        watched = watch(started.keeping.output, started.inside, started.stop, limits)
+        if started.inside:
+            prepared.enter_context(_let_go(box, seen, started))
+        watched = watch(
+            started.output.fileno(), started.inside, started.stop, box.limits, called_off
+        )
         return _ending(started, argv[0], watched)
-
-
-def _with_proxy(seen: VisibleFiles) -> VisibleFiles:
-    """Name the proxy in the environment of a command that has network for setup."""
-    if seen.policy is None:
-        return seen
-    return replace(seen, env={**seen.env, **setup_network.variables(setup_network.PORT)})
-
-
-def _serve_ports(box: Box, seen: VisibleFiles, inside: int, serving: ExitStack) -> None:
-    """Serve the proxy of setup and the services of the project at ports inside the box."""
-    if seen.policy is not None:
-        proxy = listen_inside(inside, setup_network.PORT)
-        serving.enter_context(setup_network.serving(proxy, seen.policy))
-    for port in () if box.network else box.services:
-        serving.enter_context(ServicePort(listen_inside(inside, port), port).serving())
 
 
 @dataclass(frozen=True)
 class _Started:
-    keeping: KeeperHandle
+    process: "subprocess.Popen[bytes]"
+    output: IO[bytes]
     status: BinaryIO
     inside: int
-    """The host's process id of the first process in the namespace. Its death ends all others."""
+    """The host's process id of the first process in the namespace, whose death ends all others; 0
+    where bwrap ended before."""
     guard: int
     """The descriptor of that process; the process id could be reused by now."""
-
     gate: socket.socket
-    """The socket at which the box waits; see `let_go`."""
-
-    def let_go(self) -> None:
-        """Let the waiting box start the command."""
-        # It may have died while the box was made; its output says why.
-        with suppress(ConnectionError):
-            self.gate.send(b"!")
+    """The socket at which the box waits."""
 
     def stop(self) -> None:
         """End the box. The kernel ends every process of a namespace with its first."""
-        with suppress(ProcessLookupError):
+        with suppress(OSError):
             signal.pidfd_send_signal(self.guard, signal.SIGKILL)
+        self.process.terminate()
 
 
 @contextmanager
 def _started(
     binary: str,
-    options: list[str],
-    variables: list[str],
+    options: Sequence[str],
+    variables: Sequence[str],
     argv: Sequence[str],
     filters: bytes,
-    limits: ResourceLimits,
 ) -> Generator[_Started]:
-    """Start bwrap, hold it before the command, and set limits. The caller releases it.
+    """Start bwrap, which waits before the command. Afterwards none of its processes is left.
 
-    Afterwards wait until none of its processes is left.
+    Its keeper ends what --die-with-parent does not: bwrap asks for that signal only when the box is
+    made.
     """
     with ExitStack() as ours, ExitStack() as theirs:
-        status, status_end = _pipe(reader=ours, writer=theirs)
+        status, status_end = os.pipe()
+        reports = ours.enter_context(os.fdopen(status, "rb"))
+        theirs.callback(os.close, status_end)
         # Datagrams have no end of file: if we are killed now, the command must not take that for
         # the permission to start.
         gate, gate_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -177,41 +137,74 @@ def _started(
         rules = file_of(filters, theirs)
         # Everyone on the machine can read command lines; variables may hold credentials.
         unseen = file_of(arguments(variables), theirs)
-        fds = (
-            "--json-status-fd",
-            str(status_end.fileno()),
-            "--block-fd",
-            str(gate.fileno()),
-            "--seccomp",
-            str(rules),
-        )
-        words = [binary, *fds, *options, "--args", str(unseen), "--", *argv]
-        order = {
-            "program": binary,
-            "argv": words,
-            "env": {"PATH": "/usr/bin:/bin"},
-            "folder": "/",
-            "limits": {},
-        }
-        keeping = ours.enter_context(
-            under_keeper(order, (status_end.fileno(), gate.fileno(), rules, unseen))
+        fds = (status_end, gate.fileno(), rules, unseen)
+        names = ("--json-status-fd", "--block-fd", "--seccomp")
+        given = [word for name, fd in zip(names, fds, strict=False) for word in (name, str(fd))]
+        process = ours.enter_context(
+            subprocess.Popen(
+                [
+                    *keeper_process.words(),
+                    binary,
+                    *given,
+                    *options,
+                    "--args",
+                    str(unseen),
+                    "--",
+                    *argv,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={"PATH": "/usr/bin:/bin"},
+                cwd="/",
+                pass_fds=fds,
+                start_new_session=True,
+            )
         )
         theirs.close()
-        started = _Started(keeping, status, *_first_process(keeping, status, ours), gate_end)
+        assert process.stdout  # noqa: S101 - a pipe, as asked for above
+        inside, guard = _first_process(reports.readline())
+        started = _Started(process, process.stdout, reports, inside, guard, gate_end)
         try:
-            with suppress(ProcessLookupError):  # bwrap died
-                _limit(started.inside, limits)
             yield started
         finally:
             started.stop()
-            select.select([started.guard], [], [], _GONE_SECONDS)
+            if inside:
+                select.select([guard], [], [], _GONE_SECONDS)
+                os.close(guard)
 
 
-def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[BinaryIO, BinaryIO]:
-    read_end, write_end = os.pipe()
-    return reader.enter_context(os.fdopen(read_end, "rb")), writer.enter_context(
-        os.fdopen(write_end, "wb", buffering=0)
-    )
+def _first_process(line: bytes) -> tuple[int, int]:
+    """Return process id and descriptor of the box's first process, by what bwrap reports of it.
+
+    It waits for permission to start, so the id is still its own.
+    """
+    # bwrap writes a line in several parts: one that was killed may have left the first ones.
+    with suppress(ProcessLookupError):
+        if line.endswith(b"\n"):
+            inside = int(json.loads(line)["child-pid"])
+            return inside, os.pidfd_open(inside)
+    return 0, -1
+
+
+@contextmanager
+def _let_go(box: Box, seen: VisibleFiles, started: _Started) -> Generator[None]:
+    """Set limits, serve the proxy of setup or the services of the project at ports inside the box,
+    and let the command start.
+    """
+    with ExitStack() as serving:
+        # The box may have died while it was made; its output says why.
+        with suppress(ProcessLookupError):
+            _limit(started.inside, box.limits)
+        if seen.policy is not None:
+            inside = setup_network.listen_inside(started.inside, setup_network.PORT)
+            serving.enter_context(setup_network.proxy(inside, seen.policy))
+        for port in () if box.network else box.services:
+            inside = setup_network.listen_inside(started.inside, port)
+            serving.enter_context(setup_network.service(inside, port))
+        with suppress(ConnectionError):
+            started.gate.send(b"!")
+        yield
 
 
 def arguments(words: Sequence[str]) -> bytes:
@@ -228,35 +221,6 @@ def file_of(content: bytes, owner: ExitStack) -> int:
     return file
 
 
-def _first_process(keeping: KeeperHandle, status: BinaryIO, ours: ExitStack) -> tuple[int, int]:
-    """Return process id and descriptor of the box's first process.
-
-    It waits for permission to start, so the id is still its own.
-    """
-    line = status.readline()
-    # bwrap writes a line in several parts: one that was killed may have left the first ones.
-    if not line.endswith(b"\n"):
-        raise _not_begun(keeping)
-    inside = int(json.loads(line)["child-pid"])
-    try:
-        guard = os.pidfd_open(inside)
-    except ProcessLookupError as error:
-        raise _not_begun(keeping) from error
-    ours.callback(os.close, guard)
-    return inside, guard
-
-
-def _not_begun(keeping: KeeperHandle) -> SandboxFailed | _KilledBefore:
-    said = os.read(keeping.output, 4096).decode(errors="replace").strip()
-    report = keeping.report()
-    code = _own_code(report)
-    if code > _BY_SIGNAL:
-        return _KilledBefore(code)
-    return SandboxFailed(
-        said or report.get("words") or say("sandbox.bubblewrap.bwrap_ended_silently")
-    )
-
-
 def _limit(pid: int, limits: ResourceLimits) -> None:
     """Set limits from outside on the process that waits to start; its children inherit them.
 
@@ -266,7 +230,7 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
-        resource.RLIMIT_NPROC: limits.processes * THREADS_EACH,
+        resource.RLIMIT_NPROC: limits.processes * _THREADS_EACH,
     }
     for which, value in wanted.items():
         hard = resource.prlimit(pid, which)[1]
@@ -274,11 +238,6 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
         resource.prlimit(pid, which, (held, held))
     with suppress(OSError):
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
-
-
-def _own_code(report: Mapping[str, Any]) -> int:
-    """Return the exit code of bwrap itself. Where its keeper was killed, it was as well."""
-    return int(report.get("exit_code", 0)) if report else KILLED
 
 
 def _ending(
@@ -289,16 +248,16 @@ def _ending(
     bwrap writes one only if the command was started; otherwise its output says why not. Where bwrap
     itself was ended by a signal, that is how the command ended.
     """
-    outer = _own_code(started.keeping.report())
+    outer = started.process.wait()
     reports = [json.loads(line) for line in started.status if line.endswith(b"\n")]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
     if code is not None or watched.overrun is not None:
-        return code if code is not None else 128 + signal.SIGKILL, watched
-    if outer > _BY_SIGNAL:
-        return outer, watched
-    said = watched.kept.text().strip()
-    if said.startswith(_EXEC_FAILED):
-        missing = said.endswith(os.strerror(errno.ENOENT))
+        return _KILLED if code is None else code, watched
+    if not 0 <= outer <= _BY_SIGNAL:
+        return abs(outer) % _BY_SIGNAL + _BY_SIGNAL, watched
+    words = watched.kept.text().strip()
+    if words.startswith(_EXEC_FAILED):
+        missing = words.endswith(os.strerror(errno.ENOENT))
         reason = cannot_start(name, errno.ENOENT if missing else errno.EACCES)
         return reason.exit_code, reason
-    raise SandboxFailed(said or say("sandbox.bubblewrap.bwrap_ended_silently"))
+    raise SandboxFailed(words or say("sandbox.bubblewrap.bwrap_ended_silently"))

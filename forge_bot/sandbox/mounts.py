@@ -8,10 +8,10 @@ import stat
 from operator import attrgetter
 from pathlib import Path
 
+from forge_bot.sandbox.box import SHARED_MEMORY
 from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.toolchains import ROOTS, is_within
 from forge_bot.sandbox.visible_files import VisibleFiles
-from forge_bot.sandbox.watch_process import SHARED_MEMORY
 
 # Places inside the box, not on this machine.
 TEMPORARY = "/tmp"  # noqa: S108

@@ -4,7 +4,9 @@ The caller starts the words and ends them. The box ends with the process that st
 ends every process in it.
 """
 
+import errno
 import os
+import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -15,10 +17,10 @@ from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.backends import bubblewrap_here
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US, arguments, file_of
-from forge_bot.sandbox.find_program import CannotStart, program
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.visible_files import visible_files
+from forge_bot.sandbox.watch_process import cannot_start
 
 
 @contextmanager
@@ -41,9 +43,11 @@ def boxed_program(
     names = (Path("/etc/resolv.conf").resolve(),) if network else ()
     box = Box(worktree=scratch, readable=(folder, *readable, *names), env=dict(env))
     with visible_files(box, TEMPORARY) as seen:
-        found = program(argv[0], seen.env, folder)
-        if isinstance(found, CannotStart):
-            raise SandboxFailed(found.sentence.strip())
+        if (
+            shutil.which(folder / argv[0] if "/" in argv[0] else argv[0], path=seen.env["PATH"])
+            is None
+        ):
+            raise SandboxFailed(cannot_start(argv[0], errno.ENOENT).sentence.strip())
         with ExitStack() as files:
             rules = file_of(seccomp.program(namespaces=True, network=network), files)
             # Everyone on the machine can read command lines; variables may hold credentials.

@@ -1,62 +1,61 @@
-"""The network of setup: an HTTP proxy that reaches public addresses and configured registries.
+"""The network of setup: an HTTP proxy that reaches the registries of packages and the hosts that
+the configuration names; and the services of a project, at ports inside the box.
 
-A box with network has no other connection. Under bubblewrap it has its own network namespace, in
-which only the proxy answers. Under Landlock it may open TCP connections to the proxy's port only.
+A box with network has no other connection than the proxy. Under bubblewrap it has its own network
+namespace, in which only the proxy answers. Under Landlock it may open TCP connections to the
+proxy's port only.
 """
 
-import ipaddress
 import re
+import selectors
 import socket
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urlsplit
 
-from forge_bot.sandbox.connections import IDLE_SECONDS, PIECE, ConnectionServer, relay
+from forge_bot.errors import SandboxFailed
+from forge_bot.sandbox import listener
 from forge_bot.sandbox.secrets import secret_value
+from forge_bot.sentences import say
 
 PORT = 3128
 """The port of the proxy inside a network namespace."""
 
-NOT_PUBLIC = "is not a public address; setup may call it only as a configured registry"
+NOT_ALLOWED = "is not a registry, and `network:` in .forge/config.yml does not name it"
 """The proxy's answer, which package managers print."""
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>,\]]+", re.IGNORECASE)
 _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]")
 _HOP_HEADERS = (b"proxy-", b"connection:", b"keep-alive:")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-# Python before 3.12.4 takes the first two for global ones, and every version the third. Metadata of
-# a cloud may answer at 192.0.0.192.
-_NEVER_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "64:ff9b:1::/48", "fec0::/10")))
-_OF_NETWORKS = (
-    *("localhost", "local", "internal", "home.arpa", "lan"),
-    *("home", "corp", "intranet", "private"),
-)
-"""Ends of names that no public name has (RFC 6761; RFC 6762, appendix G; RFC 8375)."""
 _HEAD_BYTES = 65_536
+_PIECE = 65_536
 _CONNECT_SECONDS = 30.0
+_IDLE_SECONDS = 600.0
+_HELPER_SECONDS = 20
+_MOST_CONNECTIONS = 256
 
 Place = tuple[str, int]
 """A host name or address in lower case, and a port."""
 
-
-_USUAL_HOSTS = (
-    *("pypi.org", "files.pythonhosted.org"),
-    *("registry.npmjs.org", "registry.yarnpkg.com"),
-    *("index.crates.io", "static.crates.io"),
-    *("proxy.golang.org", "sum.golang.org"),
-    *("rubygems.org", "index.rubygems.org"),
+USUAL_HOSTS = (
+    *("pypi.org", "files.pythonhosted.org", "download.pytorch.org"),
+    *("registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com", "nodejs.org"),
+    *("index.crates.io", "static.crates.io", "crates.io", "static.rust-lang.org"),
+    *("proxy.golang.org", "sum.golang.org", "go.dev", "dl.google.com"),
+    *("rubygems.org", "index.rubygems.org", "api.nuget.org", "repo.packagist.org"),
     *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"),
-    "api.nuget.org",
+    *("github.com", "api.github.com", "codeload.github.com", "raw.githubusercontent.com"),
+    *("objects.githubusercontent.com", "release-assets.githubusercontent.com"),
+    *("gitlab.com", "bitbucket.org"),
 )
-USUAL_REGISTRIES: frozenset[Place] = frozenset((host, 443) for host in _USUAL_HOSTS)
-"""The registries that package clients ask without any setting. Where this machine's name service
-leads to a mirror of one in its own network, setup may use the mirror."""
-
-
-class Refused(Exception):
-    """An address that setup may not reach, with a sentence that gives the reason."""
+"""The hosts that package clients ask without any setting, and those that packages and toolchains
+are downloaded from."""
 
 
 def registry_places(environ: Mapping[str, str], texts: Iterable[str]) -> frozenset[Place]:
@@ -77,6 +76,15 @@ def _place(address: str) -> Place | None:
         if parts.hostname and port:
             return parts.hostname.lower(), port
     return None
+
+
+def named_places(hosts: Iterable[str]) -> frozenset[Place]:
+    """Return the places of `HOST` and `HOST:PORT`; without a port both usual ones."""
+    return frozenset(
+        (name.lower(), int(port))
+        for name, _, given in (host.partition(":") for host in hosts)
+        for port in ([given] if given else _DEFAULT_PORTS.values())
+    )
 
 
 def variables(port: int) -> dict[str, str]:
@@ -102,51 +110,19 @@ def variables(port: int) -> dict[str, str]:
 class NetworkPolicy:
     """The destinations that the proxy allows."""
 
-    registries: frozenset[Place]
+    places: frozenset[Place]
     upstream: Mapping[str, str] = field(default_factory=dict[str, str])
     """The machine's own proxies by scheme, as `getproxies` reads them."""
 
     def connect(self, host: str, port: int, scheme: str) -> tuple[socket.socket, bool]:
         """Return a connection to a place, and whether it ends at the machine's own proxy.
 
-        Raises Refused, OSError.
+        Raises PermissionError, OSError.
         """
-        addresses = self._addresses(host, port)
+        if (host.lower(), port) not in self.places:
+            raise PermissionError(f"{host} {NOT_ALLOWED}")
         through = self._through(host, port, scheme)
-        known = addresses or (host.lower(), port) in self.registries
-        if through is not None and not known and _is_of_a_network(host):
-            # The proxy would look the name up where it stands.
-            raise Refused(f"{host} {NOT_PUBLIC}")
-        if through is not None:
-            return socket.create_connection(through, _CONNECT_SECONDS), True
-        if not addresses:
-            raise OSError(f"{host} has no address")
-        for number, address in enumerate(addresses):
-            try:
-                # This is the address that was checked, so that a second answer of the name service
-                # cannot lead elsewhere.
-                return socket.create_connection((address, port), _CONNECT_SECONDS), False
-            except OSError:
-                if number == len(addresses) - 1:
-                    raise
-        raise AssertionError(host)
-
-    def _addresses(self, host: str, port: int) -> list[str]:
-        """Return the allowed addresses of a host; none when its name is unknown here.
-
-        Raises Refused.
-        """
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            found = []
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        if (host.lower(), port) in self.registries:
-            return addresses
-        allowed = [address for address in addresses if is_public(address)]
-        if addresses and not allowed:
-            raise Refused(f"{host} {NOT_PUBLIC}")
-        return allowed
+        return socket.create_connection(through or (host, port), _CONNECT_SECONDS), bool(through)
 
     def _through(self, host: str, port: int, scheme: str) -> Place | None:
         upstream = self.upstream.get(scheme) or self.upstream.get("all") or ""
@@ -160,26 +136,7 @@ class NetworkPolicy:
         return _place(upstream if "://" in upstream else f"http://{upstream}")
 
 
-def _is_of_a_network(host: str) -> bool:
-    """Return whether a name means something in a network of its own only."""
-    name = host.rstrip(".").lower()
-    return "." not in name or name.endswith(tuple(f".{each}" for each in _OF_NETWORKS))
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address belongs to the internet, including IPv4 addresses inside IPv6."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour
-        if inner is None and found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        found = inner or found
-    if any(found in network for network in _NEVER_PUBLIC):
-        return False
-    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
-
-
-def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) -> NetworkPolicy:
+def machine_policy(places: frozenset[Place], declared: Mapping[str, str]) -> NetworkPolicy:
     """Return the policy of this machine: its registries beside the usual ones, and its own or the
     configured proxies.
     """
@@ -190,11 +147,10 @@ def machine_policy(registries: frozenset[Place], declared: Mapping[str, str]) ->
     }
     from urllib.request import getproxies
 
-    return NetworkPolicy(registries | USUAL_REGISTRIES, {**getproxies(), **own})
+    return NetworkPolicy(places | named_places(USUAL_HOSTS), {**getproxies(), **own})
 
 
-# -- listening sockets
-# --------------------------------------------------------------------------------------------------
+# -- connections -----------------------------------------------------------------------------------
 
 
 def listen_here() -> socket.socket:
@@ -202,67 +158,133 @@ def listen_here() -> socket.socket:
     return socket.create_server(("127.0.0.1", 0), backlog=128)
 
 
-# -- the proxy
-# --------------------------------------------------------------------------------------------------
+def listen_inside(pid: int, port: int) -> socket.socket:
+    """Return a socket that listens on 127.0.0.1 in the network namespace of a process.
+
+    Raises SandboxFailed.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        line = theirs.fileno()
+        words = [sys.executable, "-I", "-S", listener.__file__, str(pid), str(line), str(port)]
+        ended = subprocess.run(
+            words,
+            pass_fds=(line,),
+            env={},
+            capture_output=True,
+            text=True,
+            timeout=_HELPER_SECONDS,
+            check=False,
+        )
+        if ended.returncode != 0:
+            last = ended.stderr.strip().rpartition("\n")[2]
+            raise SandboxFailed(
+                say("sandbox.setup_network.port_not_available", port=port, reason=last)
+            )
+        _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
+    return socket.socket(fileno=descriptors[0])
 
 
-def serving(listening: socket.socket, policy: NetworkPolicy) -> AbstractContextManager[None]:
-    """Answer on a listening socket until the block ends; then close every connection."""
-    return _Proxy(listening, policy).serving()
+@contextmanager
+def _serving(listening: socket.socket, answer: Callable[[socket.socket], None]) -> Generator[None]:
+    """Answer every connection in a thread of its own until the block ends. What is open then ends
+    with the processes of the box.
+    """
+    room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+
+    def serve(client: socket.socket) -> None:
+        with client, suppress(OSError):
+            client.settimeout(_IDLE_SECONDS)
+            answer(client)
+        room.release()
+
+    def accept() -> None:
+        with suppress(OSError):
+            while room.acquire():
+                client, _ = listening.accept()
+                threading.Thread(target=serve, args=(client,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield
+    finally:
+        with listening, suppress(OSError):
+            # It wakes the thread that accepts.
+            listening.shutdown(socket.SHUT_RDWR)
 
 
-class _Proxy(ConnectionServer):
-    def __init__(self, listening: socket.socket, policy: NetworkPolicy) -> None:
-        super().__init__(listening)
-        self.policy = policy
+def _relay(client: socket.socket, server: socket.socket) -> None:
+    """Pass on the bytes of both sides until both have ended."""
+    server.settimeout(_IDLE_SECONDS)
+    others = {client: server, server: client}
+    with selectors.DefaultSelector() as waiting:
+        for side in others:
+            waiting.register(side, selectors.EVENT_READ)
+        while waiting.get_map() and (ready := waiting.select(_IDLE_SECONDS)):
+            for key, _ in ready:
+                source = client if key.fileobj is client else server
+                if piece := source.recv(_PIECE):
+                    others[source].sendall(piece)
+                    continue
+                waiting.unregister(source)
+                with suppress(OSError):
+                    others[source].shutdown(socket.SHUT_WR)
 
-    def answer(self, client: socket.socket) -> None:
-        try:
-            client.settimeout(IDLE_SECONDS)
-            self._serve(client)
-        except Refused as error:
-            _say(client, f"403 {error}")
-        except (OSError, ValueError) as error:
-            _say(client, f"502 {error}")
-        finally:
-            self.drop(client)
 
-    def _serve(self, client: socket.socket) -> None:
-        head, rest = _read_head(client)
-        first, _, headers = head.partition(b"\r\n")
-        match = _REQUEST.fullmatch(first)
-        if match is None:
-            raise ValueError("this is no request for a proxy")
-        method, target = match[1], match[2].decode("latin-1")
-        tunnel = method == b"CONNECT"
-        place = _place(f"https://{target}" if tunnel else target)
-        if place is None or (not tunnel and not target.lower().startswith("http://")):
-            raise ValueError("the target of the request is not understood")
-        server, upstream = self.policy.connect(*place, "https" if tunnel else "http")
-        if not self.keep(server):
-            server.close()
-            return
-        try:
-            server.settimeout(IDLE_SECONDS)
-            if tunnel and not upstream:
-                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            else:
-                server.sendall(
-                    head + b"\r\n\r\n"
-                    if tunnel
-                    else _request(method, target, headers, whole=upstream)
-                )
-            server.sendall(rest)
-            relay(client, server)
-        finally:
-            self.drop(server)
+def service(listening: socket.socket, port: int) -> AbstractContextManager[None]:
+    """Let a port of the box lead to the same port of this machine's loopback until the block ends.
+    A connection is closed where nothing listens on this machine.
+    """
+    return _serving(listening, partial(_pass_on, port))
+
+
+def _pass_on(port: int, client: socket.socket) -> None:
+    with socket.create_connection(("127.0.0.1", port), _CONNECT_SECONDS) as server:
+        _relay(client, server)
+
+
+def proxy(listening: socket.socket, policy: NetworkPolicy) -> AbstractContextManager[None]:
+    """Answer requests for a proxy on a listening socket until the block ends."""
+    return _serving(listening, partial(_answer, policy))
+
+
+def _answer(policy: NetworkPolicy, client: socket.socket) -> None:
+    try:
+        _forward(policy, client)
+    except PermissionError as error:
+        _refuse(client, f"403 {error}")
+    except (OSError, ValueError) as error:
+        _refuse(client, f"502 {error}")
+
+
+def _forward(policy: NetworkPolicy, client: socket.socket) -> None:
+    head, rest = _read_head(client)
+    first, _, headers = head.partition(b"\r\n")
+    match = _REQUEST.fullmatch(first)
+    if match is None:
+        raise ValueError("this is no request for a proxy")
+    method, target = match[1], match[2].decode("latin-1")
+    tunnel = method == b"CONNECT"
+    place = _place(f"https://{target}" if tunnel else target)
+    if place is None or (not tunnel and not target.lower().startswith("http://")):
+        raise ValueError("the target of the request is not understood")
+    server, upstream = policy.connect(*place, "https" if tunnel else "http")
+    with server:
+        if tunnel and not upstream:
+            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        elif tunnel:
+            server.sendall(head + b"\r\n\r\n")
+        else:
+            server.sendall(_request(method, target, headers, whole=upstream))
+        server.sendall(rest)
+        _relay(client, server)
 
 
 def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     """Return the head of a request without the empty line after it, and the bytes after it."""
     got = b""
     while b"\r\n\r\n" not in got:
-        piece = client.recv(PIECE)
+        piece = client.recv(_PIECE)
         if not piece or len(got) > _HEAD_BYTES:
             raise ValueError("the request has no end or is too long")
         got += piece
@@ -286,7 +308,7 @@ def _request(method: bytes, target: str, headers: bytes, *, whole: bool) -> byte
     return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
 
 
-def _say(client: socket.socket, status: str) -> None:
+def _refuse(client: socket.socket, status: str) -> None:
     line = status.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")
     body = line[4:] + b"\n"
     with suppress(OSError):

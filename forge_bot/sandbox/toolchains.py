@@ -4,7 +4,6 @@ A box must see parts of them, and has a PATH to them.
 """
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,7 +54,6 @@ _PRIVATE = (
         "keyrings",
     ),
 )
-_VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -67,20 +65,18 @@ class Tools:
     env: dict[str, str]
 
 
-def find_tools(path: str, worktree: Path, visible: Sequence[Path]) -> Tools:
+def find_tools(path: str, visible: Sequence[Path]) -> Tools:
     """Return the tools of a PATH for a box that already sees the folders `visible`.
 
     Entries that the box could not use are dropped.
     """
     readable: list[Path] = []
     entries: list[Path] = []
-    pyenv = _pyenv()
     _show(Path(sys.base_prefix), readable)
-    for entry in _absolute(path):
-        if pyenv and entry.name == "shims" and entry.is_relative_to(pyenv):
-            _show(pyenv / "versions", readable)
-            entries += _pyenv_folders(pyenv, worktree)
-        elif is_within(entry, visible):
+    # Shims of version managers need all of their manager. At last comes the Python that runs us.
+    own = Path(sys.base_prefix, "bin")
+    for entry in [*(place for place in _absolute(path) if place.name != "shims"), own]:
+        if is_within(entry, visible):
             entries.append(entry)
         else:
             entries += _from_elsewhere(entry, readable)
@@ -175,57 +171,6 @@ def _is_go(folder: Path) -> bool:
 
 def _has_single_file(entry: Path, readable: Sequence[Path]) -> bool:
     return any(entry / name in readable for name in _SINGLE_FILES)
-
-
-# -- pyenv: its shims are scripts that need all of pyenv; PATH gets the interpreters they would
-# select instead ----
-
-
-def _pyenv() -> Path | None:
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    return root if (root / "versions").is_dir() else None
-
-
-def _pyenv_folders(root: Path, worktree: Path) -> Iterator[Path]:
-    """Yield the folders of the selected versions: PYENV_VERSION, .python-version, the global file.
-
-    Source: pyenv README, "Choosing the Python version".
-    """
-    for names in (
-        os.environ.get("PYENV_VERSION", "").split(":"),
-        _words(worktree / ".python-version"),
-        _words(root / "version"),
-    ):
-        chosen = [folder for name in names if (folder := _pyenv_version(root / "versions", name))]
-        if chosen:
-            yield from (folder / "bin" for folder in chosen)
-            return
-    yield Path(sys.base_prefix) / "bin"
-
-
-def _pyenv_version(versions: Path, name: str) -> Path | None:
-    """Return the installed version with that name, or the newest that begins with it."""
-    if not _VERSION_NAME.fullmatch(name):
-        return None
-    if (versions / name).is_dir():
-        return versions / name
-    matching = [folder for folder in versions.iterdir() if folder.name.startswith(f"{name}.")]
-    return max(
-        matching,
-        key=lambda folder: [int(digits) for digits in re.findall(r"\d+", folder.name)],
-        default=None,
-    )
-
-
-def _words(file: Path) -> list[str]:
-    """Return the words of a small file; nothing if the path is no regular file.
-
-    The work tree may hold a pipe of that name.
-    """
-    if not file.is_file():
-        return []
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        return lines.read(4096).split()
 
 
 # -- Rust: ~/.cargo also keeps credentials, so only parts of it are visible ------------------------

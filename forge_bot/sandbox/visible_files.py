@@ -15,7 +15,12 @@ from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.git_folders import private_parts
 from forge_bot.sandbox.registries import Registries, registries
 from forge_bot.sandbox.secrets import texts_in, without_secrets
-from forge_bot.sandbox.setup_network import NetworkPolicy, machine_policy, registry_places
+from forge_bot.sandbox.setup_network import (
+    NetworkPolicy,
+    machine_policy,
+    named_places,
+    registry_places,
+)
 from forge_bot.sandbox.toolchains import ROOTS, Tools, find_tools
 from forge_bot.sentences import say
 
@@ -87,7 +92,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         if folder.is_dir():
             shutil.copytree(folder, temporary / name, symlinks=True)
     path = box.env.get("PATH") or os.environ.get("PATH") or USUAL_PATH
-    tools = find_tools(path, worktree, (*ROOTS, worktree, *writable, *readable))
+    tools = find_tools(path, (*ROOTS, worktree, *writable, *readable))
     home = f"{seen}/home"
     git = private_parts(
         [folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()]
@@ -104,7 +109,10 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         env={**_clean(home, seen), **_declared(box, tools, fetching, seen), "PATH": tools.path},
         policy=(
             machine_policy(
-                fetching.places | registry_places({**box.env, **box.secret_env}, ()), box.env
+                fetching.places
+                | registry_places({**box.env, **box.secret_env}, ())
+                | named_places(box.hosts),
+                box.env,
             )
             if box.network
             else None

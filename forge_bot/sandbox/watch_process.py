@@ -1,5 +1,6 @@
 """Watch one command from start to end: its output, time, memory and processes."""
 
+import errno
 import os
 import selectors
 from collections.abc import Callable
@@ -12,7 +13,6 @@ from time import monotonic
 from forge_bot.sandbox.box import ResourceLimits
 from forge_bot.sandbox.keeper_process import descendants
 
-SHARED_MEMORY = "/dev/shm"  # noqa: S108
 _PIECE = 65_536
 _LOOK_SECONDS = 0.1
 # Checking a full box may take a while; it gets at most this share of our time.
@@ -66,18 +66,7 @@ class ExceededLimit(StrEnum):
     TIME = "time"
     MEMORY = "memory"
     PROCESSES = "processes"
-    SHARED_MEMORY = "shared memory"
     CALLED_OFF = "called off"
-
-
-@dataclass(frozen=True)
-class WatchLimits:
-    """The limits of a command. It may also be ended by another thread that sets `called_off`."""
-
-    limits: ResourceLimits
-    called_off: Event | None = None
-    shared_memory_bytes: int | None = None
-    """The bytes allowed in the machine's /dev/shm; None when the command has its own."""
 
 
 @dataclass(frozen=True)
@@ -87,27 +76,48 @@ class ProcessReport:
     kept: BoundedOutput
     overrun: ExceededLimit | None
     seconds: float
-    asked: frozenset[str] = frozenset()
-    """The requests that the backend had to refuse: "tcp", "unix"."""
+
+
+@dataclass(frozen=True)
+class CannotStart:
+    """A command that cannot be started. The codes are those of POSIX shells (XCU 2.8.2)."""
+
+    exit_code: int
+    sentence: str
+
+
+def cannot_start(name: str, number: int) -> CannotStart:
+    """Return the exit code and sentence for a system error of exec."""
+    if number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+        return CannotStart(127, f"{name}: no such command in the sandbox.\n")
+    return CannotStart(126, f"{name}: cannot be executed ({os.strerror(number)}).\n")
 
 
 def watch(
-    output: int, above: int, stop: Callable[[], None], patience: WatchLimits
+    output: int,
+    above: int,
+    stop: Callable[[], None],
+    limits: ResourceLimits,
+    called_off: Event | None,
 ) -> ProcessReport:
     """Read the descriptor `output` to its end.
 
-    `stop` is called once when the processes below pid `above` exceed a limit. The end of the output
-    means that all processes have ended: both backends hold it open until the last process has
-    ended.
+    `stop` is called once when the processes below pid `above` exceed a limit, or another thread
+    sets `called_off`. The end of the output means that all processes have ended: both backends hold
+    it open until the last process has ended.
     """
-    began, kept, limits = monotonic(), BoundedOutput(patience.limits.output_bytes), patience.limits
-    next_look, ended, overrun = began + _LOOK_SECONDS / 2, False, None
+    began, kept, overrun = monotonic(), BoundedOutput(limits.output_bytes), None
+    next_look, ended = began + _LOOK_SECONDS / 2, False
     try:
         with selectors.DefaultSelector() as waiting:
             waiting.register(output, selectors.EVENT_READ)
             while overrun is None and not ended:
                 now = monotonic()
-                overrun, next_look = _look(now, began + limits.seconds, next_look, above, patience)
+                if now >= next_look:
+                    overrun = _overrun(above, limits, called_off)
+                    next_look = now + max(_LOOK_SECONDS, (monotonic() - now) * _LOOK_SHARE)
+                if now >= began + limits.seconds:
+                    overrun = ExceededLimit.TIME
                 ended = overrun is None and _take(
                     waiting, kept, min(began + limits.seconds, next_look) - now
                 )
@@ -135,69 +145,24 @@ def _take_the_rest(waiting: selectors.DefaultSelector, kept: BoundedOutput) -> N
         pass
 
 
-def _look(
-    now: float, until: float, next_look: float, above: int, patience: WatchLimits
-) -> tuple[ExceededLimit | None, float]:
-    if now >= until:
-        return ExceededLimit.TIME, next_look
-    if now < next_look:
-        return None, next_look
-    if patience.called_off is not None and patience.called_off.is_set():
-        return ExceededLimit.CALLED_OFF, next_look
-    overrun = _overrun(above, patience.limits)
-    if (
-        overrun is None
-        and patience.shared_memory_bytes is not None
-        and shared_memory_used() > patience.shared_memory_bytes
-    ):
-        overrun = ExceededLimit.SHARED_MEMORY
-    cost = monotonic() - now
-    return overrun, now + max(_LOOK_SECONDS, cost * _LOOK_SHARE)
-
-
-def _overrun(above: int, limits: ResourceLimits) -> ExceededLimit | None:
+def _overrun(above: int, limits: ResourceLimits, called_off: Event | None) -> ExceededLimit | None:
+    if called_off is not None and called_off.is_set():
+        return ExceededLimit.CALLED_OFF
     below = descendants(above)
     if len(below) > limits.processes:
         return ExceededLimit.PROCESSES
-    # Pages that several processes share count once for each; the exact sum costs more and is
-    # computed only when it matters.
-    resident = {pid: _kilobytes(pid, "status", ("RssAnon:", "RssShmem:")) for pid in below}
-    if sum(resident.values()) * 1024 <= limits.memory_bytes:
-        return None
-    # A process can refuse the exact view of itself; then all it shares counts.
-    exact = sum(
-        _kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or resident[pid]
-        for pid in below
-    )
-    return ExceededLimit.MEMORY if exact * 1024 > limits.memory_bytes else None
+    resident = sum(map(_resident_kilobytes, below))
+    return ExceededLimit.MEMORY if resident * 1024 > limits.memory_bytes else None
 
 
-def shared_memory_used() -> int:
-    """Return the number of bytes in the machine's /dev/shm, from all processes.
+def _resident_kilobytes(pid: int) -> int:
+    """Return the memory of a process without the files that it has mapped (proc_pid_status(5)).
 
-    Unlinked files count while they are open.
-    """
-    found = os.statvfs(SHARED_MEMORY)
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
-
-
-def shared_memory_room(limit: int) -> int:
-    """Return how many bytes may be in the machine's /dev/shm while a command runs: what is there
-    already, for which nobody can tell who left it, and at most half of what is free.
-    """
-    found = os.statvfs(SHARED_MEMORY)
-    return shared_memory_used() + min(limit, found.f_bfree * found.f_frsize // 2)
-
-
-def _kilobytes(pid: int, name: str, fields: tuple[str, ...]) -> int:
-    """Return the sum of some fields of a file in /proc.
-
-    Source: proc_pid_status(5), Documentation/ABI/testing/procfs-smaps_rollup.
+    Pages that several processes share count once for each.
     """
     try:
-        lines = (
-            Path(f"/proc/{pid}/{name}").read_text(encoding="ascii", errors="replace").splitlines()
-        )
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return 0
-    return sum(int(line.split()[1]) for line in lines if line.startswith(fields))
+    fields = ("RssAnon:", "RssShmem:")
+    return sum(int(line.split()[1]) for line in lines.splitlines() if line.startswith(fields))

@@ -67,6 +67,7 @@ Folder = Annotated[str, AfterValidator(folder_of)]
 File = Annotated[str, AfterValidator(_file_of)]
 Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
+Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 CommandList = Annotated[
     tuple[Argv, ...], BeforeValidator(_argv_lists, json_schema_input_type=str | list[str | Argv])
@@ -193,6 +194,10 @@ class Config(Frozen):
     services: dict[str, Port] = Field(
         default_factory=dict[str, int],
         description="ports of this machine that tests may reach, by the service's name",
+    )
+    network: tuple[Host, ...] = Field(
+        default=(),
+        description="hosts that setup reaches beside registries, as HOST or HOST:PORT",
     )
     setup_credentials: tuple[Variable, ...] = Field(
         default=(), description="variables with credentials of registries, for setup only"

@@ -19,7 +19,7 @@ from forge_bot.errors import (
     TemporalServerMissing,
     TemporalUnavailable,
 )
-from forge_bot.sandbox import group_keeper
+from forge_bot.sandbox import keeper_process
 from forge_bot.sentences import say
 from forge_bot.store.lock import waited_for
 from forge_bot.temporal.run_place import TemporalPlace
@@ -84,8 +84,15 @@ async def connected(
     with waited_for(history.with_suffix(".lock")):
         # Ctrl-C is for this process, which ends the server when its work has ended.
         server = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid())),
-            *(server_program(), *words, "--port", str(port), "--db-filename", str(history)),
+            *(
+                *keeper_process.words(),
+                server_program(),
+                *words,
+                "--port",
+                str(port),
+                "--db-filename",
+                str(history),
+            ),
             *(*_FAST, *attributes),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

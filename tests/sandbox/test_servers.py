@@ -109,7 +109,7 @@ SUITES = [
         "server.test.js", NODE, ["node", "--test", "src/"], "pass 2", id="node", marks=NEEDS_NODE
     ),
 ]
-LOOPBACK = "it opens a TCP socket, and under Landlock there is no 127.0.0.1"
+REFUSED = "under Landlock there is no 127.0.0.1, and no unix socket"
 
 
 @pytest.mark.parametrize(("name", "suite", "command", "success"), SUITES)
@@ -123,7 +123,7 @@ def test_a_suite_with_servers_is_judged_or_said_to_be_beyond_the_backend(
         assert success in outcome.output
     else:
         assert outcome.exit_code != 0
-        assert outcome.cannot_judge == LOOPBACK
+        assert REFUSED in outcome.cannot_judge
 
 
 def python(backend: BackendName, worktree: Path, code: str) -> CommandOutcome:
@@ -148,7 +148,7 @@ def test_a_unix_socket_of_ones_own_is_judged_or_said_to_be_beyond_the_backend(
         assert (outcome.exit_code, outcome.output, outcome.cannot_judge) == (0, "3\n", "")
     else:
         assert outcome.exit_code != 0
-        assert outcome.cannot_judge.startswith("it connects to a unix socket of its own")
+        assert REFUSED in outcome.cannot_judge
 
 
 RED = """

@@ -2,11 +2,8 @@
 
 import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import pytest
 
 from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box
@@ -179,7 +176,6 @@ class Aftermath:
     changed: tuple[str, ...]
 
 
-@cache
 def aftermath(backend: BackendName) -> Aftermath:
     with TemporaryDirectory() as folder:
         tree, world = project(Path(folder) / "project"), World(Path(folder) / "outside")
@@ -204,32 +200,16 @@ def _files(root: Path) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in root.rglob("*") if file.is_file()}
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_ends_at_the_walls(walled: BackendName, attack: str) -> None:
-    assert (attack in aftermath(walled).worked) == (attack in HARMLESS[walled])
+def test_every_attack_ends_at_the_walls(walled: BackendName) -> None:
+    after = aftermath(walled)
+    assert after.worked == HARMLESS[walled]
+    assert (after.changed, after.reached) == ((), ())
 
 
-def test_after_all_attacks_nothing_has_changed_and_nobody_was_called(walled: BackendName) -> None:
-    assert aftermath(walled).changed == ()
-    assert aftermath(walled).reached == ()
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_the_same_attack_works_without_walls(attack: str) -> None:
-    if attack in SOMETIMES_REFUSED and attack not in aftermath(BackendName.OFF).worked:
-        pytest.skip("this machine refuses that to everybody")
-    assert attack in aftermath(BackendName.OFF).worked
-
-
-def test_without_walls_everybody_is_called() -> None:
-    assert aftermath(BackendName.OFF).reached == (
-        "tcp",
-        "udp",
-        "unix",
-        "abstract",
-        "datagram",
-        "sequenced",
-    )
+def test_the_same_attacks_work_without_walls() -> None:
+    after = aftermath(BackendName.OFF)
+    assert ATTACKS.keys() - SOMETIMES_REFUSED <= after.worked
+    assert after.reached == ("tcp", "udp", "unix", "abstract", "datagram", "sequenced")
 
 
 def test_a_box_sees_its_own_processes_only(bubblewrap: BackendName, attempt: Attempt) -> None:
@@ -270,38 +250,27 @@ def test_a_box_has_no_powers_of_root(walled: BackendName, attempt: Attempt) -> N
     assert attempt(walled, code).output == f"{['0' * 16] * 2}\n"
 
 
-def test_a_password_in_gits_settings_is_not_shown(walled: BackendName, worktree: Path) -> None:
-    config = worktree / ".git" / "config"
-    before = (
-        config.read_text(encoding="utf-8")
-        + '[remote "origin"]\n\turl = https://me:hunter2@example.org/x.git\n'
-    )
-    config.write_text(before, encoding="utf-8")
-    outcome = run(walled, Box(worktree=worktree), ["cat", ".git/config"])
+PLACES = (
+    *("config", "config.worktree", "worktrees/other/config.worktree", "modules/vendor/config"),
+    *("modules/lib/deep/modules/inner/config", "worktrees/other/modules/vendor/config"),
+)
+
+
+def test_a_password_in_the_settings_of_git_a_submodule_or_a_work_tree_is_not_shown(
+    walled: BackendName, worktree: Path
+) -> None:
+    own = worktree / ".git" / "config"
+    address = '[remote "origin"]\n\turl = https://me:hunter2@example.org/x.git\n'
+    texts = dict.fromkeys(PLACES, f"[http]\n\textraheader = AUTHORIZATION: basic {SECRET}\n")
+    texts["config"] = own.read_text(encoding="utf-8") + address
+    for place, text in texts.items():
+        file = worktree / ".git" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.parent.name in {"vendor", "deep", "inner", "other"}:
+            (file.parent / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
+    outcome = run(walled, Box(worktree=worktree), ["cat", *(f".git/{place}" for place in PLACES)])
     assert SECRET not in outcome.output
     # Landlock cannot show a cleaned copy in its place, so it shows nothing.
     assert ("repositoryformatversion" in outcome.output) == (walled is BackendName.BUBBLEWRAP)
-    assert config.read_text(encoding="utf-8") == before
-
-
-@pytest.mark.parametrize(
-    "place",
-    [
-        "config.worktree",
-        "worktrees/other/config.worktree",
-        "modules/vendor/config",
-        "modules/lib/deep/modules/inner/config",
-        "worktrees/other/modules/vendor/config",
-    ],
-)
-def test_a_password_in_the_settings_of_a_submodule_or_work_tree_is_not_shown(
-    walled: BackendName, worktree: Path, place: str
-) -> None:
-    config = worktree / ".git" / place
-    config.parent.mkdir(parents=True, exist_ok=True)
-    for folder in config.relative_to(worktree).parents:
-        if folder.name in {"vendor", "deep", "inner", "other"}:
-            (worktree / folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
-    config.write_text("[http]\n\textraheader = AUTHORIZATION: basic hunter2\n", encoding="utf-8")
-    outcome = run(walled, Box(worktree=worktree), ["cat", f".git/{place}"])
-    assert SECRET not in outcome.output
+    assert own.read_text(encoding="utf-8") == texts["config"]

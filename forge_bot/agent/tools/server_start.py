@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
@@ -30,7 +29,7 @@ from forge_bot.agent.tools.server_files import (
 )
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed
-from forge_bot.sandbox import group_keeper
+from forge_bot.sandbox import keeper_process
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sandbox.server_box import boxed_program
@@ -171,8 +170,7 @@ def _command(
             if program is None and not (folder / words[0]).exists():
                 raise ServerFailed(f"{words[0]}: no such command")
             require_outside(setup, program)
-            keeper = (sys.executable, "-I", "-S", group_keeper.__file__, str(os.getpid()))
-            started_by = (*keeper, *words)
+            started_by = (*keeper_process.words(), *words)
         else:
             network = name in setup.policy.network
             started_by = _boxed(setup, words, env, stack, network=network)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from forge_bot.project.detected_commands import ENV, ProjectCommands
 from forge_bot.runs.notifications import Message, Notify
-from forge_bot.sandbox.setup_network import NOT_PUBLIC
+from forge_bot.sandbox.setup_network import NOT_ALLOWED
 from forge_bot.sentences import say
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import code_block
@@ -50,8 +50,8 @@ _LOWEST = re.compile(r"(?:>=|~=|==|\^)\s*(\d+\.\d+)")
 _FOREIGN = re.compile(r"[^\W\d_a-zA-Z]")
 """A letter that English does not have."""
 
-_NOT_PUBLIC = re.compile(rf"403 ([\w.-]+) {NOT_PUBLIC.partition(';')[0]}")
-"""The answer of setup's proxy for an address that is not public."""
+_NOT_ALLOWED = re.compile(rf"403 ([\w.-]+) {NOT_ALLOWED.partition(',')[0]}")
+"""The answer of setup's proxy for a host that it does not reach."""
 
 _INSTALL_SCRIPT = re.compile(
     r"npm error path \S*node_modules/((?:@[\w.-]+/)?[\w.-]+)\s*\n(?:.*\n)*?npm error command failed"
@@ -183,9 +183,8 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
 
 def _installed(argv: tuple[str, ...], result: CommandResult, commands: ProjectCommands) -> Mended:
     """Return what may mend an installation; never the command that failed, called as before."""
-    if (refused := _NOT_PUBLIC.search(result.tail)) is not None:
-        address = f"https://{refused[1]}/simple"
-        return _setup(result), iter([f"environment: {{PIP_INDEX_URL: '{address}'}}"])
+    if (refused := _NOT_ALLOWED.search(result.tail)) is not None:
+        return _setup(result), iter([f"network: [{refused[1]}]"])
     if _CREDENTIALS.search(result.tail):
         return _setup(result), iter([f"setup_credentials: [{_holder(result)}]"])
     if (package := _INSTALL_SCRIPT.search(result.tail)) is not None:
@@ -197,8 +196,8 @@ def _installed(argv: tuple[str, ...], result: CommandResult, commands: ProjectCo
 
 
 def _setup(result: CommandResult) -> str:
-    if refused := _NOT_PUBLIC.search(result.tail):
-        return say("runs.baseline_document.not_public", address=refused[1])
+    if refused := _NOT_ALLOWED.search(result.tail):
+        return say("runs.baseline_document.not_allowed", host=refused[1])
     if _CREDENTIALS.search(result.tail):
         return say("runs.baseline_document.credentials", holder=_holder(result))
     folders = dict.fromkeys(_INSTALLED_FOLDER.findall(" ".join(result.argv)))

@@ -106,6 +106,7 @@ class ProjectSandbox:
                 **self.config.environment,
                 "PATH": os.pathsep.join((str(environment / "bin"), self._path())),
             },
+            hosts=self.config.network,
             services=tuple(dict.fromkeys(self.config.services.values())),
             limits=ResourceLimits(seconds=limit if seconds is None else min(seconds, limit)),
         )
