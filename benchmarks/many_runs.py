@@ -10,9 +10,7 @@ from pathlib import Path
 from benchmarks.mcp_client import connected
 from benchmarks.measuring import CHILDREN, WALL, Figure, Row, as_a_user, measured, summed_up, timed
 from forge_bot.git import Repository
-from forge_bot.mcp_server.sdk_server.loading_ahead import steps
 from forge_bot.mcp_server.service import Service
-from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.outcome import Outcome
@@ -57,8 +55,8 @@ def _listed(root: Path, merged: int, branches: int) -> Iterator[Row]:
     yield Row("runs, calls of git", said, 1, Figure(calls, calls, calls, ""))
     again = measured(lambda: runs(repository), TIMES, clock=WALL)
     yield Row("runs, asked again", said, TIMES, again)
-    desk = Service([root])
-    made = timed(lambda: desk.managing.history("title", "runs", 5, ""))
+    desk = Service(root)
+    made = timed(lambda: desk.queries.search("title", "runs", 5))
     yield Row("history_search, no memory kept", said, 1, summed_up([made]))
     place = f"{SPECS}/{repository.list_folders('main', SPECS).popitem()[0]}"
     for what, ask in _tools(desk, place).items():
@@ -77,21 +75,16 @@ def _listed(root: Path, merged: int, branches: int) -> Iterator[Row]:
 
 def _tools(desk: Service, place: str) -> dict[str, Callable[[], object]]:
     return {
-        "orient": lambda: desk.managing.orient("L1", ""),
-        "run_list": lambda: desk.managing.run_list(ended=True),
-        "resume_info": lambda: desk.managing.resume_info(place),
-        "history_search": lambda: desk.managing.history("title", "runs", 5, ""),
+        "orient": lambda: desk.queries.orient("L1"),
+        "run_list": lambda: desk.queries.run_list(ended=True),
+        "resume_info": lambda: desk.queries.resume_info(place),
+        "history_search": lambda: desk.queries.search("title", "runs", 5),
     }
 
 
 def tool_seconds(what: str, place: str) -> float:
-    """Seconds that the first call of a tool takes in this process, after what a server loads while
-    its client asks for nothing.
-    """
-    lazy = LazyService([Path.cwd()])
-    for step in steps(lazy):
-        step()
-    return timed(_tools(lazy(), place)[what])
+    """Seconds that the first call of a tool takes in this process."""
+    return timed(_tools(Service(Path.cwd()), place)[what])
 
 
 def _with_the_greeting(root: Path, tool: str, **arguments: object) -> float:

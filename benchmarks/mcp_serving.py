@@ -17,7 +17,6 @@ from benchmarks.measuring import PROCESSOR, WALL, Figure, Row, measured, summed_
 from forge_bot.git.process import git
 from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.service import Service
-from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 from tests.fakes.made_up import MadeUp, workspace
 from tests.fakes.processes import started_by
@@ -25,13 +24,11 @@ from tests.mcp_server.host import hosting_in
 
 SIZES = (0, 200)
 STARTS = 21
-CALLS = 500
+CALLS = 50
 _TASK = "Nobody is on call before the start"
 _LOOP = ("-m", "benchmarks.mcp_servers", "loop")
 _SDK = ("-m", "benchmarks.mcp_servers", "sdk")
 _OURS = ("-m", "forge_bot", "mcp")
-_SETTLED = 2.5
-"""Seconds until a file's time proves that it did not change (see `standing`)."""
 
 
 def rows() -> Iterator[Row]:
@@ -50,7 +47,7 @@ def rows() -> Iterator[Row]:
 
 
 def _size() -> Iterator[Row]:
-    tools = asyncio.run(make_server(LazyService([])).list_tools())
+    tools = asyncio.run(make_server(None).list_tools())
     seen = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in tools
@@ -109,7 +106,6 @@ def _gate(folder: Path) -> Iterator[Row]:
         connected(*_SDK, folder=folder) as sdk,
         connected(*_OURS, folder=folder) as ours,
     ):
-        time.sleep(_SETTLED)
         once: dict[str, Callable[[], object]] = {
             "a trivial tool, a loop by hand": lambda: loop.call("trivial", place),
             "a trivial tool, the bare SDK": lambda: sdk.call("trivial", place),
@@ -134,10 +130,10 @@ def _check_gate(ours: Client, place: str) -> None:
 
 def _prompts(folder: Path, said: str) -> Iterator[Row]:
     """The action of an analyst: the whole prompt is made anew; own time is what is left without
-    starting git. At last, asked again.
+    starting git.
     """
     place = asyncio.run(_begun(folder, gate=False))
-    desk = Service([folder], moment=0)
+    desk = Service(folder)
 
     def once() -> object:
         return desk.next_action(place, {}, "benchmark", lambda _notice: None)
@@ -156,13 +152,6 @@ def _prompts(folder: Path, said: str) -> Iterator[Row]:
     yield Row("… calls of git", said, 1, Figure(calls, calls, calls, ""))
     yield Row(
         "… our own time", said, 15, Figure(busy.median - start, busy.low - start, busy.high - start)
-    )
-    assert desk.asked_again(place, {}) is not None
-    yield Row(
-        "… asked again, nothing changed",
-        said,
-        15,
-        measured(lambda: desk.asked_again(place, {}), 15, inner=20, clock=WALL),
     )
 
 

@@ -46,7 +46,7 @@ def unless_empty(default: Any, description: str) -> Any:
 class Source(Frozen):
     """The origin of the request."""
 
-    type: Literal["text", "github_issue", "jira_issue", "linear_issue", "workspace"] = "text"
+    type: Literal["text", "github_issue", "jira_issue", "issue", "workspace"] = "text"
     id: str = ""
     url: str = ""
     author: str = ""

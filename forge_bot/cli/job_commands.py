@@ -9,8 +9,10 @@ from pathlib import Path
 def job_command(words: Sequence[str]) -> Callable[[], int] | None:
     """Return the job for a command line; None if only the option parser can read it."""
     match words:
-        case ["mcp", *named] if (folders := _folders(named)) is not None:
-            return lambda: serve(folders)
+        case ["mcp"]:
+            return lambda: serve(None)
+        case ["mcp", "--repo", folder] if not folder.startswith("-"):
+            return lambda: serve(Path(folder))
         case ["work"]:
             return work
         case ["work", "--out", folder]:
@@ -23,20 +25,13 @@ def job_command(words: Sequence[str]) -> Callable[[], int] | None:
             return None
 
 
-def _folders(words: Sequence[str]) -> tuple[Path, ...] | None:
-    """Return the folders that are named, each by `--repo FOLDER`; None for any other words."""
-    options, folders = words[::2], words[1::2]
-    plain = len(options) == len(folders) and {*options} <= {"--repo"}
-    if not plain or any(not each or each.startswith("-") for each in folders):
-        return None
-    return tuple(map(Path, folders))
-
-
-def serve(folders: Sequence[Path]) -> int:
-    """Serve folders to an MCP client over stdin and stdout; without any, the current one."""
+def serve(folder: Path | None) -> int:
+    """Serve a repository to an MCP client over stdin and stdout; without a folder, the current one
+    or what the client has open.
+    """
     from forge_bot.mcp_server.run_server import serve_stdio
 
-    return serve_stdio(folders or (Path(),), named=bool(folders))
+    return serve_stdio(folder)
 
 
 def work(out: Path | None = None) -> int:

@@ -61,7 +61,7 @@ def worker(
 
 def mcp(
     repo: Annotated[
-        list[Path] | None, typer.Option("--repo", help=say("help.mcp.repo"), metavar="PATH")
+        Path | None, typer.Option("--repo", help=say("help.mcp.repo"), metavar="PATH")
     ] = None,
     http: Annotated[bool, typer.Option("--http", help=say("help.mcp.http"))] = False,
     port: Annotated[
@@ -76,10 +76,10 @@ def mcp(
     if not http:
         from forge_bot.cli import job_commands
 
-        return job_commands.serve(repo or ())
+        return job_commands.serve(repo)
     from forge_bot.mcp_server.run_server import serve_http
 
-    return serve_http(tuple(repo or (HERE,)), port or _PORT)
+    return serve_http(repo, port or _PORT)
 
 
 def hook(

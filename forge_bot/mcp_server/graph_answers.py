@@ -3,19 +3,16 @@
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote, unquote
 
 from pydantic import JsonValue, ValidationError
 
-from forge_bot.errors import BadArguments, UnknownNode
-from forge_bot.mcp_server.served_folders import ServedFolder, ServedFolders
-from forge_bot.mcp_server.side_tool_results import GraphResult
+from forge_bot.errors import BadArguments
+from forge_bot.mcp_server.served_repository import ServedRepository
+from forge_bot.mcp_server.tool_schemas import GraphResult
 from forge_bot.project.graph.graph_documents import (
     annotations_document,
     manifest_document,
-    named,
     stack_document,
     violations,
 )
@@ -25,91 +22,67 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scan_graph import scan
-from forge_bot.sentences import say
 
 Operation = Literal["query", "map", "verify", "scan"]
 
 _MOST_CHARACTERS = 1_200
 """Characters of an answer: 300 tokens."""
-_FINDINGS_LISTED = 200
 _MAP_TOKENS = 250
 _CONTEXT_TOKENS = 300
 
 
 class GraphAnswers:
-    """Reads the graphs of the served folders. Each is cached; only changed files are read again."""
+    """Reads the graph of the repository; only changed files are read again."""
 
-    def __init__(self, roots: ServedFolders) -> None:
-        self._roots = roots
-        self._readers: dict[Path, GraphReader] = {}
-        self._declared: dict[Path, tuple[ProjectGraph, tuple[ProjectGraph, Manifest]]] = {}
+    def __init__(self, served: ServedRepository) -> None:
+        self._served = served
+        self._reader: GraphReader | None = None
         self._one = threading.Lock()
 
-    def answer(self, operation: Operation, asked: Mapping[str, Any], project: str) -> GraphResult:
+    def answer(self, operation: Operation, asked: Mapping[str, Any]) -> GraphResult:
         """Answer one call of `forge_graph`. Raises BadArguments, BadOption, BadManifest."""
-        root = self._roots.root(project)
-        graph, _ = self._with_manifest(root)
-        manifest = f"forge://project/{root.id}/manifest"
+        graph, _ = declared(self._graph())
+        project = f"forge://project/{self._served.id}"
         if operation in {"verify", "scan"}:
-            found = scan(graph) if operation == "scan" else violations(graph)
-            lines = [each.words for each in found]
-            text = _fitted(f"{len(found)} found" if found else "Nothing found", lines)
-            nodes = [
-                f"forge://project/{root.id}/node/{quote(each.node, safe='')}" for each in found
-            ]
-            annotations = f"forge://project/{root.id}/annotations"
-            links = (annotations, *dict.fromkeys(nodes))[:_FINDINGS_LISTED]
-            return GraphResult(text=text, count=len(found), links=links)
+            findings = scan(graph) if operation == "scan" else violations(graph)
+            first = f"{len(findings)} found" if findings else "Nothing found"
+            text = _fitted(first, [finding.words for finding in findings])
+            return GraphResult(text=text, count=len(findings), links=(f"{project}/annotations",))
+        links = (f"{project}/manifest",)
         if operation == "map":
-            said = str(asked.get("name", ""))
             about = [path for each in asked.get("touches", ()) for path in matching(graph, each)]
-            return GraphResult(text=repo_map(graph, _MAP_TOKENS, about, said), links=(manifest,))
+            text = repo_map(graph, _MAP_TOKENS, about, str(asked.get("name", "")))
+            return GraphResult(text=text, links=links)
         try:
             question = GraphQuestion.model_validate(asked)
         except ValidationError as error:
             first = error.errors()[0]
             raise BadArguments(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
-        found_nodes = ask_graph(graph, question)
-        lines = found_nodes.text.splitlines()
-        text = _fitted(lines[0], lines[1:])
-        return GraphResult(text=text, count=found_nodes.total, links=(manifest,))
+        nodes = ask_graph(graph, question)
+        first, *lines = nodes.text.splitlines()
+        return GraphResult(text=_fitted(first, lines), count=nodes.total, links=links)
 
     def manifest(self, project: str) -> JsonValue:
         """Return the nodes of code with tier and imports, and the rules that are declared."""
-        return manifest_document(*self._with_manifest(self._roots.root(project)))
+        return manifest_document(*self._declared(project))
 
-    def node(self, project: str, node_id: str) -> JsonValue:
-        """Return one node with its neighbours. Raises UnknownNode."""
-        graph, _ = self._with_manifest(self._roots.root(project))
-        found = graph.node(unquote(node_id))
-        if found is None:
-            raise UnknownNode(say("client.graph_answers.no_node", node=unquote(node_id)))
-        answer = ask_graph(graph, GraphQuestion(of=found.id, limit=200))
-        return {
-            **named(found.id, found.kind, found.tier),
-            "problem": found.problem,
-            "neighbours": [
-                {**named(each.id, each.kind, each.tier), "how": each.how} for each in answer.nodes
-            ],
-        }
+    def annotations(self, project: str) -> JsonValue:
+        """Return the current findings of the graph, and the kept annotations."""
+        return annotations_document(self._declared(project)[0])
 
     def glove(self, kind: str, stack: str) -> JsonValue:
         """Return the description of a stack. Raises UnknownNode."""
         return stack_document(kind, stack)
 
-    def annotations(self, project: str) -> JsonValue:
-        """Return the current findings of the graph, and the kept annotations."""
-        return annotations_document(self._with_manifest(self._roots.root(project))[0])
-
-    def summary(self, root: ServedFolder) -> str:
-        """Return a summary of a repository's graph in a few lines; empty while reading the graph
+    def summary(self) -> str:
+        """Return a summary of the repository's graph in a few lines; empty while reading the graph
         would take long.
         """
         with self._one:
-            found = self._reader(root).if_quick()
-        if found is None:
+            quick = self._read().if_quick()
+        if quick is None:
             return ""
-        graph, _ = declared(found)
+        graph, _ = declared(quick)
         kinds = Counter(str(node.kind) for node in graph.files.values())
         code = [path for path, node in graph.files.items() if node.kind.is_code]
         untested = sum(not graph.testers.get(path) for path in code)
@@ -123,30 +96,27 @@ class GraphAnswers:
         ]
         return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
 
-    def _with_manifest(self, root: ServedFolder) -> tuple[ProjectGraph, Manifest]:
-        """Return the graph with its manifest; the same object while no file changes."""
-        graph = self._graph(root)
-        known = self._declared.get(root.path)
-        if known is None or known[0] is not graph:
-            known = (graph, declared(graph))
-            self._declared[root.path] = known
-        return known[1]
+    def _declared(self, project: str) -> tuple[ProjectGraph, Manifest]:
+        self._served.check_project(project)
+        return declared(self._graph())
 
-    def _graph(self, root: ServedFolder) -> ProjectGraph:
+    def _graph(self) -> ProjectGraph:
         with self._one:
-            return self._reader(root).here()
+            return self._read().here()
 
-    def _reader(self, root: ServedFolder) -> GraphReader:
-        return self._readers.setdefault(root.path, GraphReader(root.repository))
+    def _read(self) -> GraphReader:
+        if self._reader is None:
+            self._reader = GraphReader(self._served.repository)
+        return self._reader
 
 
 def _fitted(first: str, lines: list[str]) -> str:
     """Return the lines that fit, and the number of those left out."""
-    kept, room = [first], _MOST_CHARACTERS - len(first)
+    shown, room = [first], _MOST_CHARACTERS - len(first)
     for at, line in enumerate(lines):
         if len(line) + 1 > room:
-            kept.append(f"… {len(lines) - at} more lines; narrow the question")
+            shown.append(f"… {len(lines) - at} more lines; narrow the question")
             break
-        kept.append(line)
+        shown.append(line)
         room -= len(line) + 1
-    return "\n".join(kept)
+    return "\n".join(shown)

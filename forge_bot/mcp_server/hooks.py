@@ -14,16 +14,13 @@ from typing import Literal, TextIO
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from forge_bot.engine import REPORT, State, next_action
+from forge_bot.engine import State, next_action
 from forge_bot.engine.actions import Action, SpawnAgent
-from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.mcp_server.shell_words import git_calls, gives_answer, runs_answer
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
-from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE
@@ -33,16 +30,39 @@ _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _PAYLOAD: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 _PROJECT = "CLAUDE_PROJECT_DIR"
 _MAIN = {"main", "master", "-"}
-_CREATES = {"-b", "-B", "-c", "-C", "--create", "--orphan"}
-_COMMITS = {"commit", "merge", "pull", "rebase", "cherry-pick", "revert", "am"}
-_FORCES = re.compile(r"--force|-[a-z]*f|\+|--mirror|--delete", re.IGNORECASE)
 _PERSON_ANSWERS = (
-    "The person answers what forge-bot asks: an agent types neither that command nor a line or a"
-    " script that hides one. Show them the question; they answer in a terminal of their own, or you"
-    " pass on what they say as user_response of pipeline_next_action."
+    "The person answers what forge-bot asks: an agent does not type that command. Show them the"
+    " question; they answer in a terminal of their own, or you pass on what they say as"
+    " user_response of pipeline_next_action."
 )
 _LOOKS_ONLY = {"Explore", "Plan"}
 """Agents of Claude Code that write nothing."""
+
+# What a command line does, by its words without quotes. A host's agent is not malicious: an answer
+# without a person's terminal is refused by the command itself, a change when it is reported.
+_WORDS = "approve|reject|revise|done|skip|continue|abandon|retry|repair"
+_PROGRAM = r"(?:forge-bot(?:\.exe)?|-m\s+forge_bot(?:\.\w+)*|forge_bot/\S+\.py)"
+_BETWEEN = r"[\s,\[\]()`]+"
+_ANSWERS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        rf"{_PROGRAM}(?:{_BETWEEN}-\S+)*{_BETWEEN}(?:(?:{_WORDS})\b|[$`{{%*?])",
+        r"forge[-_]bot\b[^\n;&|]*(?:--by-script|(?:resume|run)\b[^\n;&|]*--from\b)",
+        rf"python\S*\s.*(?:import|from)\s+forge_bot\b.*\b(?:{_WORDS})\b",
+        r"alias\s+\w+=[^;&|\n]*forge[-_]bot|\b\w+=\S*forge-bot\b|\b(?:cp|ln|mv)\s[^;&|]*bin/forge-bot",
+        r"\bxargs\b[^\n;&|]*forge-bot",
+    )
+)
+_ONLY_SHOWN = re.compile(
+    r"\s*(?:git\s+(?:commit|log|grep|show)|grep|rg)\b(?:'[^']*'|[^\n;&|`$'])*(?:\|\s*head\b[^\n;&|]*)?"
+)
+_GIT = re.compile(
+    r"\bgit(?:\.exe)?(?:\s+-[cC]\s+\S+|\s+--?[\w-]+(?:[= ]\.\S*|=\S+)?)*"
+    r"\s+(?P<verb>commit|merge|pull|rebase|cherry-pick|revert|am|checkout|switch|push)"
+    r"(?=[\s;&|)]|$)(?P<rest>[^\n;&|)]*)"
+)
+_FORCES = re.compile(r"(?:^|\s)(?:--force\S*|-[a-z]*f|\+\S|--mirror|--delete)", re.IGNORECASE)
+_CREATES = re.compile(r"(?:^|\s)(?:-[bBcC]|--create|--orphan)\b")
 
 
 Event = Literal["pre-tool", "post-tool", "stop"]
@@ -58,7 +78,7 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
         folders.append(Path(str(payload.get("cwd") or folders[0])))
         # Before any run is looked for: --repo and --run lead to runs elsewhere.
         line = _line(payload.get("tool_input"))
-        if event == "pre-tool" and (gives_answer(line) or runs_answer(line, folders[-1])):
+        if event == "pre-tool" and _gives_answer(line):
             return _blocked(_PERSON_ANSWERS)
         found = under_way(folders[-1])
         if found is None:
@@ -146,26 +166,34 @@ def _edit(found: RunSnapshot, action: Action, path: str) -> str:
     )
 
 
+def _gives_answer(line: str) -> bool:
+    """Return whether a line names our program and one of its answers, or hides which command is
+    called.
+    """
+    plain = re.sub(r"['\"\\]", "", line.replace("\\\n", " "))
+    return not _ONLY_SHOWN.fullmatch(line) and any(each.search(plain) for each in _ANSWERS)
+
+
 def _command(found: RunSnapshot, action: Action, line: str) -> str:
     """Stop commits while an agent works, and commands that leave the branch."""
     state = found.state
-    for call in git_calls(line):
-        if call.verb in _COMMITS and isinstance(action, SpawnAgent):
+    for call in _GIT.finditer(re.sub(r"['\"]", " ", line)):
+        verb, rest = call["verb"], call["rest"]
+        if verb == "push":
+            if _FORCES.search(rest):
+                return "A run's branch is never pushed by force."
+        elif verb in {"checkout", "switch"}:
+            names = rest.partition(" -- ")[0].split() if not _CREATES.search(rest) else ()
+            if any(_is_another(found, name) for name in names):
+                return (
+                    f"The run {state.run} is under way on {state.branch}: stay on it, or abandon"
+                    " the run first."
+                )
+        elif isinstance(action, SpawnAgent):
             return (
                 "forge-bot commits what an agent did when it is reported; leave the changes in the"
                 " work tree."
             )
-        if (
-            call.verb in {"checkout", "switch"}
-            and not _CREATES & {*call.words}
-            and any(_is_another(found, name) for name in call.names)
-        ):
-            return (
-                f"The run {state.run} is under way on {state.branch}: stay on it, or abandon the"
-                " run first."
-            )
-        if call.verb == "push" and any(_FORCES.match(word) for word in call.words):
-            return "A run's branch is never pushed by force."
     return ""
 
 
@@ -248,15 +276,17 @@ def under_way(folder: Path) -> RunSnapshot | None:
     if not _around(folder):
         return None
     repository = Repository.find(folder)
-    seen = {place: _info_of(repository.root, place) for place in _places(repository.root)}
-    known = [info for info in seen.values() if info is not None and not info.ended]
-    if known and (found := _read_run(repository, known)) is not None:
-        return found
-    if lost := next(
-        (place for place, info in seen.items() if info is None and _is_lost(repository, place)),
-        None,
-    ):
-        raise _unreadable(lost)
+    branch, specs = repository.head().branch, repository.root / SPECS
+    places = sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
+    known = {place: run_in(repository.root, place.name) for place in places}
+    for place, info in known.items():
+        if info is not None and not info.ended and info.branch == branch:
+            run = _read_run(repository, place, info)
+            if not run.state.ended:
+                return run
+    for place, info in known.items():
+        if info is None and _is_lost(place, branch):
+            raise _unreadable(place)
     return None
 
 
@@ -265,70 +295,31 @@ def _around(folder: Path) -> list[Path]:
     return [specs for each in (here, *here.parents) if (specs := each / SPECS).is_dir()]
 
 
-def _places(root: Path) -> list[Path]:
-    """The folders of runs, newest first."""
-    specs = root / SPECS
+def _read_run(repository: Repository, place: Path, info: RunInfo) -> RunSnapshot:
     try:
-        return sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
-    except OSError as error:
-        raise ReportsDamaged(
-            say("client.active_run.folder_is_unreadable", specs=SPECS),
-            hint=say("client.active_run.let_the_person_look", specs=specs),
-        ) from error
-
-
-def _info_of(root: Path, place: Path) -> RunInfo | None:
-    try:
-        return run_in(root, place.name)
-    except OSError as error:
+        return run_snapshot(repository, info, load_config(repository.root))
+    except ReportsDamaged as error:
         raise _unreadable(place) from error
 
 
-def _read_run(repository: Repository, known: list[RunInfo]) -> RunSnapshot | None:
-    branch = repository.head().branch
-    for info in (info for info in known if info.branch == branch):
-        try:
-            found = run_snapshot(repository, info, load_config(repository.root))
-        except ReportsDamaged as error:
-            raise _unreadable(repository.root / SPECS / info.name) from error
-        if not found.state.ended:
-            return found
-    return None
-
-
-def _is_lost(repository: Repository, place: Path) -> bool:
+def _is_lost(place: Path, branch: str) -> bool:
     """Return whether a folder has an unreadable record that may be the checked-out branch's and not
     over.
     """
-    state = _state_of(place)
-    if state is not None and (state.ended or state.branch != repository.head().branch):
-        return False
-    reports = place / REPORTS
-    if os.path.lexists(reports):
-        return not _begins(reports)
-    # Without reports a state.json that is none of ours may be another program's.
-    return state is not None
-
-
-def _begins(reports: Path) -> bool:
-    """Return whether the first report can be read, which says whose record this is."""
     try:
-        line, end, _ = reports.read_bytes().partition(b"\n")
-        return bool(end) and isinstance(REPORT.validate_json(line), RunStarted)
+        state = State.model_validate_json((place / STATE).read_bytes())
     except (OSError, ValidationError):
-        return False
+        return os.path.lexists(place / REPORTS)
+    return not state.ended and state.branch == branch
 
 
 def _unreadable(place: Path) -> ReportsDamaged:
     name = f"{SPECS}/{place.name}"
     return ReportsDamaged(
-        say("client.active_run.record_is_unreadable", name=name),
-        hint=say("client.active_run.bring_it_back", name=name, reports=REPORTS, state=STATE),
+        f"The record of a run, {name}, cannot be read, so it is not known what is allowed now.",
+        hint=(
+            "Let the person bring it back in a terminal: git restore --source=HEAD"
+            f" {name}/{REPORTS} {name}/{STATE} - or, if no commit has it or the run is not wanted"
+            f" any more, remove {name}."
+        ),
     )
-
-
-def _state_of(place: Path) -> State | None:
-    try:
-        return State.model_validate_json((place / STATE).read_bytes())
-    except (OSError, ValidationError):
-        return None

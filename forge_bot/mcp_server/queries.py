@@ -1,237 +1,236 @@
-"""Queries that change nothing: runs, their documents and logs, the repository, schemas, and this
-server.
-"""
+"""Queries that change nothing: the repository, its runs and their documents, pipelines, schemas."""
 
 from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, NamedTuple
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
-from forge_bot.engine import Pipeline, State, StepPipeline
-from forge_bot.engine.phase_rows import rows
-from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, UnknownRun, registry
+from forge_bot.engine import SpawnAgent, State, StepPipeline, next_action
+from forge_bot.errors import BadManifest, BadPipeline, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
-from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders, in_several
+from forge_bot.knowledge.past_runs import DocumentNames
+from forge_bot.mcp_server.graph_answers import GraphAnswers
+from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import in_one_line
-from forge_bot.mcp_server.tool_schemas import WireAction, ui_schema
+from forge_bot.mcp_server.tool_schemas import (
+    Findings,
+    Orientation,
+    ResumeInfo,
+    RunList,
+    UIComponent,
+)
 from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.finding_runs.ended_records import newest_records
 from forge_bot.runs.finding_runs.files_of_run import raw_file
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
+from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.project_commands.kept_profiles import profile_at
-from forge_bot.sentences import say
-from forge_bot.settings.config import file_text
-from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, pipeline_names
-from forge_bot.store import read_request
+from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline, pipeline_names
+from forge_bot.store import SPECS, read_request
 
-if TYPE_CHECKING:
-    from forge_bot.mcp_server.graph_answers import GraphAnswers
+About = Literal["runs", "patterns", "friction"]
 
 _RUNS_SHOWN = 20
+_MOST_FOUND = 50
+
+
+class Listed(NamedTuple):
+    """A resource as the list has it."""
+
+    uri: str
+    name: str
+    about: str
+    mime_type: str = "application/json"
 
 
 class Queries:
     """Reads for clients. Nothing is locked, so a result may be a moment old."""
 
-    def __init__(self, roots: ServedFolders) -> None:
-        self.roots = roots
-
-    @cached_property
-    def graphs(self) -> "GraphAnswers":
-        """The projects' graphs. Their reader is imported at the first use."""
-        from forge_bot.mcp_server.graph_answers import GraphAnswers
-
-        return GraphAnswers(self.roots)
+    def __init__(self, served: ServedRepository, graphs: GraphAnswers) -> None:
+        self._served = served
+        self._graphs = graphs
 
     # -- runs
     # ----------------------------------------------------------------------------------------------
 
-    def run(self, workspace: str, project: str = "") -> RunLocation:
-        """The run of that name or workspace, in a project or any served folder; one on a branch
-        only if none is checked out.
-
-        Raises UnknownRun, NotServed, AmbiguousRun.
-        """
-        wanted = self.roots.wanted(project)
-        roots, name = self.roots.named(workspace)
-        found = [
-            location
-            for location in self.roots.runs([root for root in roots if root in wanted])
-            if location.info.name == name
-        ]
-        if not found:
-            raise UnknownRun(
-                say("client.queries.no_such_run", name=name),
-                hint=say("client.queries.where_runs_are_listed"),
-            )
-        here = [location for location in found if location.here]
-        if len(here) > 1:
-            raise in_several(workspace)
-        return (here or found)[0]
-
-    def reading(self, workspace: str, project: str = "") -> RunSnapshot:
-        """The run, folded from its reports."""
-        location = self.run(workspace, project)
-        return run_snapshot(location.root.repository, location.info, location.root.config)
+    def snapshot(self, workspace: str) -> RunSnapshot:
+        """The run, folded from its reports. Raises UnknownRun, NotServed."""
+        info = self._served.run(workspace)
+        return run_snapshot(self._served.repository, info, self._served.config)
 
     def state(self, name: str) -> JsonValue:
         """state.json as it would be written now."""
-        return self.reading(name).state.model_dump(mode="json")
-
-    def log(self, name: str) -> JsonValue:
-        """Return the log of the run, oldest first."""
-        return [
-            entry.model_dump(mode="json", exclude_none=True)
-            for entry in self.reading(name).state.log
-        ]
-
-    def artifacts(self, name: str) -> JsonValue:
-        """Return the run's documents, each with its phase, its round and the reviewer's verdict."""
-        return _listed(name, self.reading(name).state)
+        return self.snapshot(name).state.model_dump(mode="json")
 
     def artifact(self, name: str, artifact: str) -> str:
         """Return a document. Invisible text is removed from the request, because strangers may have
         hidden words for a model in it.
         """
         if artifact == "request.md":
-            return self.request(name)
-        text = self.reading(name).artifact(artifact)
+            return self._request(name)
+        run = self.snapshot(name)
+        text = run.artifact(artifact)
         if text is None:
             raise UnknownArtifact(
-                say("client.queries.no_such_artifact", name=name, artifact=artifact),
-                hint=say("client.queries.where_artifacts_are_listed", name=name),
+                f"The run {name} has no {artifact}.",
+                hint=f"It has {', '.join(run.state.artifacts)}.",
             )
         return text
 
-    def request(self, name: str) -> str:
-        """The request as an agent may read it."""
-        location = self.run(name)
-        raw = raw_file(location.root.repository, location.info, "request.md") or b""
+    def _request(self, name: str) -> str:
+        info = self._served.run(name)
+        raw = raw_file(self._served.repository, info, "request.md") or b""
         request = read_request(raw.decode("utf-8", "replace"))
         text = request.text if request.source.type == "text" else clean(request.text).text
         return f"# {request.title}\n\n{text}\n"
 
+    def run_list(self, *, ended: bool) -> RunList:
+        """The runs of the repository, with those that are over if wanted."""
+        known = (info for info in self._served.runs() if ended or not info.ended)
+        return RunList(runs=tuple(map(_line, known)))
+
+    def resume_info(self, workspace: str) -> ResumeInfo:
+        """Return the state of a run; one on a branch that is not checked out is named with the way
+        to it.
+        """
+        served, info = self._served, self._served.run(workspace)
+        snapshot = run_snapshot(served.repository, info, served.config)
+        # Before its first commit a run is only in the work tree, and its branch may not exist.
+        unborn = run_in(served.path, info.name) is not None and not (
+            served.repository.branch_exists(info.branch)
+        )
+        return _resume_info(snapshot, here=unborn or served.branch == info.branch)
+
+    def search(self, query: str, about: About, limit: int) -> Findings:
+        """Return earlier runs that resemble a text, repeated findings of reviewers, or places where
+        runs got stuck.
+        """
+        repository, served = self._served.repository, self._served
+        try:
+            documents = DocumentNames.of(load_pipeline(served.config.pipeline, served.path))
+        except BadPipeline:
+            # Their states and reports still tell.
+            documents = DocumentNames()
+        head, records = repository.commit_id("HEAD"), newest_records(repository)
+        past, count = (
+            history_at(repository, head, documents, records),
+            min(max(limit, 1), _MOST_FOUND),
+        )
+        results: list[dict[str, JsonValue]]
+        match about:
+            case "runs":
+                results = [entry.model_dump(mode="json") for entry in past.similar(query, count)]
+            case "patterns":
+                results = [
+                    entry.model_dump(mode="json") for entry in past.patterns(query, (), count)
+                ]
+            case "friction":
+                results = [{"description": point} for point in past.friction(query, count)]
+        return Findings(results=tuple(results), runs=len(served.runs()))
+
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
-    def profile(self, project: str) -> JsonValue:
-        """Languages, commands, conventions and layout at the commit that is checked out."""
-        root = self.roots.root(project)
-        return profile_at(
-            root.repository, root.repository.commit_id("HEAD"), root.config
-        ).model_dump(mode="json")
-
-    def capabilities(self, project: str) -> JsonValue:
-        """Return the MCP servers and skills of a repository; no server is started."""
-        from forge_bot.mcp_server.configured_capabilities import configured_capabilities
-
-        root = self.roots.root(project)
-        return configured_capabilities(root.path, root.config)
-
-    def runs(self, project: str) -> JsonValue:
-        """The runs of a repository, newest first."""
-        root = self.roots.root(project)
-        return [self.line(RunLocation(root, info)) for info in root.runs()]
-
-    def line(self, location: RunLocation) -> dict[str, JsonValue]:
-        """A run as a list shows it."""
-        return _line(location.info, self.roots.workspace(location.root, location.info.name))
+    def orient(self, tier: Literal["L0", "L1", "L2"]) -> Orientation:
+        """A status of a few words; L1 names the runs under way, L2 brings the whole context
+        along.
+        """
+        served = self._served
+        alive = [info for info in served.runs() if not info.ended]
+        short = Orientation(
+            runs=len(alive),
+            waiting=sum(info.waiting for info in alive),
+            next="pipeline_next_action" if alive else "pipeline_init",
+            context_link=f"forge://project/{served.id}/context",
+            tier=tier,
+            pipeline=served.config.pipeline,
+        )
+        if tier == "L0":
+            return short
+        more = short.replace(branch=served.branch, under_way=tuple(map(_line, alive)))
+        return more if tier == "L1" else more.replace(context=self.context(served.id))
 
     def context(self, project: str) -> str:
         """Return the state of the repository and its runs, for the beginning of a session."""
-        root = self.roots.root(project)
-        branch = root.branch
-        profile = profile_at(root.repository, root.repository.commit_id("HEAD"), root.config)
+        served = self._served
+        served.check_project(project)
+        profile = profile_at(served.repository, served.repository.commit_id("HEAD"), served.config)
         commands = [
             f"- {kind}: `{' '.join(command.argv)}`"
             for kind in ("build", "test", "lint")
             for command in getattr(profile.commands, kind)
         ]
-        languages = ", ".join(
-            f"{language.name} ({language.percent}%)" for language in profile.languages
-        )
-        known = [
-            say(
-                "client.queries.run_under_way",
-                workspace=self.roots.workspace(root, info.name),
-                title=info.title,
-                where=_where(info),
-                branch=info.branch,
-            )
-            for info in root.runs()[:_RUNS_SHOWN]
-            if not info.ended
+        languages = ", ".join(f"{each.name} ({each.percent}%)" for each in profile.languages)
+        alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
+        runs = [
+            f"- {SPECS}/{info.name}: {info.title} ({_place(info)}, {info.branch})" for info in alive
         ]
-        checked_out = (
-            say("client.queries.branch", branch=branch)
-            if branch
-            else say("client.queries.no_branch")
-        )
-        parts = [
-            f"# {root.id}",
-            f"{checked_out} {languages}",
-            _section("client.queries.commands", "\n".join(commands), "client.queries.no_command"),
-            _section("client.queries.runs_under_way", "\n".join(known), "client.queries.no_run"),
-            _section(
-                "client.queries.structure", self._structure(root), "client.queries.not_read_yet"
-            ),
-        ]
-        return "\n\n".join(parts) + "\n"
+        branch = served.branch
+        here = f"Branch `{branch}`." if branch else "No branch is checked out."
+        sections = {
+            "Commands": "\n".join(commands) or "None was found.",
+            "Runs under way": "\n".join(runs) or "None. pipeline_init begins one.",
+            "Structure": self._structure() or "Not read yet; forge_graph reads it.",
+        }
+        parts = [f"## {title}\n\n{text}" for title, text in sections.items()]
+        return "\n\n".join([f"# {served.id}", f"{here} {languages}", *parts]) + "\n"
 
-    def _structure(self, root: ServedFolder) -> str:
+    def _structure(self) -> str:
         """Return the project's graph in a few lines; a manifest that cannot be read says so."""
         try:
-            return self.graphs.summary(root)
+            return self._graphs.summary()
         except BadManifest as error:
             return f"{error.code}: {error.message}"
 
-    def shelf(self) -> tuple[tuple[str, str, str, str], ...]:
-        """Return the resources of the list by address: the served repositories, their pipelines,
-        and the runs under way.
+    def resources(self) -> list[Listed]:
+        """Return the resources of the list by address: the repository, its pipelines, and the runs
+        under way.
         """
-        found: list[tuple[str, str, str, str]] = []
-        for root in self.roots.all:
-            about = say("client.queries.where_it_stands")
-            try:
-                alive = [info for info in root.runs() if not info.ended][:_RUNS_SHOWN]
-            except ForgeError as error:
-                about, alive = say("client.queries.runs_not_listed", problem=in_one_line(error)), []
-            name = f"{root.id} context"
-            found.append((f"forge://project/{root.id}/context", name, about, "text/markdown"))
-            found += [
-                (f"forge://run/{info.name}/state", info.name, info.title, "application/json")
-                for info in alive
-            ]
-        found += [
-            (f"forge://pipeline/{name}", name, about, "application/json")
-            for name, about in described_pipelines(self.roots)
+        served, about = self._served, "where the repository and its runs stand"
+        alive: list[RunInfo] = []
+        try:
+            alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
+        except ForgeError as error:
+            about = f"its runs cannot be listed: {in_one_line(error)}"
+        context = f"forge://project/{served.id}/context"
+        return [
+            Listed(context, f"{served.id} context", about, "text/markdown"),
+            *(Listed(f"forge://run/{each.name}/state", each.name, each.title) for each in alive),
+            *(
+                Listed(f"forge://pipeline/{name}", name, self._about_pipeline(name))
+                for name in self.pipelines()
+            ),
         ]
-        # Several folders may have the same run.
-        return tuple({entry[0]: entry for entry in found}.values())
 
-    # -- schemas and the server
+    def roots(self) -> JsonValue:
+        """The served repository, in the form of the protocol's roots."""
+        return {"roots": [{"uri": self._served.path.as_uri(), "name": self._served.id}]}
+
+    # -- pipelines
     # ----------------------------------------------------------------------------------------------
 
+    def pipelines(self) -> list[str]:
+        """Return the names of the pipelines that runs can be made of."""
+        return sorted(pipeline_names(self._served.path))
+
     def pipeline(self, name: str) -> JsonValue:
-        """A pipeline's descriptor."""
-        return pipeline_at(self.roots, name).model_dump(mode="json", exclude_defaults=True)
+        """A pipeline's descriptor. Raises the errors of loading."""
+        descriptor = load_descriptor(name, self._served.path)
+        return descriptor.model_dump(mode="json", exclude_defaults=True)
 
-    def pipeline_of(self, root: ServedFolder) -> str:
-        """Return the last part of the address of a root's pipeline."""
-        return address(self.roots, root, root.config.pipeline)
-
-    def pipelines(self) -> tuple[str, ...]:
-        """Return the last parts of the addresses of the pipelines that runs can be made of."""
-        return pipeline_addresses(self.roots)
-
-    def roots_served(self) -> JsonValue:
-        """The served folders, in the form of the protocol's roots."""
-        return {"roots": [{"uri": root.path.as_uri(), "name": root.id} for root in self.roots.all]}
+    def _about_pipeline(self, name: str) -> str:
+        try:
+            descriptor = load_descriptor(name, self._served.path)
+        except ForgeError as error:
+            return f"cannot be read: {in_one_line(error)}"
+        of_steps = isinstance(descriptor, StepPipeline)
+        return "a pipeline of steps, as data" if of_steps else "a pipeline as data"
 
 
-def _line(info: RunInfo, workspace: str) -> dict[str, JsonValue]:
+def _line(info: RunInfo) -> dict[str, JsonValue]:
     return {
-        "workspace": workspace,
+        "workspace": f"{SPECS}/{info.name}",
         "title": info.title,
         "branch": info.branch,
         "phase": info.phase,
@@ -241,40 +240,46 @@ def _line(info: RunInfo, workspace: str) -> dict[str, JsonValue]:
     }
 
 
-def _where(info: RunInfo) -> str:
-    if info.waiting:
-        return say("client.queries.waits_for_a_person", gate=info.gate)
-    return say("client.queries.at_phase", phase=info.phase)
+def _place(info: RunInfo) -> str:
+    return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
 
 
-def _section(title: str, text: str, without: str) -> str:
-    """Return a part of the page about a project; `without` names what is said where it is empty."""
-    return f"## {say(title)}\n\n{text or say(without)}"
+def _resume_info(run: RunSnapshot, *, here: bool) -> ResumeInfo:
+    state, call = run.state, "call pipeline_next_action"
+    action = next_action(run.pipeline, state)
+    following = call if here else f"git switch {state.branch}, then {call}"
+    return ResumeInfo(
+        workspace=f"{SPECS}/{state.run}",
+        spec_name=state.run.partition("-")[2],
+        current_phase=state.current_phase,
+        current_phase_status=state.current_phase_status.value,
+        completed_phases=state.completed_phases,
+        skipped_phases=state.skipped_phases,
+        effort=state.effort.value,
+        flow_template=state.flow_template,
+        auto_approve=state.flags.auto,
+        skip_pr=state.flags.skip_pr,
+        debug=state.flags.debug,
+        branch=state.branch,
+        checked_out=here,
+        rounds=state.rounds,
+        pending_tasks=tuple(task.spec.id for task in state.tasks if not task.settled),
+        completed_tasks=tuple(task.spec.id for task in state.tasks if task.settled),
+        total_tasks=len(state.tasks),
+        total_tokens=state.usage.input_tokens + state.usage.output_tokens,
+        total_duration_ms=state.usage.duration_ms,
+        outstanding=(
+            f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type
+        ),
+        instruction="nothing is left to do" if state.ended else following,
+    )
 
 
-def _listed(name: str, state: State) -> JsonValue:
-    return [
-        {
-            "name": artifact,
-            "uri": f"forge://run/{name}/artifact/{artifact}",
-            "phase": record.phase,
-            "round": record.round,
-            "verdict": record.verdict.value if record.verdict is not None else None,
-            "blob": record.blob,
-        }
-        for artifact, record in state.artifacts.items()
-    ]
+# -- schemas
+# --------------------------------------------------------------------------------------------------
 
 
-def phases(found: RunSnapshot) -> JsonValue:
-    """Every phase and how it stands."""
-    return [
-        {"id": row.phase, "label": row.label, "standing": row.standing, "note": row.note}
-        for row in rows(found.pipeline, found.state)
-    ]
-
-
-def errors_schema() -> JsonValue:
+def _errors() -> JsonValue:
     """Every error: code, class, sentence and way out."""
     return [
         {
@@ -288,91 +293,22 @@ def errors_schema() -> JsonValue:
     ]
 
 
-def taxonomy() -> JsonValue:
-    """Return the tiers, kinds of nodes and edges of a project's graph."""
-    from forge_bot.project.graph.graph_documents import taxonomy as of_graphs
+def _taxonomy() -> JsonValue:
+    from forge_bot.project.graph.graph_documents import taxonomy
 
-    return of_graphs()
-
-
-def manifest_schema() -> JsonValue:
-    """JSON Schema of .forge/manifest.yaml."""
-    from forge_bot.project.graph.manifest import manifest_schema as of_file
-
-    return of_file()
+    return taxonomy()
 
 
-def state_schema() -> JsonValue:
-    """JSON Schema of state.json."""
-    return State.model_json_schema()
+def _manifest() -> JsonValue:
+    from forge_bot.project.graph.manifest import manifest_schema
+
+    return manifest_schema()
 
 
-def actions_schema() -> JsonValue:
-    """JSON Schema of what pipeline_next_action answers."""
-    adapter: TypeAdapter[Any] = TypeAdapter(WireAction)
-    return adapter.json_schema()
-
-
-SCHEMAS: dict[str, Callable[[], JsonValue]] = {
-    "state": state_schema,
-    "actions": actions_schema,
-    "errors": errors_schema,
-    "ui": ui_schema,
-    "taxonomy": taxonomy,
-    "manifest/v1": manifest_schema,
+SCHEMAS: dict[str, Callable[[], Any]] = {
+    "state": State.model_json_schema,
+    "errors": _errors,
+    "ui": UIComponent.model_json_schema,
+    "taxonomy": _taxonomy,
+    "manifest/v1": _manifest,
 }
-
-
-# -- pipelines by the last part of their address: NAME, or NAME@PROJECT
-# --------------------------------------------------------------------------------------------------
-
-
-# NAME means the pipeline of the first folder that has one of that name. A folder with another
-# pipeline of that name has NAME@PROJECT. Every folder has the shipped pipelines, unless a file of
-# its own replaces one. No name of a pipeline contains @, so the two forms cannot be confused.
-def pipeline_addresses(roots: ServedFolders) -> tuple[str, ...]:
-    """Return the last parts of the addresses of all pipeline_addresses, each once."""
-    return tuple(
-        sorted(
-            {address(roots, root, name) for root in roots.all for name in pipeline_names(root.path)}
-        )
-    )
-
-
-def address(roots: ServedFolders, root: ServedFolder, name: str) -> str:
-    """Return the last part of the address of a root's pipeline."""
-    return name if _own(_first(roots, name), name) == _own(root, name) else f"{name}@{root.id}"
-
-
-def described_pipelines(roots: ServedFolders) -> tuple[tuple[str, str], ...]:
-    """Return each address with a sentence about its pipeline. One that cannot be read says why, and
-    where.
-    """
-    return tuple((name, _sentence(roots, name)) for name in pipeline_addresses(roots))
-
-
-def _sentence(roots: ServedFolders, name: str) -> str:
-    try:
-        found = pipeline_at(roots, name)
-    except ForgeError as error:
-        return say("client.queries.pipeline_is_unreadable", problem=in_one_line(error))
-    of_steps = isinstance(found, StepPipeline)
-    return say("client.queries.a_pipeline_of_steps" if of_steps else "client.queries.a_pipeline")
-
-
-def pipeline_at(roots: ServedFolders, wanted: str) -> Pipeline | StepPipeline:
-    """Return the pipeline with this end of its address. Raises NotServed for an unknown project,
-    and the errors of loading.
-    """
-    name, _, project = wanted.partition("@")
-    root = roots.root(project) if project else _first(roots, name)
-    return load_descriptor(name, root.repository.root)
-
-
-def _first(roots: ServedFolders, name: str) -> ServedFolder:
-    return next((root for root in roots.all if name in pipeline_names(root.path)), roots.root())
-
-
-def _own(root: ServedFolder, name: str) -> str | None:
-    """The text with which a repository replaces a shipped pipeline or adds one."""
-    return file_text(root.path, f"{PIPELINES}/{name}.yaml")

@@ -1,94 +1,51 @@
 """From the command line to a server that answers."""
 
-import gc
 import os
 import secrets
+import signal
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from forge_bot.sentences import say
-
-if TYPE_CHECKING:
-    from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-    from forge_bot.mcp_server.service_calls import LazyService
 
 DEBUG = "FORGE_BOT_DEBUG"
 TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 
-def serve_stdio(folders: Sequence[Path], *, named: bool = True) -> int:
-    """Serve one client over stdin and stdout until it goes away. Folders that nobody `named` may
-    give way to those it has open.
+def serve_stdio(folder: Path | None) -> int:
+    """Serve one client over stdin and stdout until it goes away. Without a folder the current one
+    is served, or what the client has open.
     """
     if sys.stdin.isatty():
         # A person who typed the command would wait for nothing.
-        sys.stderr.write(f"{say('client.run_server.waits_for_a_client')}\n")
-        sys.stderr.flush()
-    with _without_collections():
-        server = _for_stdio(folders, named=named)
-    server.run("stdio")
+        _print(
+            "forge-bot mcp speaks with an MCP client over stdin and stdout; the client starts it:"
+            " claude mcp add forge-bot -- forge-bot mcp. Ctrl-C ends it here."
+        )
+    from forge_bot.mcp_server.sdk_server.server import make_server
+
+    # A signal ends the process at once, as a kill does: what is recorded is whole at any moment.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    make_server(folder, debug=DEBUG in os.environ).run("stdio")
     return 0
 
 
-def serve_http(folders: Sequence[Path], port: int) -> int:
+def serve_http(folder: Path | None, port: int) -> int:
     """Serve many clients over HTTP on this machine until the process is stopped.
 
     If no token was set, one is made and printed on stderr.
     """
-    with _without_collections():
-        server = _for_http(folders)
-    from forge_bot.mcp_server.sdk_server.http import LOOPBACK, PATH, door, listen
+    from forge_bot.mcp_server.sdk_server.http import LOOPBACK, PATH, listen, open_port
+    from forge_bot.mcp_server.sdk_server.server import make_server
 
-    opened = door(port)
+    opened = open_port(port)
     token = os.environ.get(TOKEN, "").strip()
-    address = f"http://{LOOPBACK}:{port}{PATH}"
-    sys.stderr.write(f"{say('client.run_server.serves', address=address)}\n")
+    _print(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}")
     if not token:
         token = secrets.token_urlsafe(32)
-        sys.stderr.write(f"{say('client.run_server.send', token=token)}\n")
-    sys.stderr.flush()
-    listen(server, token, opened)
+        _print(f"Send: Authorization: Bearer {token}")
+    listen(make_server(folder, debug=DEBUG in os.environ), token, opened)
     return 0
 
 
-def _for_stdio(folders: Sequence[Path], *, named: bool) -> "ForgeServer":
-    from forge_bot.mcp_server.sdk_server.sdk_import import (
-        import_for_stdio,
-        without_optional_packages,
-    )
-
-    import_for_stdio()
-    from forge_bot.mcp_server.sdk_server.server import make_later
-
-    with without_optional_packages():
-        return make_later(_service(folders, named=named), debug=_debug())
-
-
-def _for_http(folders: Sequence[Path]) -> "ForgeServer":
-    from forge_bot.mcp_server.sdk_server.server import make_server
-
-    return make_server(_service(folders), debug=_debug())
-
-
-def _service(folders: Sequence[Path], *, named: bool = True) -> "LazyService":
-    from forge_bot.mcp_server.service_calls import LazyService
-
-    return LazyService([folder.absolute() for folder in folders], named=named)
-
-
-def _debug() -> bool:
-    return DEBUG in os.environ
-
-
-@contextmanager
-def _without_collections() -> Generator[None]:
-    """Importing makes many objects that all stay: looking through them for garbage takes a tenth of
-    the start.
-    """
-    gc.disable()
-    yield
-    gc.freeze()
-    gc.enable()
+def _print(words: str) -> None:
+    sys.stderr.write(f"{words}\n")
+    sys.stderr.flush()

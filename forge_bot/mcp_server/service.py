@@ -1,33 +1,30 @@
-"""The tools as plain functions, independent of the protocol."""
+"""The tools of the loop as plain functions, independent of the protocol."""
 
-import contextlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import JsonValue
+from typing import Any
 
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.engine.reports import Answer
-from forge_bot.errors import AskedElsewhere, NotServed, UnknownRun, WrongAction
-from forge_bot.mcp_server.client_runs.action_cache import MOMENT, ActionCache
+from forge_bot.errors import AskedElsewhere, WrongAction
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree, ClientTries
 from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_runs.client_reports import report
 from forge_bot.mcp_server.client_runs.client_run import Turns, client_run
-from forge_bot.mcp_server.client_runs.person_answers import given_to_client, is_answered, passed_on
+from forge_bot.mcp_server.client_runs.person_answers import (
+    is_answered,
+    pass_on_answer,
+    record_answer,
+)
 from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import Call, Confirmations
-from forge_bot.mcp_server.client_runs.preferences import preferences
-from forge_bot.mcp_server.client_runs.render_question import beforehand
+from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.run_management import RunManagement
-from forge_bot.mcp_server.served_folders import RunLocation, ServedFolder, ServedFolders
+from forge_bot.mcp_server.run_control import PastQuestion, Wanted, control_run
+from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
-    CheckpointAction,
-    ExecAction,
-    HumanGateAction,
+    Controlled,
     InitErrors,
     NeedsConfirmation,
     NeedsDiscussion,
@@ -35,67 +32,34 @@ from forge_bot.mcp_server.tool_schemas import (
     PhaseReport,
     Previous,
     Ready,
+    ReportResult,
     Resumed,
-    SpawnAgentAction,
-    WireAction,
-    WriteFileAction,
 )
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import PersonAnswer
-from forge_bot.sentences import say
-from forge_bot.store import SPECS
-
-Begun = TypeVar("Begun", bound=NewRunProposal | Resumed | Ready)
 
 
 class Service:
-    """Serves the runs of some folders to clients. Its functions may be called from several threads
+    """Serves the runs of a repository to clients. Its functions may be called from several threads
     at once.
     """
 
-    def __init__(
-        self,
-        folders: Sequence[Path],
-        moment: float = MOMENT,
-        *,
-        named: bool = True,
-    ) -> None:
-        self.roots = ServedFolders(folders, named=named)
-        self.turns = Turns()
-        self.check_tree = CheckWorktree()
-        self.standing = ActionCache(moment)
-        self.confirming = Confirmations()
-        self.looking = Queries(self.roots)
-        self.managing = RunManagement(self.roots, self.turns, self.check_tree, self.looking)
-
-    # -- beginning
-    # ----------------------------------------------------------------------------------------------
+    def __init__(self, folder: Path | None) -> None:
+        self.served = ServedRepository(folder)
+        self.graphs = GraphAnswers(self.served)
+        self.queries = Queries(self.served, self.graphs)
+        self.commands = CheckWorktree()
+        self._turns: Turns = {}
+        self._confirming = Confirmations()
+        self._results: dict[str, tuple[Previous, ReportResult]] = {}
 
     def init(
-        self, arguments: str, current_branch: str, project: str = "", opened: Sequence[Path] = ()
+        self, arguments: str, current_branch: str, opened: Sequence[Path] = ()
     ) -> NewRunProposal | Resumed | InitErrors:
         """Carry out `pipeline_init`; `opened` are the client's open folders, if requested."""
-        self.roots.welcome(opened)
-        root = self._meant(arguments, project or self.roots.open_one(opened))
-        found = handle_init(
-            root, arguments, current_branch, preferences(root.repository), os.environ
-        )
-        return found if isinstance(found, InitErrors) else self._placed(root, found)
-
-    def _meant(self, arguments: str, project: str) -> ServedFolder:
-        """Return the root that is named, else the root of the run that the words name, else the
-        default one.
-        """
-        if not project and f"{SPECS}/" in arguments:
-            with contextlib.suppress(UnknownRun, NotServed):
-                return self.looking.run(arguments).root
-        return self.roots.root(project)
-
-    def _placed(self, root: ServedFolder, found: Begun) -> Begun:
-        return found.replace(
-            workspace=self.roots.workspace(root, found.workspace.removeprefix(f"{SPECS}/"))
-        )
+        self.served.open(opened)
+        return handle_init(self.served, arguments, current_branch, os.environ)
 
     def init_with_context(
         self, given: Mapping[str, Any]
@@ -103,25 +67,7 @@ class Service:
         """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for
         those that do not fit.
         """
-        call = Call.model_validate(given)
-        root = self.roots.around(call.workspace)
-        answer = self.confirming.answer(root, call)
-        return self._placed(root, answer) if isinstance(answer, Ready) else answer
-
-    def beforehand(
-        self, answer: NeedsConfirmation | NeedsDiscussion | Ready
-    ) -> dict[str, JsonValue]:
-        """Return the `_meta` of an answer of `init_with_context`."""
-        return beforehand(answer)
-
-    # -- going on
-    # ----------------------------------------------------------------------------------------------
-
-    def asked_again(self, workspace: str, given: Mapping[str, Any]) -> ClientAction | None:
-        """Return the outstanding action if the call reports nothing and nothing has changed; fast
-        enough for any thread.
-        """
-        return self.standing.again(workspace) if not any(given.values()) else None
+        return self._confirming.answer(self.served, Call.model_validate(given))
 
     def next_action(
         self,
@@ -133,134 +79,99 @@ class Service:
         asks_itself: bool = False,
     ) -> ClientAction:
         """`pipeline_next_action`: record the report, perform our own actions, return the next."""
-        said = Previous.model_validate(given)
-        location = self.roots.location(workspace)
-        with client_run(location, self.turns) as run:
-            told = self._told(run, location, said, tell) if said.is_report else None
-            warning = ""
-            if said.user_response.strip():
+        previous = Previous.model_validate(given)
+        with self._run(workspace) as run:
+            result, warnings = self._reported(run, previous, tell)
+            if text := previous.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
-                    raise AskedElsewhere(say("client.service.client_asks_its_person"))
-                warning = passed_on(run, said.user_response, said.digest, said.action_id, client)
-            found = self._next(run, location, tell)
-            self.standing.note(workspace, run, found)
-            return _with_result(found, told, said, (*run.notices, *filter(None, (warning,))))
+                    raise AskedElsewhere(
+                        "This client asks its person by itself, so an answer that the model passes"
+                        " on does not count."
+                    )
+                digest, action_id = previous.digest, previous.action_id
+                warnings = [pass_on_answer(run, text, digest, action_id, client)]
+            action = next_for_client(run, self.commands, tell)
+            return action.with_report(result, [*run.notices, *warnings])
 
-    def person_said(
+    def _reported(
+        self, run: Run, previous: Previous, tell: Notify
+    ) -> tuple[ReportResult | None, list[str]]:
+        """Record a report. Return its effect, or warnings where it has none."""
+        if not previous.is_report:
+            unread = ", ".join(previous.unread)
+            return None, [_NO_REPORT.format(unread=unread)] if unread else []
+        if (recorded := self._record(run, previous, tell)) is not None:
+            self._results[run.name] = (previous, recorded.result)
+            return recorded.result, []
+        before, result = self._results.get(run.name, (None, None))
+        # A question that is a round of its own comes back with the report before it.
+        if before == previous and isinstance(run.action, Checkpoint | HumanGate):
+            return result, []
+        return None, [_NOTHING_NEW]
+
+    def answer_gate(
         self,
         workspace: str,
-        action_id: str,
-        digest: str,
-        answer: str,
-        notes: str,
+        asked: ClientAction,
+        reply: PersonAnswer,
         tell: Notify,
-        *,
-        cut: bool,
     ) -> ClientAction:
         """Return the next action after an answer of the client's person, which counts for the
         question that was asked.
         """
-        location = self.roots.location(workspace)
-        with client_run(location, self.turns) as run:
-            warning = given_to_client(
-                run, action_id, PersonAnswer(answer=Answer(answer), notes=notes), digest, cut=cut
-            )
-            return _with_result(
-                self._next(run, location, tell),
-                None,
-                Previous(),
-                (*run.notices, *filter(None, (warning,))),
-            )
-
-    def _next(self, run: Run, location: RunLocation, tell: Notify) -> ClientAction:
-        found = next_for_client(run, location, self.check_tree, tell)
-        return found if location.root is self.roots.all[0] else placed(found, location.root.path)
+        digest = asked.question.data.digest if asked.question is not None else ""
+        with self._run(workspace) as run:
+            warning = record_answer(run, asked.action.action_id, reply, digest, cut=bool(asked.cut))
+            action = next_for_client(run, self.commands, tell)
+            result = asked.action.report_result
+            return action.with_report(result, [*run.notices, warning])
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
         """`pipeline_report_result`: record the report without returning the next action."""
-        said = Previous.model_validate(given)
-        location = self.roots.location(workspace)
-        with client_run(location, self.turns) as run:
-            action = run.action
-            if action.phase != phase and not said.action_id:
+        previous = Previous.model_validate(given)
+        with self._run(workspace) as run:
+            action_id = run.action.action_id
+            if run.action.phase != phase and not previous.action_id:
                 if phase in run.state.completed_phases:
-                    return PhaseReport(
-                        state_updated=False,
-                        warning=say(
-                            "client.service.complete_already",
-                            phase=phase,
-                            action_id=action.action_id,
-                        ),
-                    )
-                raise WrongAction(
-                    say(
-                        "client.service.another_is_outstanding",
-                        phase=phase,
-                        action_id=action.action_id,
-                    )
-                )
-            told = self._told(run, location, said, _show_nothing)
-            return told or PhaseReport(
-                state_updated=False, warning=say("client.service.recorded_before")
+                    warning = f"{phase} is complete already; {action_id} is outstanding"
+                    return PhaseReport(state_updated=False, warning=warning)
+                raise WrongAction(f"{phase} was reported, but {action_id} is outstanding.")
+            recorded = self._record(run, previous, _show_nothing)
+            return recorded or PhaseReport(
+                state_updated=False,
+                warning="this was recorded before, or is done by forge-bot itself",
             )
 
-    def _told(
-        self, run: Run, location: RunLocation, said: Previous, tell: Notify
-    ) -> PhaseReport | None:
-        if isinstance(run.action, Checkpoint | HumanGate) and not said.action_id:
+    def control(
+        self, workspace: str, wanted: Wanted, client: str, confirmed: str = ""
+    ) -> Controlled | PastQuestion:
+        """`run_control`: end a run, send it back, or merge its base branch into it."""
+        ending = wanted.operation == "abandon"
+        if ending:
+            self.commands.call_off(self.served.run_here(workspace).name)
+        with self._run(workspace, ending=ending) as run:
+            return control_run(run, wanted, client, confirmed)
+
+    def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
+        info = self.served.run_here(workspace)
+        return client_run(self.served, info, self._turns, ending=ending)
+
+    def _record(self, run: Run, previous: Previous, tell: Notify) -> PhaseReport | None:
+        if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
             return None
-        if said.action_id and is_answered(run, said.action_id):
+        if previous.action_id and is_answered(run, previous.action_id):
             return None
-        return report(run, said, ClientTries(location, self.check_tree, tell))
+        return report(run, previous, ClientTries(self.commands, tell))
 
 
 def _show_nothing(_notice: Notice) -> None:
     """Ignore progress, for calls that cannot show it."""
 
 
-def _with_result(
-    found: ClientAction, told: PhaseReport | None, said: Previous, notices: tuple[str, ...]
-) -> ClientAction:
-    """Return the next action together with the effect of the report."""
-    warnings = [*notices]
-    result = None
-    if told is not None:
-        result = told.result
-    elif said.is_report and not said.user_response.strip():
-        warnings.append(say("client.service.nothing_new"))
-    elif said.unread:
-        warnings.append(say("client.service.no_report", unread=", ".join(said.unread)))
-    return found._replace(
-        action=found.action.replace(report_result=result, warning="; ".join(warnings))
-    )
-
-
-_THERE = (
-    "The repository is in {root}. All paths below count from that folder, and commands run in"
-    " it.\n\n{prompt}"
+_NOTHING_NEW = (
+    "nothing new was there to record, or it was recorded before; what is outstanding is below"
 )
-_IN_FOLDER = 'cd "$0" && exec "$@"'
-
-
-def placed(found: ClientAction, root: Path) -> ClientAction:
-    """Return the action with the folder's name."""
-    return found._replace(action=_placed(found.action, root))
-
-
-def _placed(action: WireAction, root: Path) -> WireAction:
-    match action:
-        case SpawnAgentAction():
-            return action.replace(prompt=_THERE.format(root=root, prompt=action.prompt))
-        case WriteFileAction():
-            return action.replace(path=f"{root}/{action.path}")
-        case ExecAction(commands=("git", *words)):
-            return action.replace(commands=("git", "-C", str(root), *words))
-        case ExecAction():
-            # As arguments of the shell and not in its script: nothing in them can end a word.
-            return action.replace(commands=("sh", "-c", _IN_FOLDER, str(root), *action.commands))
-        case CheckpointAction() | HumanGateAction():
-            return action.replace(
-                present_to_user=f"In the repository `{root}`:\n\n{action.present_to_user}"
-            )
-        case _:
-            return action
+_NO_REPORT = (
+    "nothing was recorded: {unread} alone is no report. To report, pass previous_action_complete,"
+    " or action_id with previous_output or previous_error; to answer, user_response"
+)

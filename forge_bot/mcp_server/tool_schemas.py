@@ -5,13 +5,21 @@ know.
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
 
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS
 from forge_bot.runs.question import Choice
-from forge_bot.values import Effort, Frozen, Severity, Tier, Verdict
+from forge_bot.values import Effort, Frozen, Severity, Tier, Verdict, is_empty
 
-SourceType = Literal["github_issue", "jira_issue", "linear_issue", "text", "workspace"]
 Hint = Literal["proceed", "revision_required", "setup_continue"]
 
 Words = Annotated[str, AfterValidator(lambda text: text.replace("\0", ""))]
@@ -32,20 +40,18 @@ class InitFlags(Frozen):
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
-    batch: bool = Field(default=False, exclude_if=lambda value: not value)
+    batch: bool = Field(default=False, exclude_if=is_empty)
     """Only named where it was asked for: the client's own agents are not asked in batches."""
     effort_override: Effort | None = None
-    budget: Decimal | None = Field(
-        default=None, gt=0, lt=10_000, exclude_if=lambda value: value is None
-    )
+    budget: Decimal | None = Field(default=None, gt=0, lt=10_000, exclude_if=is_empty)
     """US dollars the run may cost; only named where it was given."""
     budget_tokens: int | None = Field(
-        default=None, ge=LEAST_TOKENS, le=MOST_TOKENS, exclude_if=lambda value: value is None
+        default=None, ge=LEAST_TOKENS, le=MOST_TOKENS, exclude_if=is_empty
     )
     """Tokens the run may use; only named where they were given."""
-    pipeline: str = Field(default="", exclude_if=lambda value: not value)
+    pipeline: str = Field(default="", exclude_if=is_empty)
     """The pipeline of the run; the configured one if left out."""
-    scope: str = Field(default="", exclude_if=lambda value: not value)
+    scope: str = Field(default="", exclude_if=is_empty)
     """The folder that the change stays in; only named where it was given."""
     current_branch: str | None = None
 
@@ -53,11 +59,13 @@ class InitFlags(Frozen):
 class FetchNeeded(Frozen):
     """The data that the host has to read before the next call."""
 
-    type: Literal["github", "jira", "linear"]
+    type: Literal["github", "jira"]
     fields: tuple[str, ...]
     instruction: str
-    command: tuple[str, ...] | None = Field(
-        default=None, description="argument list that reads the fields; never a shell line"
+    command: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="argument list that reads the fields; never a shell line",
     )
 
 
@@ -66,12 +74,12 @@ class NewRunProposal(Frozen):
 
     workspace: str
     spec_name: str
-    source_type: SourceType
-    source_url: str | None = None
-    source_id: str | None = None
+    source_type: str
+    source_url: str | None = Field(default=None, exclude_if=is_empty)
+    source_id: str | None = Field(default=None, exclude_if=is_empty)
     core_text: str
     flags: InitFlags
-    fetch_needed: FetchNeeded | None = None
+    fetch_needed: FetchNeeded | None = Field(default=None, exclude_if=is_empty)
 
 
 class Resumed(Frozen):
@@ -89,23 +97,44 @@ class InitErrors(Frozen):
 
 
 class ExternalContext(Frozen):
-    """The data of an issue that the host read. Other trackers' fields may come along and say
-    nothing.
+    """The data of an issue that the host read, by the names of any tracker or by those of GitHub
+    and Jira. Further fields may come along and say nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    github_labels: tuple[str | dict[str, JsonValue], ...] = ()
-    github_title: str = ""
-    github_body: str | None = ""
-    jira_issue_type: str = ""
-    jira_story_points: float | None = None
-    jira_summary: str = ""
-    jira_description: str | None = ""
-    linear_title: str = ""
-    linear_description: str | None = ""
-    linear_labels: tuple[str | dict[str, JsonValue], ...] = ()
-    linear_estimate: float | None = None
+    title: str = Field(
+        default="", validation_alias=AliasChoices("title", "github_title", "jira_summary")
+    )
+    body: str | None = Field(
+        default=None, validation_alias=AliasChoices("body", "github_body", "jira_description")
+    )
+    labels: tuple[str | dict[str, JsonValue], ...] = Field(
+        default=(), validation_alias=AliasChoices("labels", "github_labels")
+    )
+    type: str = Field(default="", validation_alias=AliasChoices("type", "jira_issue_type"))
+    points: float | None = Field(
+        default=None, validation_alias=AliasChoices("points", "jira_story_points")
+    )
+    tracker: Literal["github_issue", "jira_issue", "issue"] = "issue"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell_tracker(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Tell the tracker by the names of the fields."""
+        names = " ".join(given)
+        for name in ("github", "jira"):
+            if f"{name}_" in names:
+                return {**given, "tracker": f"{name}_issue"}
+        return {**given, "tracker": "issue"}
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Labels by name, whether the host gives names or GitHub's objects."""
+        plain = (
+            each if isinstance(each, str) else str(each.get("name", "")) for each in self.labels
+        )
+        return tuple(name.strip() for name in plain if name.strip())
 
 
 class Confirmation(Frozen):
@@ -300,8 +329,13 @@ counts.
 
 LONGEST_MODEL = 200
 
-Count = Annotated[int, Field(ge=0), AfterValidator(lambda number: min(number, MOST_COUNTED))]
-"""A number that ends up in sums of the record."""
+
+def _whole(number: float) -> int:
+    return int(min(number, MOST_COUNTED))
+
+
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+"""A number that ends up in sums of the record; hosts pass fractions too."""
 
 
 _ARGUMENTS = {"action_id": "action_id", "digest": "digest", "user_response": "user_response"}
@@ -355,6 +389,84 @@ class UIComponent(Frozen):
         return self.model_dump(mode="json")
 
 
-def ui_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the component."""
-    return UIComponent.model_json_schema()
+# -- beside the loop
+# --------------------------------------------------------------------------------------------------
+
+
+class Orientation(Frozen):
+    """The state of the project; `context_link` has the rest."""
+
+    runs: int
+    waiting: int
+    next: str
+    context_link: str
+    tier: Literal["L0", "L1", "L2"] = "L0"
+    branch: str = ""
+    under_way: tuple[dict[str, JsonValue], ...] = ()
+    context: str = ""
+    pipeline: str = Field(default="develop", exclude=True)
+
+
+class GraphResult(Frozen):
+    """An answer about the project's graph, in lines; `links` lead to more."""
+
+    text: str
+    count: int = 0
+    links: tuple[str, ...] = Field(default=(), exclude=True)
+
+
+class ResumeInfo(Frozen):
+    """The state of one run, with the keys of state.json."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+    workspace: str
+    spec_name: str
+    current_phase: str
+    current_phase_status: str
+    completed_phases: tuple[str, ...]
+    skipped_phases: tuple[str, ...]
+    effort: str
+    flow_template: str
+    auto_approve: bool
+    skip_pr: bool
+    debug: bool
+    branch: str
+    checked_out: bool
+    rounds: dict[str, int]
+    pending_tasks: tuple[str, ...]
+    completed_tasks: tuple[str, ...]
+    total_tasks: int
+    total_tokens: int
+    total_duration_ms: int
+    outstanding: str
+    instruction: str
+
+
+class RunList(Frozen):
+    """The runs of the repository, newest first."""
+
+    runs: tuple[dict[str, JsonValue], ...]
+
+
+class Controlled(Frozen):
+    """The result of a control call."""
+
+    workspace: str
+    operation: str
+    current_phase: str
+    status: str
+    instruction: str
+
+
+class Findings(Frozen):
+    """The findings from earlier runs for a text."""
+
+    results: tuple[dict[str, JsonValue], ...]
+    runs: int

@@ -19,7 +19,6 @@ from mcp.types import CallToolResult, TextContent
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy
-from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
@@ -44,7 +43,6 @@ class Host:
     path: Path
     answers: Mapping[tuple[str, str, str], script.Answer] = field(default_factory=script.usual)
     workspace: str = ""
-    project: str = ""
     asked: list[Json] = field(default_factory=list[Json])
     visits: Counter[str] = field(default_factory=Counter[str])
 
@@ -63,7 +61,7 @@ class Host:
         self, task: str, effort: str = "S", *, git: bool = True, **confirmation: Any
     ) -> Json:
         """From words to a run that has begun, on its branch."""
-        arrived = await self.call("pipeline_init", arguments=task, project=self.project)
+        arrived = await self.call("pipeline_init", arguments=task)
         handed = {
             "workspace": arrived["workspace"],
             "flags": arrived["flags"],
@@ -169,37 +167,22 @@ async def hosting(sample: Sample, **more: Any) -> AsyncGenerator[Host]:
 async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
     """The same for a repository at any place."""
     # Who hears of changes stays known to a server, and so does what its session may do.
-    service, server = _idle.pop() if _idle and not more else _made()
-    service.serve(path)
+    server = _idle.pop() if _idle and not more else make_server(path)
+    server.folder = path
+    vars(server).pop("service", None)
     async with Client(server, **more) as client:
         yield Host(client, path)
-    service.serve()
     if not more and server.policies.of(None) == SessionPolicy():
-        _idle.append((service, server))
+        _idle.append(server)
 
 
-class _Service(LazyService):
-    """The service of one test after another. It is made anew for each."""
-
-    def serve(self, *folders: Path) -> None:
-        super().__init__(folders)
-
-
-_idle: list[tuple[_Service, ForgeServer]] = []
+_idle: list[ForgeServer] = []
 """Servers whose client has left: to make the tools of one takes as long as a short test."""
-
-
-def _made() -> tuple[_Service, ForgeServer]:
-    service = _Service([])
-    return service, make_server(service)
 
 
 async def tools_of_ours() -> dict[str, Json]:
     """What a model must be told of each tool, by name."""
-    return {
-        tool.name: shape(tool.input_schema)
-        for tool in await make_server(LazyService([])).list_tools()
-    }
+    return {tool.name: shape(tool.input_schema) for tool in await make_server(None).list_tools()}
 
 
 def shape(parameters: Json) -> Json:

@@ -38,7 +38,6 @@ async def test_only_a_whole_address_makes_an_issue(sample: Sample) -> None:
         ISSUE: ("github_issue", "42"),
         f"{ISSUE}#issuecomment-1": ("github_issue", "42"),
         "https://acme.atlassian.net/browse/SOA-123": ("jira_issue", "SOA-123"),
-        "https://linear.app/acme/issue/ENG-7/fix-the-login": ("linear_issue", "ENG-7"),
         f"Do what {ISSUE} says": ("text", None),
     }
     async with hosting(sample) as host:
@@ -104,11 +103,8 @@ async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_doe
             "workspace": ready["workspace"],
             "instruction": "call state_resume_info",
         }
-        for other in (
-            "https://github.com/owner/other/issues/42",
-            "https://linear.app/acme/issue/ENG-42",
-        ):
-            assert "resume_mode" not in await host.call("pipeline_init", arguments=other)
+        other = "https://github.com/owner/other/issues/42"
+        assert "resume_mode" not in await host.call("pipeline_init", arguments=other)
 
 
 # -- pipeline_init_with_context
@@ -152,11 +148,8 @@ async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_doe
             },
             "L",
         ),
-        (
-            {"linear_title": "Skip minutes job", "linear_description": "", "linear_estimate": 13},
-            "L",
-        ),
-        ({"linear_title": "Skip minutes job", "linear_description": "", "linear_priority": 2}, "M"),
+        ({"title": "Skip minutes job", "body": "", "points": 13}, "L"),
+        ({"title": "Skip minutes job", "body": None, "priority": 2}, "M"),
     ],
 )
 async def test_labels_points_and_type_say_how_much_effort(
@@ -259,8 +252,6 @@ async def test_a_publication_is_an_argument_list_for_the_host(
         assert create["commands"][:5] == ["gh", "pr", "create", "--head", names[-1]]
         assert create["commands"][-4:-1:2] == ["--title", "--body"]
         assert create["setup_only"] is False
-        with pytest.raises(Refusal, match="MCP-006"):
-            await host.next(previous_action_complete=True)
         url = "https://github.com/owner/repo/pull/7"
         after = await host.next(
             previous_action_complete=True, action_id=create["action_id"], previous_output=f"{url}\n"

@@ -23,7 +23,6 @@ from mcp.types import TextContent
 
 from forge_bot.mcp_server.sdk_server.http import application
 from forge_bot.mcp_server.sdk_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
@@ -213,7 +212,7 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         other.workspace = one.workspace
         # Setup and the baseline run in this call; lists and other questions are answered meanwhile.
         first = asyncio.create_task(one.next())
-        assert len((await other.client.list_tools()).tools) == 13
+        assert len((await other.client.list_tools()).tools) == 10
         one.perform(action := await first)
         said: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
         answers = await asyncio.gather(*(host.next(**said) for host in (one, other, one, other)))
@@ -318,7 +317,7 @@ async def test_a_call_whose_server_is_killed_counts_once_when_the_next_server_ge
 @asynccontextmanager
 async def here(sample: Sample) -> AsyncGenerator[httpx2.AsyncClient]:
     """The application behind the port, in this process, to which anything can be sent."""
-    server = make_server(LazyService([sample.path]))
+    server = make_server(sample.path)
     headers = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     transport = httpx2.ASGITransport(app=application(server, TOKEN, 1))
     async with (

@@ -10,7 +10,6 @@ import pytest
 from mcp import Client
 
 from forge_bot.mcp_server.sdk_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Refusal, hosting
 
@@ -19,24 +18,15 @@ TASK = "Nobody is on call before the start"
 
 async def test_a_workspace_may_be_spelled_through_a_link(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(sample.path)
-    async with Client(make_server(LazyService([tmp_path / "link"]))) as client:
+    async with Client(make_server(tmp_path / "link")) as client:
         host = Host(client, sample.path)
         await host.begin(TASK)
         action = await host.next()
         host.workspace = f"{tmp_path}/link/{host.workspace}"
         assert (await host.next())["action_id"] == action["action_id"]
         host.workspace = f"{tmp_path}/{host.workspace.rpartition('/')[2]}"
-        with pytest.raises(Refusal, match="not in a folder that is served"):
+        with pytest.raises(Refusal, match="not in the repository that is served"):
             await host.next()
-
-
-async def test_many_first_calls_at_once_name_workspaces_alike(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        calls = (
-            host.call("pipeline_init", arguments=f"Task number {number}") for number in range(8)
-        )
-        found = await asyncio.gather(*calls)
-    assert {one["workspace"].rpartition("/")[0] for one in found} == {".specs"}
 
 
 async def test_a_run_whose_folder_was_deleted_gets_it_back(clients_medium_sample: Sample) -> None:

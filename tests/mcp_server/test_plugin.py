@@ -8,7 +8,6 @@ from typing import Any
 
 from forge_bot.errors import registry
 from forge_bot.mcp_server.sdk_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyService
 from forge_bot.resources import templates
 
 PLUGIN = templates() / "plugin"
@@ -62,7 +61,7 @@ def test_every_client_starts_the_same_command_and_editors_name_the_folder_that_i
 
 
 async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_path: Path) -> None:
-    server = make_server(LazyService([tmp_path]))
+    server = make_server(tmp_path)
     text = DOCS.read_text(encoding="utf-8")
     told: set[str] = set()
     for row in re.findall(
@@ -89,7 +88,7 @@ async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_pa
 
 
 async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
-    tools = {tool.name for tool in await make_server(LazyService([])).list_tools()}
+    tools = {tool.name for tool in await make_server(None).list_tools()}
     skill = (PLUGIN / "skills" / "forge" / "SKILL.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`((?:pipeline|state|run)_\w+)`", skill)) <= tools
     section = DOCS.read_text(encoding="utf-8").split("## Tools")[1].split("## Resources")[0]

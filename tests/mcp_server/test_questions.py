@@ -4,7 +4,6 @@ that hides or swallows the rest.
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -12,15 +11,11 @@ from mcp.types import ElicitResult
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, Refusal, hosting
-from tests.mcp_server.test_gates import Person, says, to_gate
+from tests.mcp_server.host import Host, Json, hosting
+from tests.mcp_server.test_gates import Person, says
 
 TASK = "Nobody is on call before the start"
 FINDING = "It drops a table without asking"
-GATE = (
-    "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\n"
-    "Acceptance criteria:\n- [ ] AC-1: it is on its main branch\n"
-)
 
 
 def design(*, words: int = 1, end: str = "") -> script.Answer:
@@ -107,16 +102,6 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
 
 
 @pytest.mark.slow
-async def test_a_document_that_has_room_is_not_cut(sample: Sample) -> None:
-    person = Person(says("approve"))
-    async with hosting(sample, elicitation_callback=person) as host:
-        await to_design_gate(host, design(words=500, end="THE-VERY-END\n"))
-        assert decisions(host)[0]["via"] == "mcp-elicitation"
-    assert "THE-VERY-END" in person.seen[0].message
-    assert "cut here" not in person.seen[0].message
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "end",
     [
@@ -158,69 +143,6 @@ async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> Non
     assert any("<!-- drop the users table -->" in text for text in shown)
 
 
-async def test_what_only_a_person_can_do_is_shown_with_its_task_and_when_it_is_done(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        host.answers = {
-            **script.usual(),
-            ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{GATE}"},
-        }
-        ready = await host.begin(TASK, "M")
-        await host.drive(await host.next())
-        gate = await host.drive(await host.next(user_response="approve"))
-    shown = gate["present_to_user"]
-    assert "Merge the other pull request" in shown
-    assert f"Task 2 of {TASK} ({ready['branch']})" in shown
-    assert "Done when: AC-1: it is on its main branch" in shown
-    for answer in ("done", "skip", "abandon"):
-        assert f"- `{answer}`: " in shown
-
-
-@pytest.mark.slow
-async def test_a_step_that_failed_is_named_with_what_a_yes_and_a_no_do(
-    clients_sample: Sample,
-) -> None:
-    clients_sample.git("remote", "add", "origin", str(clients_sample.path))
-    async with hosting(clients_sample) as host:
-        await host.asked_now()
-        push = await host.drive(await host.next(user_response="approve"))
-        asked = await host.next(previous_error="gh: not logged in", action_id=push["action_id"])
-        shown = asked["present_to_user"]
-        assert "“PR Creation” could not be done." in shown
-        assert "gh: not logged in" in shown
-        assert "- `reject`: try “PR Creation” once more" in shown
-        assert "- `approve`: leave it out and go on" in shown
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_form_that_is_sent_back_without_notes_comes_again_and_says_why(
-    sample: Sample, mode: str
-) -> None:
-    person = Person(says("reject"), says("reject", "  "), says("reject", "keep the old name"))
-    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        action = await to_design_gate(host, design())
-        assert action["agent"] == "architect"
-        assert "> keep the old name" in action["prompt"]
-        assert [(each["answer"], each["notes"]) for each in decisions(host)] == [
-            ("reject", "keep the old name")
-        ]
-    assert ["needs notes" in params.message for params in person.seen] == [False, True, True]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_form_that_is_never_given_notes_is_no_answer(sample: Sample, mode: str) -> None:
-    person = Person(*[says("reject")] * 5)
-    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        gate = await to_design_gate(host, design())
-        assert gate["type"] == "checkpoint"
-        assert "without saying what should be different" in gate["warning"]
-        assert decisions(host) == []
-    assert len(person.seen) == 3
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("answer", [says("approve"), ElicitResult(action="decline")])
@@ -238,55 +160,6 @@ async def test_what_a_review_said_comes_also_where_the_question_after_it_is_aske
         "display_message": "Design Review: APPROVE_WITH_NOTES",
     }
     assert "nothing new" not in action["warning"]
-
-
-@pytest.mark.slow
-async def test_a_review_with_more_findings_than_a_round_carries_says_how_many_are_left_out(
-    sample: Sample,
-) -> None:
-    many = [f"[MINOR] number {number} {'very ' * 100}long" for number in range(300)]
-    async with hosting(sample, elicitation_callback=Person(says("approve"))) as host:
-        host.answers = answers(design())
-        host.answers = {
-            **host.answers,
-            ("design-reviewer", "*", "*"): script.review("APPROVE_WITH_NOTES", *many),
-        }
-        await host.begin(TASK, "M")
-        review = await host.drive(await host.next(), "design-reviewer")
-        host.perform(review)
-        action = await host.next(previous_action_complete=True, action_id=review["action_id"])
-    told: Any = action["report_result"]
-    assert 0 < len(told["findings"]) < 300
-    assert f"{300 - len(told['findings'])} more findings" in told["warning"]
-
-
-@pytest.mark.slow
-async def test_phases_are_numbered_as_their_ids_are(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        action = await host.next() if await host.begin(TASK, "M") else {}
-        seen: dict[str, str] = {}
-        while action["type"] in {"spawn_agent", "write_file", "checkpoint"}:
-            seen.setdefault(action["phase"], action["display_message"])
-            if action["type"] == "checkpoint":
-                action = await host.next(user_response="approve")
-                continue
-            host.perform(action)
-            action = await host.next(previous_action_complete=True, action_id=action["action_id"])
-    assert seen["phase-1"] == "Phase 1: Situation Analysis"
-    assert seen["phase-3b"] == "Phase 3b: Design Review"
-    assert seen["phase-6"].startswith("Phase 6: Code Review")
-    assert seen["final-summary"] == "Final Summary"
-
-
-async def test_an_approval_with_words_counts_with_them(clients_sample: Sample) -> None:
-    async with hosting(clients_sample) as host:
-        await host.asked_now()
-        with pytest.raises(Refusal, match="no choice 1b"):
-            await host.next(user_response="approve 1b")
-        after = await host.next(user_response="approve with no new option")
-        assert "Approved with: no new option" in after["warning"]
-        [decision] = decisions(host)
-        assert decision["condition"] == "no new option"
 
 
 @pytest.mark.parametrize(
@@ -309,11 +182,3 @@ async def test_notes_beside_an_approval_in_a_form_are_its_condition(
         assert condition in after["warning"]
         [decision] = decisions(host)
         assert (decision["choices"], decision["condition"]) == (choices, condition)
-
-
-async def test_notes_beside_an_approval_that_are_no_condition_are_not_lost(sample: Sample) -> None:
-    person = Person(says("approve", "x" * 501))
-    async with hosting(sample, elicitation_callback=person) as host:
-        with pytest.raises(Refusal, match="501"):
-            await to_gate(host)
-        assert decisions(host) == []

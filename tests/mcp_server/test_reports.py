@@ -270,14 +270,10 @@ async def test_a_review_that_passes_what_it_calls_unmet_goes_back_and_is_shown_a
             ),
         }.items():
             review.write_text(wrong, "utf-8")
-            seen = await host.call(
-                "validate_artifact", workspace=host.workspace, artifact="review-1.md"
-            )
-            assert (seen["valid"], seen["verdict"]) == (False, "UNREADABLE")
             with pytest.raises(Refusal) as caught:
                 await host.next(previous_action_complete=True, action_id=action["action_id"])
             said = str(caught.value)
-            assert all(reason in said for reason in (*why, *seen["problems"])), said
+            assert all(reason in said for reason in why), said
         again = await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert again["agent"] == "impl-reviewer", "it is asked again, and the task has not passed"
 

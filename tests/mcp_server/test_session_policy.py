@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from mcp import MCPError
 from mcp.types import TextContent
 
 from tests.fakes.sample import Sample
@@ -15,7 +14,6 @@ CHANGING = {
     "pipeline_init_with_context",
     "pipeline_next_action",
     "pipeline_report_result",
-    "preferences",
     "run_control",
 }
 
@@ -47,7 +45,7 @@ async def test_a_session_that_audits_has_no_tool_that_changes_something(
         assert "response_tier=L1, policy_mode=read-only, dry_run=false, debug=false." in said
         assert f"Hidden tools: {', '.join(sorted(CHANGING))}." in said
         assert await tools(host) == whole - CHANGING
-        for name in sorted(CHANGING - {"preferences"}):
+        for name in sorted(CHANGING):
             with pytest.raises(Refusal) as caught:
                 await host.call(name, workspace=".specs/x", **MORE.get(name, {}))
             assert caught.value.error["code"] == "MCP-015"
@@ -84,9 +82,3 @@ async def test_errors_have_a_context_in_a_session_that_debugs(sample: Sample) ->
         with pytest.raises(Refusal) as caught:
             await host.call("state_resume_info", workspace="nowhere")
         assert "hint" in caught.value.error["context"]
-
-
-async def test_a_value_that_there_is_not_is_told_with_those_there_are(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        with pytest.raises(MCPError, match="response_tier: Input should be 'L0', 'L1' or 'L2'"):
-            await host.client.get_prompt("forge/start", {"response_tier": "L9"})

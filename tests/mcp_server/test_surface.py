@@ -3,7 +3,6 @@ changes.
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +17,8 @@ from mcp.types import (
 )
 
 from forge_bot.errors import registry
-from forge_bot.mcp_server.sdk_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyService
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.fakes.tool_servers import skill
 from tests.mcp_server.host import Host, hosting
 
 TASK = "Nobody is on call before the start"
@@ -56,35 +52,16 @@ async def test_orientation_is_a_status_of_twenty_tokens_with_a_link_to_the_rest(
         assert TASK in (await host.call("forge_orient", response_tier="L2"))["context"]
 
 
-async def test_tools_and_prompts_are_described_in_a_line_each(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        tools = (await host.client.list_tools()).tools
-        prompts = (await host.client.list_prompts()).prompts
-    said = [each.description or "" for each in (*tools, *prompts)]
-    assert all(text == " ".join(text.split()) != "" for text in said), said
-
-
 async def test_a_run_can_be_read_by_address(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK)
         await host.drive(await host.next(), "architect")
         run = host.workspace.removeprefix(".specs/")
         assert (await read_json(host, f"forge://run/{run}/state"))["currentPhase"] == "phase-3"
-        names = [each["name"] for each in await read_json(host, f"forge://run/{run}/artifacts")]
-        assert names == ["request.md", "analysis.md"]
         assert (await read(host, f"forge://run/{run}/artifact/analysis.md")).startswith(
             "# Document"
         )
-        assert TASK in await read(host, f"forge://run/{run}/request")
-        assert (
-            "started at effort S" in (await read_json(host, f"forge://run/{run}/log"))[0]["event"]
-        )
-        assert (await read_json(host, "forge://project/rota/runs"))[0][
-            "workspace"
-        ] == host.workspace
-        assert (await read_json(host, "forge://project/rota/profile"))["languages"][0][
-            "name"
-        ] == "Python"
+        assert TASK in await read(host, f"forge://run/{run}/artifact/request.md")
 
 
 async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Sample) -> None:
@@ -97,10 +74,9 @@ async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Samp
             "surface", "worker", "glove", "gate", "schema", "registry", "pipeline",
         ]  # fmt: skip
         assert "currentPhase" in (await read_json(host, "forge://schema/state"))["properties"]
-        assert "SpawnAgentAction" in (await read_json(host, "forge://schema/actions"))["$defs"]
         assert (await read_json(host, "forge://pipeline/develop"))["phases"][1]["id"] == "phase-1"
         surface = await read_json(host, "forge://mcp/surface")
-        assert len(surface["tools"]) == 13
+        assert len(surface["tools"]) == 10
         assert surface["prompts"] == ["forge/start", "forge/audit"]
         assert "forge://pipeline/{id}" in surface["templates"]
         assert (await read_json(host, "forge://mcp/roots"))["roots"] == [
@@ -237,14 +213,6 @@ async def test_a_newer_client_hears_of_what_it_listens_for(sample: Sample) -> No
                 break
 
 
-async def test_a_newer_client_hears_of_a_new_run(sample: Sample) -> None:
-    async with hosting(sample) as host, host.client.listen(resources_list_changed=True) as changes:
-        await host.begin(TASK)
-        async for change in changes:
-            assert type(change).__name__ == "ResourcesListChanged"
-            break
-
-
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_long_call_tells_what_it_does(sample: Sample, mode: str) -> None:
     heard: list[str] = []
@@ -262,34 +230,6 @@ async def test_a_long_call_tells_what_it_does(sample: Sample, mode: str) -> None
     assert any(words.startswith("test: python3 -m unittest") for words in heard)
     assert heard[-2].startswith("test ended with ")
     assert heard[-1] == "3 failures were there before the change; only new ones count"
-
-
-async def test_preferences_are_kept_for_the_next_run(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        assert await host.call("preferences") == {"preferences": {}}
-        kept = {"preferences": {"nopr": True, "effort": "L"}}
-        assert await host.call("preferences", set=kept["preferences"]) == kept
-        flags = (await host.call("pipeline_init", arguments=TASK))["flags"]
-        assert (flags["skip_pr"], flags["effort_override"], flags["auto"]) == (True, "L", False)
-
-
-async def test_a_document_is_checked_without_being_reported(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        action = await host.next()
-        host.write("analysis.md", "# Analysis\n\n## Relevant Files\n\n- rota/schedule.py\n")
-        said = await host.call(
-            "validate_artifact", workspace=host.workspace, artifact="analysis.md"
-        )
-        assert (said["valid"], said["phase"]) == (False, "phase-1")
-        assert any("Open Questions" in problem for problem in said["problems"])
-        host.perform(action)
-        assert (
-            await host.call("validate_artifact", workspace=host.workspace, artifact="analysis.md")
-        )["valid"] is True
-        assert (await host.call("state_resume_info", workspace=host.workspace))[
-            "currentPhase"
-        ] == "phase-1"
 
 
 async def test_a_run_is_sent_back_and_ended(clients_sample: Sample) -> None:
@@ -311,25 +251,6 @@ async def test_a_run_is_sent_back_and_ended(clients_sample: Sample) -> None:
         assert len((await host.call("run_list", ended=True))["runs"]) == 1
 
 
-async def test_numbers_and_history_are_told_even_where_there_are_none(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        assert (await host.call("history_search", query="login"))["results"] == []
-        assert (await host.call("history_search", query="login", about="patterns"))["results"] == []
-        assert (await host.call("analytics", kind="repository"))["numbers"]["runs"] == 0
-        assert (await host.call("analytics", kind="estimate", effort="s"))["numbers"]["tokens"][
-            "p50"
-        ] > 0
-        await host.begin(TASK)
-        host.perform(action := await host.next())
-        await host.next(
-            previous_action_complete=True, previous_tokens=700, action_id=action["action_id"]
-        )
-        numbers = (await host.call("analytics", kind="summary", workspace=host.workspace))[
-            "numbers"
-        ]
-        assert (numbers["total_tokens"], numbers["cost_usd"]) == (700, None)
-
-
 CRITICAL = "The start of the rota is never checked"
 
 
@@ -346,13 +267,7 @@ def sent_back(sample: Sample) -> Sample:
 async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taught(
     sent_back: Sample,
 ) -> None:
-    run = sent_back.workspace.name
     async with hosting(sent_back) as host:
-        numbers = (await host.call("analytics", kind="repository"))["numbers"]
-        assert [each["text"] for each in numbers["most_common_findings"]] == [CRITICAL]
-        assert [each["text"] for each in numbers["most_common_rejections"]] == [
-            "Say who is on call before the start"
-        ]
         found = (
             await host.call(
                 "history_search",
@@ -364,41 +279,7 @@ async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taugh
             (True, "MAJOR"),
             (False, "CRITICAL"),
         ]
-        numbers = (await host.call("analytics", kind="summary", workspace=run))["numbers"]
-        assert numbers["review_findings_all_rounds"] == {"CRITICAL": 1, "MAJOR": 0, "MINOR": 0}
-        assert numbers["rejections"] == [
-            {"where": "checkpoint-a", "notes": "Say who is on call before the start"}
-        ]
-
-
-async def test_servers_and_skills_of_a_repository_are_read_and_no_server_is_started(
-    sample: Sample, tmp_path: Path
-) -> None:
-    started = tmp_path / "started"
-    env = {"TICKETS": "${TICKETS_TOKEN}"}
-    program = {"command": "touch", "args": [str(started)], "env": env}
-    (sample.path / "forge-mcp.json").write_text(json.dumps({"mcpServers": {"tickets": program}}))
-    skill(sample.path / ".forge" / "skills", "deploy")
-    skill(sample.path / ".forge" / "skills", "bad", front="name: other\ndescription: x")
-    async with hosting(sample) as host:
-        found = await read_json(host, "forge://project/rota/capabilities")
-        assert found["servers"] == [
-            {
-                "name": "tickets",
-                "kind": "stdio",
-                "disabled": False,
-                "network": False,
-                "variables": ["TICKETS_TOKEN"],
-            }
-        ]
-        (listed,) = found["skills"]
-        assert listed["description"] == "[Skill] About deploy."
-        assert (sample.path / listed["file"]).read_text().startswith("---\nname: deploy\n")
-        assert "the skill is named other, but its folder bad" in found["problems"][0]
-        (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}}')
-        found = await read_json(host, "forge://project/rota/capabilities")
-        assert any("mcpServers.a.command: Field required" in each for each in found["problems"])
-    assert not started.exists()
+        assert (await host.call("history_search", query="who is on call"))["runs"] == 1
 
 
 async def test_lists_name_what_there_is_now(sample: Sample) -> None:
@@ -421,26 +302,6 @@ async def test_lists_name_what_there_is_now(sample: Sample) -> None:
         assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
 
 
-async def test_of_several_folders_a_run_begins_in_the_one_that_was_named(
-    sample: Sample, tmp_path: Path
-) -> None:
-    sample.git("clone", "-q", str(sample.path), str(tmp_path / "second"))
-    async with Client(make_server(LazyService([sample.path, tmp_path / "second"]))) as client:
-        host = Host(client, tmp_path / "second")
-        arrived = await host.call("pipeline_init", arguments=TASK, project="second")
-        assert arrived["workspace"].startswith(f"{tmp_path}/second/.specs/")
-        handed = {"workspace": arrived["workspace"], "task_text": TASK}
-        ready = await host.call(
-            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
-        )
-        assert (tmp_path / "second" / ready["workspace"] / "request.md").is_file()
-        assert not (sample.path / ".specs").exists()
-        found = await host.call("pipeline_init", arguments=ready["workspace"], project="second")
-        assert (await host.call("state_resume_info", workspace=found["workspace"]))[
-            "currentPhase"
-        ] == "setup"
-
-
 async def test_answers_link_to_what_can_be_read_of_them(sample: Sample) -> None:
     async with hosting(sample) as host:
 
@@ -460,9 +321,6 @@ async def test_answers_link_to_what_can_be_read_of_them(sample: Sample) -> None:
         host.workspace = f".specs/{run}"
         host.perform(await host.next())
         artifact = f"forge://run/{run}/artifact/analysis.md"
-        assert await linked(
-            "validate_artifact", workspace=host.workspace, artifact="analysis.md"
-        ) == [artifact]
         assert await linked(
             "pipeline_report_result", workspace=host.workspace, phase="phase-1"
         ) == [artifact]
@@ -494,7 +352,7 @@ async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) ->
         run = begun["resource_links"][0].split("/")[3]
         host.workspace = f".specs/{run}"
         host.git("checkout", "-q", "-b", begun["hints"]["next"].split()[3].rstrip(","))
-        links = [f"forge://run/{run}/{part}" for part in ("state", "artifacts", "log")]
+        links = [f"forge://run/{run}/state"]
         action = await host.next()
         for tool, arguments in {
             "pipeline_init": {"arguments": host.workspace},
@@ -504,13 +362,6 @@ async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) ->
             assert (await beside(tool, **arguments))["resource_links"] == links, tool
         assert (await beside("run_list"))["resource_links"] == links[:1]
         host.perform(action)
-        checked = await beside(
-            "validate_artifact", workspace=host.workspace, artifact="analysis.md"
-        )
-        assert (checked["resource_links"], checked["annotations"]) == (
-            links,
-            {"findings": 0, "problems": 0},
-        )
         told = await beside("pipeline_report_result", workspace=host.workspace, phase="phase-1")
         assert (told["resource_links"], told["annotations"]) == (links, {"findings": 0})
         assert (await beside("run_control", workspace=host.workspace, operation="abandon"))[

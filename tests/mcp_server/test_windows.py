@@ -1,10 +1,8 @@
-"""Folders that the client has open: they say which of several served ones is meant, and are served
-where none was named.
-"""
+"""Folders that the client has open are served where none was named."""
 
 import os
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,11 @@ from mcp.types import ListRootsResult, Root
 from pydantic import FileUrl
 
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, Refusal
+from tests.mcp_server.host import Host, Refusal
 
 pytestmark = pytest.mark.slow
 
 TASK = "Nobody is on call before the start"
-MODES = ["auto", "legacy"]
 
 
 @pytest.fixture
@@ -45,39 +42,29 @@ class Editor:
 
 
 @asynccontextmanager
-async def started(home: Path, repos: Sequence[Path], **more: Any) -> AsyncGenerator[Host]:
+async def started(home: Path, *words: str, **more: Any) -> AsyncGenerator[Host]:
     """A client of `forge-bot mcp` that was started in `home`."""
-    words = ["-m", "forge_bot", "mcp", *(word for repo in repos for word in ("--repo", str(repo)))]
     process = StdioServerParameters(
-        command=sys.executable, args=words, env=dict(os.environ), cwd=home
+        command=sys.executable,
+        args=["-m", "forge_bot", "mcp", *words],
+        env=dict(os.environ),
+        cwd=home,
     )
     async with Client(process, **more) as client:
         yield Host(client, home)
 
 
-@pytest.mark.parametrize("mode", MODES)
-async def test_of_several_folders_the_one_that_is_open_is_meant(
-    sample: Sample, second: Path, tmp_path: Path, mode: str
-) -> None:
-    editor = Editor(tmp_path / "other", second / "tests")
-    async with started(
-        tmp_path, (sample.path, second), mode=mode, list_roots_callback=editor.roots
-    ) as host:
-        assert (await host.call("pipeline_init", arguments=TASK))["workspace"].startswith(
-            f"{second}/.specs/"
-        )
-        named: Json = await host.call("pipeline_init", arguments=TASK, project=str(sample.path))
-        assert named["workspace"].startswith(".specs/")
-        assert editor.asked == 1
-
-
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_what_is_open_serves_where_the_server_was_started_outside_of_a_repository(
-    second: Path, tmp_path: Path
+    second: Path, tmp_path: Path, mode: str
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    editor = Editor(second)
-    async with started(home, (), list_roots_callback=editor.roots) as host:
+    async with started(home) as host:
+        with pytest.raises(Refusal, match=r"GIT-001[\s\S]*--repo PATH"):
+            await host.call("pipeline_init", arguments=TASK)
+    editor = Editor(tmp_path / "other", second)
+    async with started(home, mode=mode, list_roots_callback=editor.roots) as host:
         host.path = second
         await host.begin(TASK)
         action = await host.next()
@@ -89,16 +76,9 @@ async def test_a_folder_that_was_named_is_the_only_one_whatever_is_open(
     sample: Sample, second: Path, tmp_path: Path
 ) -> None:
     editor = Editor(second)
-    async with started(tmp_path, (sample.path,), list_roots_callback=editor.roots) as host:
-        assert (await host.call("pipeline_init", arguments=TASK))["workspace"].startswith(".specs/")
-        with pytest.raises(Refusal, match="MCP-002"):
-            await host.call("pipeline_init", arguments=TASK, project=str(second))
+    words = ("--repo", str(sample.path))
+    async with started(tmp_path, *words, list_roots_callback=editor.roots) as host:
+        host.path = sample.path
+        await host.begin(TASK)
         assert editor.asked == 0
-
-
-async def test_without_any_repository_the_way_out_is_named(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    async with started(home, ()) as host:
-        with pytest.raises(Refusal, match=r"GIT-001[\s\S]*--repo PATH"):
-            await host.call("pipeline_init", arguments=TASK)
+    assert (sample.path / host.workspace).is_dir()

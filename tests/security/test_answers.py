@@ -153,112 +153,51 @@ def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from
 
 REFUSED = (
     "forge-bot approve",
-    "forge-bot approve </dev/null",
     "forge-bot approve 3f9c2a1b --by-script",
-    "/usr/local/bin/forge-bot approve",
     "~/.venv/bin/forge-bot --help; ~/.venv/bin/forge-bot reject 'no'",
-    "forge-bot revise 'no' --by-script",
-    "FOO=1 forge-bot approve",
-    "forge-bot repair",
+    "FOO=1 timeout 5 forge-bot continue +$5",
     "python -m forge_bot repair .specs/20261122-fix",
-    "env FOO=1 forge-bot done",
-    "command forge-bot skip",
-    "exec forge-bot abandon",
-    "timeout 5 forge-bot continue +$5",
-    "sudo -u ann forge-bot approve",
-    "nohup forge-bot approve &",
-    "python -m forge_bot approve",
-    ".venv/bin/python3.12 -I -m forge_bot retry phase-1",
     "python forge_bot/__main__.py approve",
-    "uv run forge-bot approve",
-    "uvx --from forge-bot forge-bot approve",
-    "pipx run forge-bot approve",
-    "bash -c 'forge-bot approve'",
+    "uv run --project ~/src/forge-bot forge-bot approve",
     "bash -lc \"cd rota && forge-bot 'approve'\"",
-    "sh -c 'eval \"forge-bot approve\"'",
     "script -qc 'forge-bot approve' /dev/null",
-    "script -q /dev/null forge-bot approve",
-    "unbuffer forge-bot approve",
-    "expect -c 'spawn forge-bot approve; expect eof'",
-    "tmux send-keys 'forge-bot approve' Enter",
     "python -c \"import pty; pty.spawn(['forge-bot', 'approve'])\"",
     "python -c 'from forge_bot.cli.app import run; run([\"approve\"])'",
-    (
-        "python - <<'END'\nfrom forge_bot.runs.session import answer,"
-        " PersonAnswer\nPersonAnswer(answer=Answer.APPROVE)\nEND"
-    ),
-    "bash <<< 'forge-bot approve'",
     "bash <<'END'\nforge-bot approve\nEND",
     "echo forge-bot approve | sh",
     "echo approve | xargs forge-bot",
     "printf 'forge-bot %s' approve > x.sh; sh x.sh",
-    "echo 'forge-bot approve' > x.sh",
     "$(which forge-bot) approve",
-    "`command -v forge-bot` approve",
-    "alias fb=forge-bot; fb approve",
     "alias fb='python -m forge_bot'",
     "fb=forge-bot; $fb approve",
     "A=approve; forge-bot $A",
-    'fb() { forge-bot "$@"; }; fb approve',
     "ln -s .venv/bin/forge-bot x",
-    "cp .venv/bin/forge-bot x",
-    "for a in approve; do forge-bot $a; done",
-    'forge-bot app""rove',
-    'for"ge"-bot approve',
+    'for"ge"-bot app""rove',
     "forge-bot \\\n  approve",
-    "forge-bot ap\\prove",
     "forge-bot $'\\x61pprove'",
     "forge-bot {approve,}",
     "forge-bot resume --from phase-1",
-    "forge-bot run .specs/20260401-x --from=phase-1",
     "forge-bot.exe approve",
-    "cd /elsewhere && forge-bot approve --repo /elsewhere/rota",
-    "(sleep 1; forge-bot approve)",
-    "forge-bot status && forge-bot approve",
-    "forge-bot status\nforge-bot approve",
-    "if true; then forge-bot approve; fi",
-    "while :; do forge-bot approve; done",
+    "while :; do forge-bot status\nforge-bot approve; done",
     "forge-bot 'approve",
     'forge-bot ask "why $(forge-bot approve)"',
     "forge-bot run 'x' --by-script",
-    "forge-bot $(echo approve)",
-    "uv run --project ~/src/forge-bot forge-bot approve",
-    "find . -name x -exec forge-bot approve ;",
     "git -c alias.y='!forge-bot approve' y",
-    "git config alias.y '!forge-bot approve'",
-    "ls | xargs -I{} forge-bot approve",
-    "forge-bot --verbose $X",
 )
 
 ALLOWED = (
-    "forge-bot status",
     "forge-bot status --json | jq .gate",
-    "forge-bot show design.md",
-    "forge-bot list; forge-bot --version",
     "forge-bot ask 'why is it done like this?'",
-    "forge-bot resume",
-    "forge-bot run 'Retry after a timeout'",
     'forge-bot run "Add approve and reject" --effort S --until design',
     "forge-bot status --run $RUN",
     "uvx --from forge-bot forge-bot resume",
     "pytest --cov forge_bot -k approve",
     "git commit -m 'forge-bot approve needs a terminal'",
     "cp -r ~/src/forge-bot /tmp/copy",
-    "for i in 1 2; do forge-bot status; done",
     "while true; do forge-bot status; continue; done",
-    "which forge-bot",
-    "pip install forge-bot",
     "cd ~/src/forge-bot && pytest -k approve",
-    "cd forge-bot && for f in *; do cat $f; done",
-    "grep -rn approve forge_bot/",
     "grep -rn 'forge-bot approve' docs | head",
     "rg 'forge-bot (approve|reject)' README.md",
-    "git log --grep 'forge-bot approve'",
-    "git diff -- forge_bot/cli",
-    "cat docs/commands.md",
-    "pytest tests/cli -k 'approve or reject'",
-    "npm run approve",
-    "echo done",
     "python -m forge_bot.gate",
     "",
 )
@@ -270,44 +209,6 @@ def test_a_hosts_shell_does_not_answer_in_any_spelling(tmp_path: Path) -> None:
 
 def test_a_hosts_shell_may_look_and_go_on(tmp_path: Path) -> None:
     assert [command for command in ALLOWED if judged(tmp_path, command) != 0] == []
-
-
-SCRIPTS = {
-    "a.py": "import pty\npty.spawn(['forge-bot', 'approve'])\n",
-    "b.py": "import os\nos.system('forge-bot approve 3f9c2a1b')\n",
-    "c.js": 'require("child_process").spawn("forge-bot", ["reject", "no"])\n',
-    "run": "#!/bin/sh\nscript -qc 'forge-bot approve' /dev/null\n",
-    "d.exp": "spawn forge-bot abandon\nexpect eof\n",
-}
-RUNS_SCRIPT = (
-    "python a.py",
-    "python3.12 -u ./a.py --fast",
-    "cd sub && python ../b.py",
-    "uv run a.py",
-    "node c.js",
-    "./run",
-    "bash run",
-    "sh < run",
-    "cat run | sh",
-    "source run",
-    ". run",
-    "expect d.exp",
-    "sleep 1; timeout 9 python b.py &",
-)
-READS_SCRIPT = ("cat a.py", "python -m pytest", "git add a.py", "ruff check a.py b.py", "ls run")
-HARMLESS = {
-    "ok.py": "import subprocess\nfor each in '12':\n    subprocess.run(['forge-bot', 'status'])\n    continue\n",
-    "ok.sh": "while true; do forge-bot status; done\n",
-}
-
-
-def test_a_hosts_shell_does_not_answer_by_a_script_that_lies_there(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    for name, text in {**SCRIPTS, **HARMLESS}.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    assert [command for command in RUNS_SCRIPT if judged(tmp_path, command) != 2] == []
-    others = (*READS_SCRIPT, "python ok.py", "sh ok.sh")
-    assert [command for command in others if judged(tmp_path, command) != 0] == []
 
 
 def judged(folder: Path, command: str) -> int:

@@ -9,16 +9,14 @@ from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import SpawnAgent
 from forge_bot.errors import Interrupted
 from forge_bot.git import Tree, blob_id
-from forge_bot.mcp_server.client_runs.agent_prompts import AgentPrompts
+from forge_bot.mcp_server.client_runs.agent_prompts import profile_of
 from forge_bot.mcp_server.client_runs.client_tree import Dispatch, EditsTried
-from forge_bot.mcp_server.served_folders import RunLocation
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project_commands.installation import foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.values import TaskId
 
 Result = TypeVar("Result")
@@ -28,9 +26,8 @@ class CheckWorktree:
     """The commands that run for the calls of one server."""
 
     def __init__(self) -> None:
-        self.prompting = AgentPrompts()
         self._closed = False
-        self._running: list[tuple[RunLocation, Project]] = []
+        self._running: list[tuple[str, Project]] = []
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -40,67 +37,59 @@ class CheckWorktree:
             for _, project in self._running:
                 project.sandbox.call_off()
 
-    def call_off(self, location: RunLocation) -> None:
+    def call_off(self, run: str) -> None:
         """End the commands that are running for a run whose result is not needed."""
         with self._lock:
-            for other, project in self._running:
-                if other.key == location.key:
+            for name, project in self._running:
+                if name == run:
                     project.sandbox.call_off()
 
-    def beside(
-        self, run: Run, location: RunLocation, tell: Notify, do: Callable[[Project], Result]
-    ) -> Result:
+    def beside(self, run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
         """Run project commands at the run's last commit; what they leave behind is no affair of the
         client's tree.
 
         Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
         """
-        repository, home = location.root.repository, run.places.home
-        tree = repository.detached_tree(home / "checks", run.tree.head().commit)
+        place = run.places.home / "checks"
+        tree = run.repository.detached_tree(place, run.tree.head().commit)
         try:
-            return self.with_project(run, location, tree, tell, do)
+            return self.with_project(run, tree, tell, do)
         finally:
-            repository.remove_tree(home / "checks")
+            run.repository.remove_tree(place)
 
     def with_project(
-        self,
-        run: Run,
-        location: RunLocation,
-        tree: Tree,
-        tell: Notify,
-        do: Callable[[Project], Result],
+        self, run: Run, tree: Tree, tell: Notify, do: Callable[[Project], Result]
     ) -> Result:
         """Run project commands in an existing tree. They must not run in the client's."""
-        repository, home = location.root.repository, run.places.home
-        spots = run.places.replace(
+        home = run.places.home
+        places = run.places.replace(
             environment=home / "checks-environment", judged=home / "checks-judged"
         )
-        profile = self.prompting.profile(run)
-        project = Project(repository, tree, spots, run.config, profile, tell, foundation(run))
+        repository, profile = run.repository, profile_of(run)
+        project = Project(repository, tree, places, run.config, profile, tell, foundation(run))
         with self._lock:
             self._check_open()
-            self._running.append((location, project))
+            self._running.append((run.name, project))
         try:
             result = do(project)
         finally:
             with self._lock:
-                self._running.remove((location, project))
+                self._running.remove((run.name, project))
         self._check_open()
         return result
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Interrupted(say("client.check_worktree.server_is_stopping"))
+            raise Interrupted("The server was told to stop while the project's commands ran.")
 
 
 _LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
 
 
 class ClientTries(NamedTuple):
-    """The run and the tree in which the edits of a client's agents are tried."""
+    """The commands that try the edits of a client's agents."""
 
-    location: RunLocation
-    check_tree: CheckWorktree
+    commands: CheckWorktree
     tell: Notify
 
     def tried(
@@ -141,7 +130,7 @@ class ClientTries(NamedTuple):
         outcome = (
             known.outcome.replace(seconds=0.0)
             if known is not None
-            else self.check_tree.with_project(run, self.location, run.tree, self.tell, run_commands)
+            else self.commands.with_project(run, run.tree, self.tell, run_commands)
         )
         tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
         return dispatch.replace(tries=tries)

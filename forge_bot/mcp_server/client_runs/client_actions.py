@@ -5,7 +5,7 @@ not the client's.
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import NamedTuple, assert_never
 
 from pydantic import JsonValue
@@ -26,19 +26,21 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed, StepFailed
+from forge_bot.mcp_server.client_runs.agent_prompts import agent_prompt
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_runs.client_reports import PUSH
-from forge_bot.mcp_server.client_runs.client_tree import dispatched
+from forge_bot.mcp_server.client_runs.client_tree import dispatched, note_step
 from forge_bot.mcp_server.client_runs.person_answers import VIA
 from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, publish_step
 from forge_bot.mcp_server.client_runs.render_question import component, presented
-from forge_bot.mcp_server.served_folders import RunLocation
+from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import (
     MODELS,
     CheckpointAction,
     DoneAction,
     ExecAction,
     HumanGateAction,
+    ReportResult,
     SpawnAgentAction,
     WireAction,
     WriteFileAction,
@@ -53,7 +55,6 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.pull_request_branch import keep_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.values import PhaseId, TaskId
 
 _HINTS = {
@@ -74,15 +75,18 @@ _NUMBERED = re.compile(r"phase-(\d+[a-z]?)")
 class ClientAction(NamedTuple):
     """The next action for a client, and the question if it is one.
 
-    Without `news` nothing happened since it was asked for last; `cut` names documents that the
-    question shows only the beginning of.
+    `cut` names documents that the question shows only the beginning of.
     """
 
     action: WireAction
     run: str
     question: Question | None = None
-    news: bool = True
     cut: tuple[str, ...] = ()
+
+    def with_report(self, result: ReportResult | None, warnings: Sequence[str]) -> "ClientAction":
+        """Return the action together with the effect of the report before it."""
+        warning = "; ".join(filter(None, warnings))
+        return self._replace(action=self.action.replace(report_result=result, warning=warning))
 
     @property
     def component(self) -> dict[str, JsonValue]:
@@ -95,25 +99,17 @@ class ClientAction(NamedTuple):
         return _HINTS[self.action.type]
 
     @property
-    def named(self) -> tuple[tuple[str, str], ...]:
-        """Return the addresses of documents to read, with their names: at the end the summary."""
-        done = self.action if isinstance(self.action, DoneAction) else None
-        name = (done.summary_path or "").rpartition("/")[2] if done is not None else ""
-        return ((name, f"forge://run/{self.run}/artifact/{name}"),) if name else ()
-
-    @property
-    def links(self) -> tuple[str, ...]:
-        """Addresses of resources that belong to the action."""
-        return tuple(f"forge://run/{self.run}/{part}" for part in ("state", "artifacts", "log"))
+    def documents(self) -> tuple[str, ...]:
+        """Return the addresses of documents to read: at the end the summary."""
+        path = self.action.summary_path if isinstance(self.action, DoneAction) else None
+        return (artifact_address(self.run, path.rpartition("/")[2]),) if path else ()
 
 
-def next_for_client(
-    run: Run, location: RunLocation, check_tree: CheckWorktree, tell: Notify
-) -> ClientAction:
+def next_for_client(run: Run, commands: CheckWorktree, tell: Notify) -> ClientAction:
     """Perform actions until one is the client's. Then the client's tree has no uncommitted change
     of ours.
     """
-    host = _ClientHost(run, location, check_tree, tell)
+    host = _ClientHost(run, commands, tell)
     _, action = drive_blocking(run.pipeline, run.state, host)
     found = _handed_out(run, action, host)
     run.keep_record()
@@ -129,12 +125,9 @@ class _ClientHost:
     left to the client.
     """
 
-    def __init__(
-        self, run: Run, location: RunLocation, check_tree: CheckWorktree, tell: Notify
-    ) -> None:
+    def __init__(self, run: Run, commands: CheckWorktree, tell: Notify) -> None:
         self.run = run
-        self.location = location
-        self.check_tree = check_tree
+        self.commands = commands
         self.tell = tell
         self.step: PublishStep | None = None
         self._paths: tuple[str, ...] = ()
@@ -198,14 +191,12 @@ class _ClientHost:
         def run_commands(project: Project) -> TryOutcome:
             return EditTries(self.run, project, self.tell).patch(task)
 
-        return self.check_tree.with_project(
-            self.run, self.location, self.run.tree, self.tell, run_commands
-        )
+        return self.commands.with_project(self.run, self.run.tree, self.tell, run_commands)
 
     def _beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label
         self.tell(PhaseBegan(phase=action.phase, label=label))
-        return self.check_tree.beside(self.run, self.location, self.tell, do)
+        return self.commands.beside(self.run, self.tell, do)
 
 
 # -- the client's
@@ -217,13 +208,13 @@ def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
     match action:
         case Exec():
             if host.step is None:
-                raise ForgeError(
-                    say("client.client_actions.never_handed_out", action_id=action.action_id)
-                )
-            return ClientAction(_exec(run, action, host.step), run.name)
+                raise ForgeError(f"{action.action_id} was neither done nor handed out.")
+            step = _exec(run, action, host.step)
+            note_step(run, step.action_id)
+            return ClientAction(step, run.name)
         case SpawnAgent():
             dispatched(run, action)
-            return ClientAction(_spawn(run, action, host), run.name)
+            return ClientAction(_spawn(run, action), run.name)
         case WriteFile():
             dispatched(run, action)
             label = _titled(run, action.phase)
@@ -258,21 +249,18 @@ def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
 
 
 def _last(run: Run, kept: KeptRecord) -> str:
+    """Return what a person should know when the run is over."""
     branch = run.state.branch
-    place = run.state.pull_request_branch or branch
-    said = [say("client.client_actions.work_is_on", branch=place)]
+    sentences = [f"The work is on {run.state.pull_request_branch or branch}."]
     if run.state.pull_request and not run.repository.pushed(branch):
-        said = [
-            say("client.client_actions.push_publishes_the_record", branch=branch, kept=kept.branch)
-            if kept.branch
-            else say("client.client_actions.push_once_more", branch=branch)
-        ]
+        pushed = f"git push origin {branch} {kept.branch}" if kept.branch else "git push once more"
+        sentences = [f"{pushed} publishes the last record of {branch}."]
     if kept.trouble:
-        said.append(say("client.client_actions.record_stays", branch=branch, trouble=kept.trouble))
-    return " ".join(said)
+        sentences.append(f"Its record stays on {branch}: {kept.trouble}.")
+    return " ".join(sentences)
 
 
-def _spawn(run: Run, action: SpawnAgent, host: _ClientHost) -> SpawnAgentAction:
+def _spawn(run: Run, action: SpawnAgent) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
     several = tasks is not None and len(tasks) > 1
     about = f" (task {', '.join(tasks)})" if tasks else ""
@@ -280,7 +268,7 @@ def _spawn(run: Run, action: SpawnAgent, host: _ClientHost) -> SpawnAgentAction:
     return SpawnAgentAction(
         action_id=action.action_id,
         agent=action.agent,
-        prompt=host.check_tree.prompting.prompt(run, action),
+        prompt=agent_prompt(run, action),
         model=MODELS[action.tier],
         phase=action.phase,
         input_files=action.input_files,
@@ -312,7 +300,7 @@ def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
 def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
     asked = open_question(run, agents_read_files=True)
     if asked is None:
-        raise ForgeError(say("client.client_actions.gate_without_question"))
+        raise ForgeError("An open gate asks nothing.")
     text, cut = presented(asked, run.name, run.workspace.relative)
     if isinstance(action, HumanGate):
         gate = HumanGateAction(

@@ -22,7 +22,6 @@ from forge_bot.runs.agent_work.apply_output import OutputApplier, said_left
 from forge_bot.runs.agent_work.artifact_contract import artifact_contract
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 from forge_bot.values import Severity, TaskId, Usage
 
 _COMPLAINTS = 2
@@ -37,7 +36,7 @@ LONGEST_WORDS = 4_000
 def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> PhaseReport:
     """Report that the client's agent gave up."""
     if not said.action_id:
-        raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
+        raise ActionUnnamed("A failure leaves nothing to see.")
     words = said.error[:LONGEST_WORDS]
     tasks = action.parallel_task_ids or (None,)
     for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
@@ -103,24 +102,20 @@ def _require_any(
     if not there:
         missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
         raise NothingVisible(
-            say(
-                "client.client_agent_reports.document_is_unchanged",
-                action_id=action.action_id,
-                missing=missing,
-            )
+            f"{action.action_id} asks for {missing}, which is not there or is what it was before."
         )
 
 
 def _left(tasks: Iterable[TaskId | None], names: dict[TaskId | None, str]) -> Iterator[str]:
     """Yield what is said of tasks without a document."""
     for task in tasks:
-        yield say("client.client_agent_reports.task_has_none", task=task, name=names[task])
+        yield f"task {task} has no {names[task]} yet"
 
 
 def _stray(paths: Sequence[str]) -> Iterator[str]:
     """Yield what is said of the first files that belong to no commit."""
     for path in paths[:_MOST_STRAY]:
-        yield say("client.client_agent_reports.belongs_to_no_commit", path=path)
+        yield f"{path} is new and belongs to no commit of the run"
 
 
 def _worked_on(
@@ -170,8 +165,9 @@ def _tried(
             for item in outcome.red
         ),
         next_action_hint="revision_required",
-        warning=say(
-            "client.client_agent_reports.newly_red", action_id=action.action_id, words=outcome.words
+        warning=(
+            "nothing is recorded yet: the project's commands ran on the edits, which stay in the"
+            f" tree; mend what is newly red and report {action.action_id} again:\n\n{outcome.words}"
         ),
         display_message=f"{label}: {outcome.summary}",
     )
@@ -202,12 +198,7 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ArtifactUnfit(
-            say(
-                "client.client_agent_reports.not_utf8",
-                where=where,
-                reason=error.reason,
-                position=error.start,
-            )
+            f"{where} is not UTF-8: {error.reason} at byte {error.start}."
         ) from error
     applier = OutputApplier(run)
     tasks = action.parallel_task_ids or ()
@@ -218,9 +209,7 @@ def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
         complaints = (*complaints, *applier.doubts(action, text))
     if complaints and dispatch.refused < _COMPLAINTS:
         note(run, dispatch.replace(refused=dispatch.refused + 1))
-        raise ArtifactUnfit(
-            say("client.client_agent_reports.document_is_unfit", where=where), details=complaints
-        )
+        raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)
     return text
 
 
@@ -286,11 +275,7 @@ def _told(
     negative = worst is not None and not worst.positive
     unfit = any(report.inspection.problems for report in reports)
     held = [
-        say(
-            "client.client_agent_reports.waits_for_a_person",
-            patch=report.held,
-            paths=", ".join(report.held_paths),
-        )
+        f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}"
         for report in reports
         if report.held
     ]

@@ -11,6 +11,7 @@ from forge_bot.mcp_server.client_runs.client_agent_reports import (
     agent_failed,
     agent_worked,
 )
+from forge_bot.mcp_server.client_runs.client_tree import handed_out
 from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
@@ -18,7 +19,6 @@ from forge_bot.runs.publishing.publish_result import PULL_REQUEST
 from forge_bot.runs.publishing.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 
 PUSH = ".push"
 """The addition to an action's id for the step that only prepares the publication."""
@@ -36,13 +36,7 @@ def report(run: Run, said: Previous, tries: ClientTries) -> PhaseReport | None:
     if said.action_id and _is_known(run, said.action_id) and said.action_id != action.action_id:
         return None
     if said.action_id and said.action_id.removesuffix(PUSH) != action.action_id:
-        raise WrongAction(
-            say(
-                "client.client_reports.not_outstanding",
-                action_id=said.action_id,
-                outstanding=action.action_id,
-            )
-        )
+        raise WrongAction(f"{said.action_id} is not outstanding; what is: {action.action_id}.")
     match action:
         case SpawnAgent():
             return (
@@ -70,19 +64,15 @@ def _is_known(run: Run, name: str) -> bool:
 def _file_written(run: Run, action: WriteFile, said: Previous) -> PhaseReport | None:
     if said.error:
         if not said.action_id:
-            raise ActionUnnamed(say("client.client_reports.failure_leaves_no_trace"))
+            raise ActionUnnamed("A failure leaves nothing to see.")
         return _not_done(run, action, said.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
         if not said.action_id:
             return None
         raise NothingVisible(
-            say(
-                "client.client_reports.file_has_other_content",
-                relative=run.workspace.relative,
-                path=action.path,
-                action_id=action.action_id,
-            )
+            f"{run.workspace.relative}/{action.path} does not hold the content of"
+            f" {action.action_id}."
         )
     report = written(action, run)
     run.tell(report)
@@ -115,35 +105,33 @@ def _executed(run: Run, action: Exec, said: Previous) -> PhaseReport | None:
     if action.operation in {"prepare", "verify", "apply-held", "call-tools"}:
         # Our own process does these, whatever a client claims.
         return None
-    if not said.action_id:
-        raise ActionUnnamed(
-            say("client.client_reports.cannot_be_checked", action_id=action.action_id)
-        )
     label = run.pipeline.phase(action.phase).label
     if said.error:
         return _not_done(run, action, said.error)
-    if said.action_id.endswith(PUSH) or action.operation == "final-commit":
+    name = f"{action.action_id}{PUSH}" if said.setup_only else said.action_id
+    name = name or handed_out(run, action)
+    last = action.operation == "final-commit"
+    if name.endswith(PUSH) or last:
         if not is_pushed(run):
-            raise NothingVisible(
-                say("client.client_reports.branch_not_pushed", branch=run.state.branch)
-            )
-        last = action.operation == "final-commit" and not is_separate(run.state)
-        if said.action_id.endswith(PUSH) and not last:
+            raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
+        if name.endswith(PUSH) and (not last or is_separate(run.state)):
             return PhaseReport(
                 state_updated=False,
                 next_action_hint="setup_continue",
                 display_message=f"{label}: pushed",
             )
-    found = _URL.search(said.output)
-    if action.operation == "pull-request" and found is None:
+    opens = action.operation == "pull-request"
+    match = _URL.search(said.output) if opens else None
+    # A host that knows no ids knows no output either: then the address stays unknown.
+    if opens and match is None and said.action_id:
         raise NothingVisible(
-            say("client.client_reports.no_address_of_pull_request"),
-            hint=say("client.client_reports.pass_the_output"),
+            "A pull request has an address.",
+            hint="Pass to pipeline_next_action what the command printed, as previous_output.",
         )
-    url = found[0] if found is not None and action.operation == "pull-request" else ""
+    url = match[0] if match is not None else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"
     run.tell(publication(run, action, detail, url))
-    document = PULL_REQUEST if action.operation == "pull-request" else None
+    document = PULL_REQUEST if opens else None
     return PhaseReport(
         state_updated=True, artifact_written=document, display_message=f"{label}: {detail}"
     )

@@ -8,7 +8,6 @@ from forge_bot.errors import OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, read_kept
-from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen, Usage
 
@@ -71,6 +70,20 @@ def dispatched(run: Run, action: Action) -> Dispatch:
     return fresh
 
 
+def handed_out(run: Run, action: Action) -> str:
+    """Return the name of an action's step that was handed out last; that of the action if no part
+    of it was.
+    """
+    known = read_kept(run.places.home / _FILE, Dispatch)
+    name = known.action_id if known is not None else ""
+    return name if name.startswith(action.action_id) else action.action_id
+
+
+def note_step(run: Run, name: str) -> None:
+    """Note the step of a publication that is handed out."""
+    note(run, Dispatch(action_id=name, dirty={}, outputs={}))
+
+
 def note(run: Run, dispatch: Dispatch) -> None:
     """Store it beside the run's journal: it is about this machine's tree, no part of the record."""
     write_whole(run.places.home / _FILE, dispatch.model_dump_json())
@@ -104,8 +117,11 @@ def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> N
     wrong = [path for path in changed if path in tracked]
     if wrong:
         raise OutOfBounds(
-            say("client.client_tree.wrote_outside_its_document"),
-            hint=(say("client.client_tree.restore_these_files", wrong=" ".join(wrong[:_SHOWN]))),
+            "This phase writes its document only, but files outside the run's folder were changed.",
+            hint=(
+                f"git restore --staged --worktree {' '.join(wrong[:_SHOWN])}, or commit what is"
+                " yours elsewhere, and report again."
+            ),
             details=tuple(wrong[:_SHOWN]),
         )
 
@@ -115,8 +131,8 @@ def _check_names(changed: tuple[str, ...]) -> None:
     odd = [path for path in changed if path != path.encode("utf-8", "replace").decode()]
     if odd:
         raise OutOfBounds(
-            say("client.client_tree.names_are_not_utf8"),
-            hint=say("client.client_tree.rename_them"),
+            "Files were written whose names are no UTF-8.",
+            hint="Rename or delete them, and report again.",
             details=tuple(odd[:_SHOWN]),
         )
 

@@ -4,25 +4,16 @@ read, as a draft; and the effort that its labels, type and points tell.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-
-from pydantic import JsonValue
+from collections.abc import Mapping
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.github_api.issue import parse_issue_url
-from forge_bot.mcp_server.tool_schemas import ExternalContext, FetchNeeded, SourceType
+from forge_bot.mcp_server.tool_schemas import ExternalContext, FetchNeeded
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
-from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, Source
 
-# -- the source of a task
-# --------------------------------------------------------------------------------------------------
-
-# URL forms: https://docs.github.com/en/rest/issues, https://support.atlassian.com/jira
-# (`/browse/KEY-1`) and Linear's `/TEAM/issue/KEY-1[/title]`. A URL counts only as a whole; words
-# around it make the input text.
 HOSTS = "FORGE_BOT_GITHUB_HOSTS"
 """Variable with more hosts of GitHub Enterprise Server, separated by commas or blanks. GH_HOST
 counts too."""
@@ -32,48 +23,30 @@ _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _FOLDER = re.compile(
     rf"(?:\./|(?:~|[A-Za-z]:)?/(?:[^\n]*/)?)?{re.escape(SPECS)}/(?P<name>[^/\s]*)(?:/\S*)?"
 )
+# https://support.atlassian.com/jira
 _JIRA = re.compile(
     r"https://(?P<host>[a-z0-9][a-z0-9-]{0,62}\.atlassian\.net)/browse/"
     r"(?P<id>[A-Z][A-Z0-9_]{0,30}-[1-9]\d{0,9})/?(?:[?#]\S*)?",
     re.ASCII,
 )
-_LINEAR = re.compile(
-    r"https://linear\.app/(?P<org>[A-Za-z0-9_-]{1,80})/issue/"
-    r"(?P<id>[A-Za-z][A-Za-z0-9]{0,10}-[1-9]\d{0,9})(?:/[A-Za-z0-9._~%-]{0,300})?/?(?:[?#]\S*)?",
-    re.ASCII,
+_FIELDS = "external_context: title, body, labels, type, points"
+_READ = (
+    "fetch {tracker} issue fields before calling pipeline_init_with_context; pass them in {rest}"
 )
 
 
-class Origin(Frozen):
-    """The kind of an input; `problem` says why it cannot be used."""
-
-    type: SourceType = "text"
-    id: str = ""
-    url: str = ""
-    problem: str = ""
-
-    @property
-    def source(self) -> Source:
-        """Return the source in the form of the run's record."""
-        return Source(type=self.type, id=self.id, url=self.url)
-
-
-def origin_of(text: str, environ: Mapping[str, str] = os.environ) -> Origin:
-    """Return the origin of the whole input."""
+def source_of(text: str, environ: Mapping[str, str] = os.environ) -> Source | str:
+    """Return the source that the whole input names, or why the input cannot be used."""
     plain = text.strip()
     if run_named(plain):
-        return Origin(type="workspace")
+        return Source(type="workspace")
     if _URL.fullmatch(plain) is not None:
         return _of_url(plain, github_hosts(environ))
+    if not plain:
+        return "input is empty: say what is to be done"
     if len(re.sub(r"\W", "", plain)) < _SHORTEST:
-        return Origin(
-            problem=(
-                say("client.task_source.too_short", least=_SHORTEST)
-                if plain
-                else say("client.task_source.empty")
-            )
-        )
-    return Origin()
+        return f"input too short: minimum {_SHORTEST} characters required"
+    return Source()
 
 
 def run_named(text: str) -> str:
@@ -87,74 +60,46 @@ def run_named(text: str) -> str:
 def github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Hosts whose issue URLs count as GitHub's."""
     named = re.split(r"[\s,]+", f"{environ.get('GH_HOST', '')} {environ.get(HOSTS, '')}")
-    return tuple(dict.fromkeys(("github.com", *(host.lower() for host in named if host))))
+    return ("github.com", *(host.lower() for host in named if host))
 
 
-def _of_url(url: str, hosts: tuple[str, ...]) -> Origin:
+def _of_url(url: str, hosts: tuple[str, ...]) -> Source | str:
     if (issue := parse_issue_url(url, hosts)) is not None:
         clean = f"https://{issue.host}/{issue.owner}/{issue.repository}/issues/{issue.number}"
-        return Origin(type="github_issue", id=str(issue.number), url=clean)
+        return Source(type="github_issue", id=str(issue.number), url=clean)
     if (jira := _JIRA.fullmatch(url)) is not None:
-        return Origin(
+        return Source(
             type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}"
         )
-    if (linear := _LINEAR.fullmatch(url)) is not None:
-        key = linear["id"].upper()
-        return Origin(
-            type="linear_issue", id=key, url=f"https://linear.app/{linear['org']}/issue/{key}"
-        )
-    known = (
-        f"https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1,"
-        " https://linear.app/ORG/issue/KEY-1"
+    return (
+        "unrecognised URL: it is the whole address of no issue; those that are read:"
+        f" https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1. An"
+        f" issue of another tracker is passed to pipeline_init_with_context as {_FIELDS}"
     )
-    return Origin(problem=say("client.task_source.unrecognised_url", known=known))
 
 
-def fetch_needed(origin: Origin) -> FetchNeeded | None:
-    """Return the command for reading the issue; None where there is nothing to read. Built from the
-    parts of a matched URL, never from the input.
+def fetch_needed(source: Source) -> FetchNeeded | None:
+    """Return what has to be read before the next call; None where there is nothing to read. The
+    command is built from the parts of a matched URL, never from the input.
     """
-    match origin.type:
-        case "github_issue":
-            return FetchNeeded(
-                type="github",
-                fields=("labels", "title", "body"),
-                instruction=(
-                    "fetch github issue fields before calling pipeline_init_with_context; "
-                    "pass them in external_context as github_labels, github_title, github_body"
-                ),
-                command=("gh", "issue", "view", origin.url, "--json", "labels,title,body"),
-            )
-        case "jira_issue":
-            return FetchNeeded(
-                type="jira",
-                fields=("issue_type", "story_points", "summary", "description"),
-                instruction=(
-                    "fetch jira issue fields before calling pipeline_init_with_context, with a Jira"
-                    " tool or its REST API; pass them in external_context as jira_issue_type,"
-                    " jira_story_points, jira_summary, jira_description"
-                ),
-            )
-        case "linear_issue":
-            return FetchNeeded(
-                type="linear",
-                fields=("title", "description", "labels", "estimate"),
-                instruction=(
-                    "fetch linear issue fields before calling pipeline_init_with_context, with a"
-                    " Linear tool; pass them in external_context as linear_title,"
-                    " linear_description, linear_labels, linear_estimate"
-                ),
-            )
-        case "text" | "workspace":
-            return None
-
-
-_TRACKERS = {"github": "GitHub", "jira": "Jira", "linear": "Linear"}
-_EXPECTED = tuple(
-    f"{name}: "
-    + ", ".join(field for field in ExternalContext.model_fields if field.startswith(f"{start}_"))
-    for start, name in _TRACKERS.items()
-)
+    if source.type == "github_issue":
+        rest = "external_context as github_labels, github_title, github_body"
+        return FetchNeeded(
+            type="github",
+            fields=("labels", "title", "body"),
+            instruction=_READ.format(tracker="github", rest=rest),
+            command=("gh", "issue", "view", source.url, "--json", "labels,title,body"),
+        )
+    if source.type == "jira_issue":
+        rest = (
+            "external_context as jira_issue_type, jira_story_points, jira_summary, jira_description"
+        )
+        return FetchNeeded(
+            type="jira",
+            fields=("issue_type", "story_points", "summary", "description"),
+            instruction=_READ.format(tracker="jira", rest=rest),
+        )
+    return None
 
 
 class IssueContext(Frozen):
@@ -165,30 +110,27 @@ class IssueContext(Frozen):
 
 
 def issue_context(
-    text: str, origin: Origin, context: ExternalContext | None, flag: Effort | None
+    text: str, source: Source, context: ExternalContext | None, flag: Effort | None
 ) -> IssueContext:
     """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask,
     TaskTooLarge.
     """
-    if origin.type == "text" and context is not None and not text.strip():
+    issue = context or ExternalContext()
+    if source.type == "text":
+        draft = _of_words(text)
+    elif not issue.title.strip() and not (issue.body or "").strip():
+        needed = fetch_needed(source)
         raise ContextMissing(
-            say("client.issue_context.no_known_field"),
-            details=_EXPECTED,
+            f"What {source.url or 'the issue'} says is not known here.",
+            details=(needed.instruction if needed is not None else f"pass {_FIELDS}",),
         )
-    if origin.type == "text":
-        draft, kind, points = _of_words(text), "", None
     else:
-        if context is None:
-            raise _missing(origin)
-        title, body, labels, kind, points = _fields(origin.type, context)
-        if not title.strip() and not body.strip():
-            raise _missing(origin)
-        draft = draft_from(title, body, origin.source, labels, kind)
+        draft = draft_from(issue.title, issue.body or "", source, issue.label_names, issue.type)
     effort = guess_effort(
         flag=flag.value if flag is not None else None,
         labels=draft.labels,
-        issue_type=kind,
-        story_points=points,
+        issue_type=draft.issue_type,
+        story_points=issue.points if source.type != "text" else None,
         text=draft.words,
     )
     return IssueContext(draft=draft, effort=effort)
@@ -198,7 +140,8 @@ def _of_words(text: str) -> RequestDraft:
     try:
         return draft_from_words(text, token=None, api_url=None)
     except EmptyTask as error:
-        raise EmptyTask(error.message, hint=say("client.issue_context.pass_the_task")) from error
+        hint = f"Say in task_text what is to be done; for an issue, pass source_url and {_FIELDS}."
+        raise EmptyTask(error.message, hint=hint) from error
 
 
 def proposed(draft: RequestDraft) -> str:
@@ -221,87 +164,22 @@ def edited(ticket: IssueContext, body: str) -> IssueContext:
     )
 
 
-def told_origin(
+def source_told(
     source_url: str, source_id: str, text: str, context: ExternalContext | None
-) -> Origin:
+) -> Source:
     """The source the host tells: its URL decides, then the text if it is one, then the names of the
     fields. Raises BadArguments.
     """
-    for address in (
-        source_url,
-        text if text.strip().startswith("http") and " " not in text.strip() else "",
-    ):
-        if address:
-            origin = origin_of(address)
-            if origin.problem or origin.type in {"text", "workspace"}:
-                raise BadArguments(
-                    say(
-                        "client.issue_context.no_issue", address=address, problem=origin.problem
-                    ).strip()
-                )
-            return origin
-    if context is not None:
-        given = {
-            name.partition("_")[0]
-            for name, value in context.model_dump(exclude_defaults=True).items()
-            if value
-        }
-        types: dict[str, SourceType] = {
-            "github": "github_issue",
-            "jira": "jira_issue",
-            "linear": "linear_issue",
-        }
-        for name, kind in types.items():
-            if name in given:
-                return Origin(type=kind, id=source_id)
-    return Origin()
-
-
-def _missing(origin: Origin) -> ContextMissing:
-    needed = fetch_needed(origin)
-    details = (needed.instruction,) if needed is not None else ()
-    return ContextMissing(
-        say(
-            "client.issue_context.text_is_unknown",
-            url=origin.url or say("client.issue_context.issue"),
-        ),
-        details=details,
-    )
-
-
-def _fields(
-    kind: SourceType, context: ExternalContext
-) -> tuple[str, str, tuple[str, ...], str, float | None]:
-    match kind:
-        case "github_issue":
-            return (
-                context.github_title,
-                context.github_body or "",
-                _names(context.github_labels),
-                "",
-                None,
-            )
-        case "jira_issue":
-            return (
-                context.jira_summary,
-                context.jira_description or "",
-                (),
-                context.jira_issue_type,
-                context.jira_story_points,
-            )
-        case "linear_issue":
-            return (
-                context.linear_title,
-                context.linear_description or "",
-                _names(context.linear_labels),
-                "",
-                context.linear_estimate,
-            )
-        case "text" | "workspace":
-            return "", "", (), "", None
-
-
-def _names(labels: Sequence[str | dict[str, JsonValue]]) -> tuple[str, ...]:
-    """Labels by name, whether the host gives names or GitHub's objects."""
-    plain = (label if isinstance(label, str) else str(label.get("name", "")) for label in labels)
-    return tuple(label.strip() for label in plain if label.strip())
+    for address in (source_url, text.strip() if _URL.fullmatch(text.strip()) else ""):
+        if not address:
+            continue
+        source = source_of(address)
+        if isinstance(source, Source) and source.type not in {"text", "workspace"}:
+            return source
+        if context is not None and context.tracker == "issue":
+            return Source(type="issue", id=source_id, url=address)
+        problem = source if isinstance(source, str) else ""
+        raise BadArguments(f"{address!r} is the address of no issue. {problem}".strip())
+    if context is not None and (context.title.strip() or (context.body or "").strip()):
+        return Source(type=context.tracker, id=source_id)
+    return Source()

@@ -7,6 +7,7 @@ from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import (
     BadArguments,
     BadOption,
+    BranchExists,
     DirtyTree,
     ForgeError,
     NoStateHome,
@@ -16,19 +17,16 @@ from forge_bot.errors import (
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
-from forge_bot.mcp_server.client_runs.client_run import Turns
 from forge_bot.mcp_server.client_runs.client_tree import begun_here
-from forge_bot.mcp_server.client_runs.idempotency import begun_before, check_alone
 from forge_bot.mcp_server.client_runs.issue_context import (
     IssueContext,
-    Origin,
     edited,
     issue_context,
     proposed,
-    told_origin,
+    source_told,
 )
 from forge_bot.mcp_server.client_runs.render_question import choice_in_words
-from forge_bot.mcp_server.served_folders import ServedFolder
+from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
     Confirmation,
     Discussion,
@@ -63,11 +61,17 @@ from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen, RecordsPolicy, Tier
+from forge_bot.values import Effort, Frozen, RecordsPolicy, Source, Tier
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
 _REMEMBERED = 100
+_ASK = (
+    "Ask the person once: effort S, M or L; a new branch or the current one; the short name of the"
+    " workspace. Then call again with user_confirmation: effort, use_current_branch,"
+    " workspace_slug, and enriched_request_body, as it stands here or as the person edited it."
+)
+_PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
 
 
 class Call(Frozen):
@@ -83,60 +87,63 @@ class Call(Frozen):
     discussion_answers: str = ""
 
 
-class _Told(Frozen):
-    """The data of earlier calls for the same workspace, which a host need not repeat."""
+class _Task(Frozen):
+    """The data of this call and earlier ones for the same workspace, which a host need not
+    repeat.
+    """
 
-    origin: Origin = Origin()
+    source: Source = Source()
     context: ExternalContext | None = None
     text: str = ""
     flags: InitFlags = InitFlags()
+
+    def ticket(self, effort: Effort | None, text: str = "") -> IssueContext:
+        """The ticket with these words, and the effort of a person."""
+        return issue_context(text or self.text, self.source, self.context, effort)
 
 
 class Confirmations:
     """The calls before a run begins."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[str, str], _Told] = {}
-        self._turns = Turns()
+        self._tasks: dict[str, _Task] = {}
 
-    def answer(self, root: ServedFolder, call: Call) -> NeedsConfirmation | NeedsDiscussion | Ready:
+    def answer(
+        self, served: ServedRepository, call: Call
+    ) -> NeedsConfirmation | NeedsDiscussion | Ready:
         """Return the result of this call. Raises BadArguments for answers and a confirmation
         together, and what beginning raises.
         """
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
-                say("client.pipeline_init_with_context.answers_and_confirmation_together"),
-                hint=say("client.pipeline_init_with_context.send_answers_first"),
+                "discussion_answers and user_confirmation came together.",
+                hint="Send the answers first, and the confirmation in a call of its own.",
             )
-        told = self._remembered(root, call)
-        name = told.flags.pipeline or root.config.pipeline
-        pipeline = load_pipeline(name, root.repository.root)
+        task = self._remembered(call)
+        pipeline = load_pipeline(task.flags.pipeline or served.config.pipeline, served.path)
         if call.user_confirmation is not None:
-            # One after the other: a call that comes again while the first is still at work is to
-            # find its run.
-            with self._turns.turn(str(root.path)):
-                return _begun(root, pipeline, told, call.user_confirmation)
-        ticket = issue_context(told.text, told.origin, told.context, told.flags.effort_override)
-        discussing = told.flags.discuss and not told.flags.auto and told.origin.type == "text"
-        if discussing and _ANSWERS not in told.text:
+            return _begun(served, pipeline, task, call.user_confirmation)
+        ticket = task.ticket(task.flags.effort_override)
+        discussing = task.flags.discuss and not task.flags.auto and task.source.type == "text"
+        if discussing and _ANSWERS not in task.text:
             return NeedsDiscussion(
                 needs_discussion=Discussion(questions=discussion_questions(), message=_PLEASE)
             )
-        return _asked(root, pipeline, ticket, told)
+        return _asked(served, pipeline, ticket, task)
 
-    def _remembered(self, root: ServedFolder, call: Call) -> _Told:
-        key = (str(root.path), call.workspace)
-        before = self._told.get(key, _Told())
-        context = call.external_context or before.context
-        text = _text(call, before.text)
-        given = told_origin(call.source_url, call.source_id, call.task_text, call.external_context)
-        origin = given if given.type != "text" else before.origin
-        flags = call.flags if "flags" in call.model_fields_set else before.flags
-        told = _Told(origin=origin, context=context, text=text, flags=flags)
-        while len(self._told) >= _REMEMBERED:
-            self._told.pop(next(iter(self._told)))
-        self._told[key] = told
-        return told
+    def _remembered(self, call: Call) -> _Task:
+        before = self._tasks.get(call.workspace, _Task())
+        source = source_told(call.source_url, call.source_id, call.task_text, call.external_context)
+        task = _Task(
+            source=source if source.type != "text" else before.source,
+            context=call.external_context or before.context,
+            text=_text(call, before.text),
+            flags=call.flags if "flags" in call.model_fields_set else before.flags,
+        )
+        while len(self._tasks) >= _REMEMBERED:
+            self._tasks.pop(next(iter(self._tasks)))
+        self._tasks[call.workspace] = task
+        return task
 
 
 def _text(call: Call, before: str) -> str:
@@ -155,88 +162,68 @@ def _text(call: Call, before: str) -> str:
     return before if discussed or not given else call.task_text
 
 
-_PUT = (
-    "Ask the person once: effort S, M or L; a new branch or the current one; the short name of the"
-    " workspace. Then call again with user_confirmation: effort, use_current_branch,"
-    " workspace_slug, and enriched_request_body, as it stands here or as the person edited it."
-)
-_PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
-
-
 def _asked(
-    root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told
+    served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, task: _Task
 ) -> NeedsConfirmation:
     """Return the question before a run begins, with what such a run will probably take."""
-    proposal = _proposal(root, pipeline, ticket, told)
-    found = _estimated(root, pipeline, ticket.effort.effort, auto=told.flags.auto)
-    limit = at_most(found, _budget(root, told)) if found is not None else ""
-    expected = (
-        (f"Expected: {in_words(found)} ({found.rests_on}){limit}.",) if found is not None else ()
-    )
-    sentences = (
-        f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).',
-        *expected,
-        *_to_say(root, ticket),
-    )
-    title = ticket.draft.title.strip()
+    proposal = _proposal(served, pipeline, ticket, task)
+    expected = _estimated(served, pipeline, ticket.effort.effort, auto=task.flags.auto)
+    sentences = [f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).']
+    if expected is not None:
+        limit = at_most(expected, _budget(served, task))
+        sentences.append(f"Expected: {in_words(expected)} ({expected.rests_on}){limit}.")
+    sentences += [
+        f"The words name the run {SPECS}/{info.name}, which exists:"
+        f" pipeline_init({SPECS}/{info.name}) goes on with it."
+        for info in named_in(served.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
+    ]
+    title = " ".join(ticket.draft.title.split())
     return NeedsConfirmation(
         needs_user_confirmation=proposal.replace(message=" ".join((*sentences, proposal.message))),
-        estimate=found.model_dump(mode="json", by_alias=False) if found is not None else None,
-        question="\n\n".join(
-            (f"**{' '.join(title.split())}**", *sentences, choice_in_words(proposal))
-        ),
+        estimate=expected.model_dump(mode="json", by_alias=False) if expected is not None else None,
+        question="\n\n".join((f"**{title}**", *sentences, choice_in_words(proposal))),
     )
 
 
 def _estimated(
-    root: ServedFolder, pipeline: Pipeline, effort: Effort, *, auto: bool
+    served: ServedRepository, pipeline: Pipeline, effort: Effort, *, auto: bool
 ) -> Estimate | None:
     """Return the expected cost of a run of the effort with the configured models; None if there is
     no basis for an estimate.
     """
     if not pipeline.speaking:
         return None
-    models = {tier: root.config.model_for(tier) for tier in Tier}
+    models = {tier: served.config.model_for(tier) for tier in Tier}
+    repository = served.repository
     try:
-        return estimate(
-            root.repository, root.repository.commit_id("HEAD"), pipeline, effort, models, auto=auto
-        )
+        head = repository.commit_id("HEAD")
+        return estimate(repository, head, pipeline, effort, models, auto=auto)
     except ForgeError:
         return None
 
 
-def _to_say(root: ServedFolder, ticket: IssueContext) -> tuple[str, ...]:
-    """Return what a person should know first: runs that the words name."""
-    named = named_in(root.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
-    return tuple(
-        say("client.pipeline_init_with_context.names_a_run", run=f"{SPECS}/{info.name}")
-        for info in named
-    )
-
-
 def _proposal(
-    root: ServedFolder, pipeline: Pipeline, ticket: IssueContext, told: _Told
+    served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, task: _Task
 ) -> Proposal:
-    branch = checked_out(root.repository) or told.flags.current_branch or ""
-    guess = ticket.effort
+    branch = checked_out(served.repository) or task.flags.current_branch or ""
     labels = {phase.id: phase.label for phase in pipeline.phases}
     options = {
         effort: EffortOption(
             skipped_phases=tuple(
                 SkippedPhase(phase_id=phase, label=labels[phase])
-                for phase in pipeline.skipped(effort, auto=told.flags.auto)
+                for phase in pipeline.skipped(effort, auto=task.flags.auto)
             ),
-            recommended=effort is guess.effort,
+            recommended=effort is ticket.effort.effort,
         )
         for effort in Effort
     }
     return Proposal(
-        detected_effort=guess.effort,
+        detected_effort=ticket.effort.effort,
         effort_options=options,
         current_branch=branch,
-        is_main_branch=branch in _MAIN or branch == root.repository.default_branch(),
+        is_main_branch=branch in _MAIN or branch == served.repository.default_branch(),
         enriched_request_body=proposed(ticket.draft),
-        message=_PUT,
+        message=_ASK,
     )
 
 
@@ -244,30 +231,28 @@ def _proposal(
 # --------------------------------------------------------------------------------------------------
 
 
-def _begun(root: ServedFolder, pipeline: Pipeline, told: _Told, chosen: Confirmation) -> Ready:
-    beginning = _beginning(root, told, chosen)
-    info = begun_before(root, beginning)
-    if info is None:
-        _check_tree(root, beginning.plan)
-        rules_at(root.repository, root.repository.head().commit)
-        if pipeline.steps is not None:
-            draft = beginning.draft
-            inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
-        else:
-            head = root.repository.head().commit
-            check_testable(profile_at(root.repository, head, root.config), root.config)
-        info = create_run(root.repository, beginning, pipeline, external_worktree=True, note=_note)
+def _begun(
+    served: ServedRepository, pipeline: Pipeline, task: _Task, chosen: Confirmation
+) -> Ready:
+    beginning, repository = _beginning(served, task, chosen), served.repository
+    _check_tree(served, beginning.plan)
+    head = repository.head().commit
+    rules_at(repository, head)
+    if pipeline.steps is not None:
+        inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
+    else:
+        check_testable(profile_at(repository, head, served.config), served.config)
+    info = create_run(repository, beginning, pipeline, external_worktree=True, note=_note)
     effort = beginning.plan.effort
+    request = raw_file(repository, info, "request.md") or b""
     return Ready(
         workspace=f"{SPECS}/{info.name}",
         effort=effort,
         flow_template=pipeline.flows[effort],
-        skipped_phases=pipeline.skipped(effort, auto=told.flags.auto),
-        request_md_content=(raw_file(root.repository, info, "request.md") or b"").decode(
-            "utf-8", "replace"
-        ),
+        skipped_phases=pipeline.skipped(effort, auto=task.flags.auto),
+        request_md_content=request.decode("utf-8", "replace"),
         branch=info.branch,
-        create_branch=not root.repository.branch_exists(info.branch),
+        create_branch=not repository.branch_exists(info.branch),
     )
 
 
@@ -276,66 +261,48 @@ def _note(places: RunPaths) -> None:
     try:
         begun_here(places)
     except WriteFailed as error:
-        raise NoStateHome(
-            say(
-                "client.pipeline_init_with_context.state_home_not_writable",
-                home=places.home,
-                message=error.message,
-            )
-        ) from error
+        raise NoStateHome(f"{places.home} cannot be written to. {error.message}") from error
 
 
-def _beginning(root: ServedFolder, told: _Told, chosen: Confirmation) -> NewRun:
+def _beginning(served: ServedRepository, task: _Task, chosen: Confirmation) -> NewRun:
     enriched = chosen.enriched_request_body.strip()
-    if told.origin.type == "text":
-        ticket = issue_context(enriched or told.text, told.origin, told.context, chosen.effort)
+    if task.source.type == "text":
+        ticket = task.ticket(chosen.effort, enriched)
     else:
-        ticket = edited(
-            issue_context(told.text, told.origin, told.context, chosen.effort), enriched
-        )
-    flags = told.flags
+        ticket = edited(task.ticket(chosen.effort), enriched)
+    flags = task.flags
+    separate = served.config.records is RecordsPolicy.SEPARATE and not chosen.use_current_branch
     return NewRun(
         draft=ticket.draft,
-        plan=_planned(root, ticket, chosen, told),
+        plan=_planned(served, ticket, chosen, task),
         flags=RunFlags(
             auto=flags.auto,
             skip_pr=flags.skip_pr,
             debug=flags.debug,
             discuss=flags.discuss,
             batch=flags.batch,
-            scope=scope_folder(root.repository, flags.scope),
+            scope=scope_folder(served.repository, flags.scope),
         ),
-        budget=_budget(root, told),
+        budget=_budget(served, task),
         by=local_user(),
         # In the client's own branch there is no other place for the record.
-        records=None if chosen.use_current_branch else _apart(root),
+        records=RecordsPolicy.SEPARATE if separate else None,
     )
 
 
-def _budget(root: ServedFolder, told: _Told) -> Amount:
-    return Amount(told.flags.budget, told.flags.budget_tokens) or root.config.amount
-
-
-def _apart(root: ServedFolder) -> RecordsPolicy | None:
-    separate = root.config.records is RecordsPolicy.SEPARATE
-    return RecordsPolicy.SEPARATE if separate else None
+def _budget(served: ServedRepository, task: _Task) -> Amount:
+    return Amount(task.flags.budget, task.flags.budget_tokens) or served.config.amount
 
 
 def _planned(
-    root: ServedFolder, ticket: IssueContext, chosen: Confirmation, told: _Told
+    served: ServedRepository, ticket: IssueContext, chosen: Confirmation, task: _Task
 ) -> RunPlan:
-    guessed = (
-        issue_context(told.text, told.origin, told.context, told.flags.effort_override).effort
-        if told.text or told.context
-        else None
-    )
-    reason = (
-        guessed.reason
-        if guessed is not None and guessed.effort is chosen.effort
-        else say("runs.effort.confirmed")
-    )
+    reason = say("runs.effort.confirmed")
+    if task.text or task.context:
+        guess = task.ticket(task.flags.effort_override).effort
+        reason = guess.reason if guess.effort is chosen.effort else reason
     plan = plan_for(
-        root.repository,
+        served.repository,
         ticket.draft,
         effort=chosen.effort.value,
         name=chosen.workspace_slug.strip() or None,
@@ -346,40 +313,51 @@ def _planned(
     return plan.replace(effort_reason=reason)
 
 
-def _check_tree(root: ServedFolder, plan: RunPlan) -> None:
+def _check_tree(served: ServedRepository, plan: RunPlan) -> None:
     """Refuse a tree in which a run would fail.
 
     Raises NoCommits, DetachedHead, NotReady, BadOption, BadSigningKey, BranchExists, DirtyTree.
     """
-    subject = CheckSubject(root.repository, root.config, RunIntent(here=plan.here))
+    subject = CheckSubject(served.repository, served.config, RunIntent(here=plan.here))
     CheckReport(results=tuple(signing(subject))).require()
-    branch = root.repository.head().branch
-    if (operation := under_way(root.path)) is not None:
+    branch = served.repository.head().branch
+    if (operation := under_way(served.path)) is not None:
         raise NotReady(
-            say(
-                "client.pipeline_init_with_context.operation_in_progress",
-                name=operation.name,
-                path=root.path,
-            ),
+            f"A {operation.name} is under way in {served.path}; commits of a run would get into"
+            " it.",
             hint=operation.way_out,
         )
-    if plan.here and branch == root.repository.default_branch():
-        raise BadOption(
-            say(
-                "client.pipeline_init_with_context.would_write_to_a_protected_branch", branch=branch
-            ),
-            hint=(say("client.pipeline_init_with_context.use_another_branch")),
-        )
     if plan.here:
-        check_alone(root, branch)
+        _check_branch(served, branch)
     dirty = [
         change.path
-        for change in Tree(root.path).status()
+        for change in Tree(served.path).status()
         if not change.path.startswith(f"{SPECS}/")
     ]
     if dirty:
         raise DirtyTree(
-            say("client.pipeline_init_with_context.work_tree_has_uncommitted_changes"),
-            hint=say("client.pipeline_init_with_context.commit_or_stash_them"),
+            "The work tree has uncommitted changes, which would be mixed with the run's.",
+            hint="Commit or stash them (git stash -u), and confirm again.",
             details=tuple(dirty[:10]),
         )
+
+
+def _check_branch(served: ServedRepository, branch: str) -> None:
+    """Refuse to put a run on the default branch, or on that of another run."""
+    if branch == served.repository.default_branch():
+        raise BadOption(
+            f"use_current_branch would write to {branch}.",
+            hint=(
+                "Leave use_current_branch out, and a branch is made; or git switch -c NAME first,"
+                " and confirm again."
+            ),
+        )
+    for info in served.runs():
+        if info.branch == branch and not info.ended and not info.remote:
+            raise BranchExists(
+                f"The run {SPECS}/{info.name} is under way on {branch}.",
+                hint=(
+                    f"Go on with it: pipeline_init({SPECS}/{info.name}); or leave"
+                    " use_current_branch out, for a branch of its own."
+                ),
+            )

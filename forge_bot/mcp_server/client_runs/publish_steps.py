@@ -48,11 +48,11 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     written = pull_request_text(run, offered)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
     if not offered.branch:
-        said = say("client.publish_steps.no_pull_request", said=offered.said)
+        said = f"there is no pull request: {offered.said}"
         return publication(run, action, said)
     if run.repository.remote_url() is None:
         return publication(
-            run, action, say("client.publish_steps.no_remote", document=PULL_REQUEST)
+            run, action, f"there is no remote to open a pull request at; its text is {PULL_REQUEST}"
         )
     if not is_pushed(run):
         return _push(run)
@@ -84,7 +84,9 @@ def is_pushed(run: Run) -> bool:
 def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
     source = run.state.source
     if run.state.flags.skip_pr:
-        return publication(run, action, say("client.publish_steps.not_posted", url=source.url))
+        return publication(
+            run, action, f"the result was not posted to {source.url}: the run was begun with --nopr"
+        )
     if can_be_posted(run.pipeline, run.state):
         if not may_post(run.pipeline, run.state):
             return PublicationAsked(
@@ -92,7 +94,7 @@ def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
             )
         return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
     path = f"{run.workspace.relative}/{run.pipeline.summary}"
-    by_hand = say("client.publish_steps.post_by_hand", url=source.url, path=path)
+    by_hand = f"the result was not posted to {source.url}: post {path} there by hand"
     return publication(run, action, by_hand)
 
 

@@ -1,7 +1,6 @@
 """An open question in words for a person, and as the component that faces render."""
 
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -16,15 +15,10 @@ from forge_bot.mcp_server.tool_schemas import (
     UIComponent,
 )
 from forge_bot.prompts import escape
-from forge_bot.prompts.active_markdown import open_fence
-from forge_bot.prompts.escape import show_source
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_text import first_screen
 from forge_bot.sentences import say
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 LONGEST = 24_000
 """Characters of a question in words, a few more when code has to be closed. No client is known that
@@ -47,64 +41,64 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
 
     A document that does not fit is cut at its end. The cut names the place of the whole document.
     """
-    first, last = _about(asked), list[str]()
-    room = LONGEST - sum(len(part) + 2 for part in first)
+    parts, documents = _about(asked), asked.data.documents
+    room = LONGEST - sum(len(part) + 2 for part in parts)
+    difference: list[str] = []
     if asked.data.difference:
         shown = beginning(asked.data.difference, room // 3)
-        more = f"\n\n_{say('client.difference_is_cut')}_" if shown != asked.data.difference else ""
-        last.append(f"**{say('question.what_changed')}**\n\n{patch(shown)}{more}")
-        room -= len(last[-1])
-    documents = asked.data.documents
+        difference = [f"**{say('question.what_changed')}**\n\n{escape.show_source(shown, 'diff')}"]
+        if shown != asked.data.difference:
+            difference.append(
+                "_This difference is cut; the documents below are the version that counts._"
+            )
+        room -= len("\n\n".join(difference))
     sizes = shares(
         [len(document.text) for document in documents],
         max(room - 300 * len(documents), _FEWEST * len(documents)),
     )
-    papers = [
-        _paper(document, size, run, workspace)
-        for document, size in zip(documents, sizes, strict=True)
-    ]
-    cut = tuple(
-        document.name
-        for document, size in zip(documents, sizes, strict=True)
-        if size < len(document.text)
-    )
-    return Presented("\n\n".join([*first, *_warned(cut, workspace), *last, *papers]), cut)
+    pairs = list(zip(documents, sizes, strict=True))
+    cut = tuple(document.name for document, size in pairs if size < len(document.text))
+    if cut:
+        names = ", ".join(f"{workspace}/{name}" for name in cut)
+        parts.append(
+            f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval"
+            " counts for the whole. Read it there first."
+        )
+    papers = [_paper(document, size, run, workspace) for document, size in pairs]
+    return Presented("\n\n".join([*parts, *difference, *papers]), cut)
 
 
 def _about(asked: Question) -> list[str]:
     """Return the subject, the first screen, the version it is bound to, and the meaning of the
     answers.
     """
-    parts = [f"## {asked.title}", *(settled(line) for line in asked.data.decision)]
-    if screen := first_screen(asked, approach=False):
-        parts.append(screen)
-    if asked.data.digest:
-        parts.append(say("client.version", digest=asked.data.digest[:12]))
-    return [*parts, "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions)]
-
-
-def _warned(cut: tuple[str, ...], workspace: str) -> list[str]:
-    if not cut:
-        return []
-    names = ", ".join(f"{workspace}/{name}" for name in cut)
-    return [say("client.not_all_is_shown", names=names)]
+    parts = [
+        f"## {asked.title}",
+        *(escape.document(line).text for line in asked.data.decision),
+        first_screen(asked, approach=False),
+    ]
+    if digest := asked.data.digest:
+        parts.append(f"Version: `{digest[:12]}`. An answer counts for this version only.")
+    parts.append("\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions))
+    return [part for part in parts if part]
 
 
 def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     shown = beginning(document.text, size)
-    body = (
-        patch(shown)
-        if document.name.endswith(".patch")
-        else show_source(shown)
-        if document.hidden
-        else settled(shown)
-    )
+    if document.name.endswith(".patch"):
+        body = escape.show_source(shown, "diff")
+    elif document.hidden or what_is_hidden(shown):
+        body = escape.show_source(shown)
+    else:
+        body = escape.document(shown).text
     path = f"{workspace}/{document.name}"
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"
     address = f"forge://run/{run}/artifact/{document.name}"
-    cut_here = say("client.cut_here", count=len(shown), path=path, address=address)
-    return f"### {say('client.only_its_beginning', path=path)}\n\n{body}\n\n**[{cut_here}]**"
+    return (
+        f"### {path} (only its beginning)\n\n{body}\n\n**[… cut here after {len(shown):,}"
+        f" characters: the whole of it is {path} in the work tree, or {address}]**"
+    )
 
 
 def component(asked: Question) -> dict[str, JsonValue]:
@@ -146,18 +140,15 @@ def choice_in_words(proposal: Proposal) -> str:
     lines = [
         f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()
     ]
-    here = (
-        say("client.branch_is_checked_out", branch=proposal.current_branch)
-        if proposal.current_branch
-        else say("client.no_branch_is_checked_out")
-    )
+    branch = proposal.current_branch
+    here = f"The branch `{branch}` is checked out." if branch else "No branch is checked out."
     return "\n".join((*lines, "", here))
 
 
 def _left_out(option: EffortOption) -> str:
     names = ", ".join(phase.label for phase in option.skipped_phases)
-    effect = say("client.all_phases_but", names=names) if names else say("client.all_phases")
-    return say("client.recommended", effect=effect) if option.recommended else effect
+    effect = f"all phases but {names}" if names else "all phases"
+    return f"{effect}; recommended" if option.recommended else effect
 
 
 def _choice(proposal: Proposal) -> dict[str, JsonValue]:
@@ -170,86 +161,19 @@ def _choice(proposal: Proposal) -> dict[str, JsonValue]:
         for effort, option in proposal.effort_options.items()
     )
     return UIComponent(
-        kind="confirmation", title=say("client.effort_and_branch"), data=data, actions=actions
+        kind="confirmation", title="Effort and branch", data=data, actions=actions
     ).shown
 
 
 def _form(discussion: Discussion) -> dict[str, JsonValue]:
     data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
-    return UIComponent(kind="input", title=say("client.before_it_begins"), data=data).shown
-
-
-_BELOW = 3
-"""Levels that headings go down: the page's own heading of a document is on this one."""
-
-_LOWEST = 6
-_AFTER = "\n\n</details>\n"
-_ATX = re.compile(r"(?P<blank> {0,3})#{1,6}")
-
-
-def settled(markdown: str) -> str:
-    """The Markdown with its headings below ours and its code closed.
-
-    What would be hidden when it is rendered, or would hide what follows, is shown as code from
-    beginning to end.
-    """
-    if what_is_hidden(markdown):
-        return escape.show_source(markdown)
-    text = markdown.replace("\r\n", "\n").strip("\n")
-    if mark := open_fence(text):
-        text = f"{text}\n{mark}"
-    tokens = _parsed(f"{text}{_AFTER}")
-    # What comes after must be read as a part of its own, of the page itself.
-    if (
-        not tokens
-        or tokens[-1].content.strip() != _AFTER.strip()
-        or tokens[-1].level
-        or any(_hides(token) for token in tokens[:-1])
-    ):
-        return escape.fenced(markdown)
-    return _lowered(text, tokens)
-
-
-def patch(text: str) -> str:
-    """A difference as code."""
-    return escape.show_source(text, "diff")
+    return UIComponent(kind="input", title="Before it begins", data=data).shown
 
 
 def beginning(text: str, longest: int) -> str:
     """Return the text, or whole lines of its beginning; part of a line if that is too long."""
     if len(text) <= longest:
         return text
-    kept = text[: max(longest, 0)]
-    whole = kept[: kept.rfind("\n") + 1]
-    return whole if len(whole) > longest // 2 else kept
-
-
-def _parsed(text: str) -> "list[Token]":
-    from markdown_it import MarkdownIt  # needed for questions only
-
-    return (
-        MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"]).parse(text)
-    )
-
-
-def _hides(token: "Token") -> bool:
-    inner = token.children or ()
-    return token.type == "html_block" or any(
-        each.type == "html_inline" and each.content.startswith("<!--") for each in inner
-    )
-
-
-def _lowered(text: str, tokens: "list[Token]") -> str:
-    """Return the text with its top-level headings lowered."""
-    lines = text.split("\n")
-    for token in reversed(tokens):
-        if token.type != "heading_open" or token.level or token.map is None:
-            continue
-        first, after = token.map
-        marks = "#" * min(int(token.tag[1:]) + _BELOW, _LOWEST)
-        if token.markup.startswith("#"):
-            lines[first] = _ATX.sub(rf"\g<blank>{marks}", lines[first], count=1)
-        else:
-            words = " ".join(line.strip() for line in lines[first : after - 1])
-            lines[first:after] = [f"{marks} {words}"]
-    return "\n".join(lines)
+    start = text[: max(longest, 0)]
+    whole = start[: start.rfind("\n") + 1]
+    return whole if len(whole) > longest // 2 else start

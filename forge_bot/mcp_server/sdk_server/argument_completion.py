@@ -1,5 +1,7 @@
 """Completion of names in addresses of resources and in arguments of prompts."""
 
+from typing import TYPE_CHECKING
+
 from mcp.types import (
     Completion,
     CompletionArgument,
@@ -9,12 +11,14 @@ from mcp.types import (
 )
 
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.mcp_server.service_calls import LazyService, in_thread
+
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.service import Service
 
 _MOST = 100
 
 
-def add_completion(server: ForgeServer, service: LazyService) -> None:
+def add_completion(server: ForgeServer) -> None:
     """Serve completion/complete."""
 
     @server.completion()
@@ -24,40 +28,25 @@ def add_completion(server: ForgeServer, service: LazyService) -> None:
         context: CompletionContext | None,
     ) -> Completion | None:
         given = (context.arguments or {}) if context is not None else {}
-        address = ref.uri if isinstance(ref, ResourceTemplateReference) else ref.name
+        of_pipelines = isinstance(ref, ResourceTemplateReference) and "pipeline" in ref.uri
+
+        def known(service: "Service") -> list[str]:
+            match argument.name:
+                case "run":
+                    return [info.name for info in service.served.runs()]
+                case "name":
+                    artifacts = service.queries.snapshot(given.get("run", "")).state.artifacts
+                    return list(dict.fromkeys(("request.md", *artifacts)))
+                case "id":
+                    return service.queries.pipelines() if of_pipelines else [service.served.id]
+                case "project_path":
+                    return [str(service.served.path)]
+                case _:
+                    return []
+
         try:
-            known = await in_thread(lambda: _known(service, address, argument.name, given))
+            names = await server.ask(known)
         except Exception:  # noqa: BLE001 - whoever types a name needs no error, and no words of one
-            known = []
-        fitting = [name for name in known if name.startswith(argument.value)]
+            names = []
+        fitting = [name for name in names if name.startswith(argument.value)]
         return Completion(values=fitting[:_MOST], total=len(fitting), has_more=len(fitting) > _MOST)
-
-
-def _known(service: LazyService, address: str, argument: str, given: dict[str, str]) -> list[str]:
-    looking = service().looking
-    match argument:
-        case "run":
-            return list(
-                dict.fromkeys(
-                    location.info.name for location in service().roots.runs(service().roots.all)
-                )
-            )
-        case "name":
-            return [
-                "request.md",
-                *(
-                    name
-                    for name in looking.reading(given.get("run", "")).state.artifacts
-                    if name != "request.md"
-                ),
-            ]
-        case "id":
-            return (
-                list(looking.pipelines())
-                if address.startswith("forge://pipeline/")
-                else [root.id for root in service().roots.all]
-            )
-        case "project_path":
-            return [str(root.path) for root in service().roots.all]
-        case _:
-            return []

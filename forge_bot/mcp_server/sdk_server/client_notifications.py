@@ -12,10 +12,12 @@ from mcp.server.mcpserver import Context
 from mcp.server.session import ServerSession
 from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
+from forge_bot.mcp_server.tool_results import state_address
+
 if TYPE_CHECKING:
+    from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
     from forge_bot.runs.notifications import Notice
 
-_PARTS = ("state", "log", "artifacts")
 _MOST = 1_000
 
 
@@ -59,8 +61,8 @@ class Listeners:
     ) -> EmptyResult:
         """Serve resources/unsubscribe."""
         known = self._sessions.pop(params.uri, [])
-        if kept := [each for each in known if not _same(each, ctx.session)]:
-            self._sessions[params.uri] = kept
+        if others := [each for each in known if not _same(each, ctx.session)]:
+            self._sessions[params.uri] = others
         return EmptyResult()
 
     async def tell(self, uri: str) -> None:
@@ -83,19 +85,25 @@ def _same(one: ServerSession, other: ServerSession) -> bool:
 
 
 async def announce(
-    ctx: Context[Any, Any], listeners: Listeners, workspace: str, *, fresh: bool = False
+    server: "ForgeServer", ctx: Context[Any, Any], workspace: str, *, fresh: bool = False
 ) -> None:
     """Notify clients that a run has changed, or with `fresh` that there is a new one. A client that
     cannot be reached is no error.
     """
-    run = workspace.rstrip("/").rpartition("/")[2]
-    for uri in (f"forge://run/{run}/{part}" for part in _PARTS):
-        await listeners.tell(uri)
-        await ctx.notify_resource_updated(uri)
+    uri = state_address(workspace)
+    await server.listeners.tell(uri)
+    await ctx.notify_resource_updated(uri)
     if fresh:
         await ctx.notify_resources_changed()
         with contextlib.suppress(Exception):
             await ctx.session.send_resource_list_changed()
+
+
+def client_name(ctx: Context[Any, Any]) -> str:
+    """Return the client's name for itself; it may say anything."""
+    params = ctx.session.client_params
+    name = params.client_info.name if params is not None else ""
+    return "".join(sign for sign in name if sign.isprintable())[:60]
 
 
 def _progress_words(notice: "Notice") -> str:

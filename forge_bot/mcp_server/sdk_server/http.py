@@ -15,7 +15,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge_bot.errors import PortTaken
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.sentences import say
 
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
@@ -82,23 +81,18 @@ def application(server: ForgeServer, token: str, port: int) -> ASGIApp:
     )
 
 
-def door(port: int) -> socket.socket:
+def open_port(port: int) -> socket.socket:
     """The socket of a port of this machine. Raises PortTaken."""
     try:
         return socket.create_server((LOOPBACK, port))
     except OSError as error:
         raise PortTaken(
-            say(
-                "client.http.nothing_can_be_served",
-                loopback=LOOPBACK,
-                port=port,
-                strerror=os.strerror(error.errno or 0),
-            )
+            f"Nothing can be served at {LOOPBACK}:{port}: {os.strerror(error.errno or 0)}."
         ) from error
 
 
 def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:
-    """Serve at a door until the process is stopped."""
+    """Serve at a port until the process is stopped."""
     config = uvicorn.Config(
         application(server, token, opened.getsockname()[1]),
         log_level="warning",
@@ -106,4 +100,4 @@ def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:
         server_header=False,
         ws="none",
     )
-    _Server(config, server.service.close).run(sockets=[opened])
+    _Server(config, server.close).run(sockets=[opened])

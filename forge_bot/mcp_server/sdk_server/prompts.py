@@ -1,7 +1,7 @@
 """The prompts. They define the limits of a session with forge-bot, not its steps."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp import MCPError
 from mcp.server.mcpserver import Context
@@ -13,11 +13,18 @@ from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer, problems_of
 from forge_bot.mcp_server.sdk_server.resource_handlers import MARKDOWN
 from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy, changes
-from forge_bot.mcp_server.service_calls import LazyService, in_thread
 from forge_bot.mcp_server.tool_results import in_words, sendable
 
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.service import Service
+
+_ABOUT_START = (
+    "The contract of a session in the project, with the project's context. dry_run=true hides what"
+    " changes something."
+)
+_ABOUT_AUDIT = "The contract of a session that only looks at the project and its runs."
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error."
-_NOT_KEPT = (
+_NO_SESSION = (
     " This connection has no session, so the server keeps none of it: give response_tier with each"
     " call."
 )
@@ -33,18 +40,18 @@ _START = (
 _AUDIT = (
     "Contract of this session: {contract} Nothing is begun, answered, sent back or ended."
     f"\n{_CHANNELS}\nWhat is audited is {{project}}. Its code: forge_graph scan and verify;"
-    " forge://pipeline/audit has the steps, and keeps what is found after a person's yes. Its runs:"
-    " whether each decision was a person's and for which version (state, decisions), whether"
-    " reviews found what later failed, whether the verification rests on commands that ran.\nState"
-    " and log of a run are the record; its documents are claims. The phases and what each must"
-    " contain: forge://pipeline/{pipeline}."
+    " forge://pipeline/audit has the steps, and keeps what is found after a person's yes. Its runs"
+    " (run_list): whether each decision was a person's and for which version (state, decisions),"
+    " whether reviews found what later failed, whether the verification rests on commands that"
+    " ran.\nThe state of a run, with its log, is the record; its documents are claims. The phases"
+    " and what each must contain: forge://pipeline/{pipeline}."
 )
 
 
-def add_prompts(server: ForgeServer, service: LazyService) -> None:
+def add_prompts(server: ForgeServer) -> None:
     """The two prompts."""
 
-    @server.prompt(name="forge/start", title="Work with forge-bot")
+    @server.prompt(name="forge/start", title="Work with forge-bot", description=_ABOUT_START)
     async def start(
         ctx: Context[Any, Any],
         project_path: str = "",
@@ -52,69 +59,64 @@ def add_prompts(server: ForgeServer, service: LazyService) -> None:
         dry_run: str = "",
         debug: str = "",
     ) -> list[Message]:
-        """The contract of a session in a project, with the project's context; without a path in the
-        first that is served. dry_run=true hides what changes something.
-        """
-        root, text, pipeline = await _asked(service, project_path)
+        project, text, pipeline = await _asked(server, project_path)
         wanted = {"response_tier": response_tier, "dry_run": dry_run, "debug": debug}
-        said = await _contract(server, ctx, wanted)
+        contract = await _declare(server, ctx, wanted)
         context = TextResourceContents(
-            uri=f"forge://project/{root}/context", mime_type=MARKDOWN, text=text
+            uri=f"forge://project/{project}/context", mime_type=MARKDOWN, text=text
         )
         # The words come first: there are clients, Gemini CLI among them, that take the first
         # message and only if it is text.
         return [
-            UserMessage(_START.format(root=root, pipeline=pipeline, contract=said)),
+            UserMessage(_START.format(root=project, pipeline=pipeline, contract=contract)),
             UserMessage(EmbeddedResource(type="resource", resource=context)),
-            _link(f"forge://pipeline/{pipeline}", pipeline),
+            _link(pipeline),
         ]
 
-    @server.prompt(name="forge/audit", title="Audit a project and its runs")
+    @server.prompt(
+        name="forge/audit", title="Audit a project and its runs", description=_ABOUT_AUDIT
+    )
     async def audit(ctx: Context[Any, Any], project_path: str = "") -> list[Message]:
-        """The contract of a session that only looks at a project and its runs; without a path at
-        the first that is served.
-        """
-        root, _, pipeline = await _asked(service, project_path)
-        said = await _contract(server, ctx, {"response_tier": "L1", "policy_mode": "read-only"})
+        project, _, pipeline = await _asked(server, project_path)
+        wanted = {"response_tier": "L1", "policy_mode": "read-only"}
+        contract = await _declare(server, ctx, wanted)
         return [
-            UserMessage(_AUDIT.format(project=root, pipeline=pipeline, contract=said)),
-            _link("forge://pipeline/audit", "audit"),
-            _link(f"forge://project/{root}/runs", "runs"),
-            _link(f"forge://pipeline/{pipeline}", pipeline),
+            UserMessage(_AUDIT.format(project=project, pipeline=pipeline, contract=contract)),
+            _link("audit"),
+            _link(pipeline),
         ]
 
 
-async def _contract(server: ForgeServer, ctx: Context[Any, Any], wanted: Mapping[str, str]) -> str:
+async def _declare(server: ForgeServer, ctx: Context[Any, Any], wanted: Mapping[str, str]) -> str:
     """Declare a session's policy and return it in words, with the tools that it hides."""
     given = {name: value for name, value in wanted.items() if value.strip()}
     try:
         policy = SessionPolicy.model_validate(given)
     except ValidationError as error:
         raise MCPError(INVALID_PARAMS, "; ".join(problems_of(error))) from error
-    kept = await server.policies.declare(ctx, policy)
-    tools = await server.list_tools() if policy.only_looks and kept else []
+    counts = await server.policies.declare(ctx, policy)
+    tools = await server.list_tools() if policy.only_looks and counts else []
     hidden = ", ".join(tool.name for tool in tools if changes(tool)) or "none"
-    return f"{policy.words}. Hidden tools: {hidden}.{'' if kept else _NOT_KEPT}"
+    return f"{policy.words}. Hidden tools: {hidden}.{'' if counts else _NO_SESSION}"
 
 
-def _link(uri: str, name: str) -> UserMessage:
-    return UserMessage(ResourceLink(type="resource_link", uri=uri, name=name))
+def _link(pipeline: str) -> UserMessage:
+    uri = f"forge://pipeline/{pipeline}"
+    return UserMessage(ResourceLink(type="resource_link", uri=uri, name=pipeline))
 
 
-async def _asked(service: LazyService, path: str) -> tuple[str, str, str]:
-    """Id, context and pipeline address of a served project. Raises an error of the protocol, since
+async def _asked(server: ForgeServer, path: str) -> tuple[str, str, str]:
+    """Id, context and pipeline of the served project. Raises an error of the protocol, since
     prompts know no other.
     """
 
-    def read() -> tuple[str, str, str]:
-        root = service().roots.root(path)
-        return (
-            root.id,
-            sendable(service().looking.context(root.id)),
-            service().looking.pipeline_of(root),
-        )
+    def read(service: "Service") -> tuple[str, str, str]:
+        served = service.served
+        served.check_project(path)
+        context = sendable(service.queries.context(served.id))
+        return served.id, context, served.config.pipeline
 
     try:
-        return await in_thread(read)
+        return await server.ask(read)
     except ForgeError as error:
         raise MCPError(INVALID_PARAMS, in_words(error)) from error

@@ -1,81 +1,84 @@
-"""The server object: short tool lists in a fixed order, calls checked before they run, errors with
-their structure.
+"""The server object: calls checked before they run, errors with their structure, subscriptions, and
+the service behind it all.
 """
 
 import json
+import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import cached_property
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
+import anyio
 from mcp import MCPError
 from mcp.server import MCPServer, NotificationOptions
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, RequestStateSecurity
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.models import InitializationOptions
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
     GetPromptResult,
     InputRequiredResult,
-    Prompt,
     Resource,
     SubscribeRequestParams,
     Tool,
     UnsubscribeRequestParams,
 )
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
+from forge_bot import __version__
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.sdk_server.client_notifications import Listeners
-from forge_bot.mcp_server.sdk_server.loading_ahead import steps
 from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicies
-from forge_bot.mcp_server.sdk_server.stdio import StdioTransport
-from forge_bot.mcp_server.service_calls import LazyService, in_thread
-from forge_bot.mcp_server.tool_results import (
-    UNEXPECTED,
-    AtNode,
-    broken,
-    in_one_line,
-    refused,
-    sendable,
-)
-from forge_bot.sentences import say
+from forge_bot.mcp_server.tool_results import AtNode, in_one_line, refused, sendable, unexpected
 
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.service import Service
+
+Answer = TypeVar("Answer")
 Kind = TypeVar("Kind", bound=BaseException)
+
+INSTRUCTIONS = (
+    "forge-bot takes a task to a reviewed change: pipeline_init, pipeline_init_with_context (ask"
+    " the person once), then pipeline_next_action until it says done. Do exactly the action you"
+    " get: forge-bot decides what comes next, commits and runs the tests."
+)
+
+ROOTS = "forge://mcp/roots"
+"""The address of the served repository."""
 
 LONGEST_THOUGHT = 7 * 24 * 3600.0
 """Seconds that a person may take over a question that is a round of its own. An answer counts for
 the version that was shown anyway."""
 
-ROOTS = "forge://mcp/roots"
-"""The address of the served folders."""
-
-_GREETING = {"initialize", "notifications/initialized", "ping", "server/discover"}
-
 MOST_CHARACTERS = 400_000
 """Of all arguments of one call together."""
 
+_TELLS_CHANGES = NotificationOptions(
+    prompts_changed=True, resources_changed=True, tools_changed=True
+)
+
 
 class ForgeServer(MCPServer[Any]):
-    """An MCP server whose answers a model can repair its calls from."""
+    """An MCP server for a repository, whose answers a model can repair its calls from."""
 
-    def __init__(
-        self, service: LazyService, *, version: str, instructions: str, debug: bool = False
-    ) -> None:
-        seal = RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT)
+    def __init__(self, folder: Path | None, *, debug: bool = False) -> None:
         super().__init__(
             "forge-bot",
-            version=version,
-            instructions=instructions,
+            version=__version__,
+            instructions=INSTRUCTIONS,
             log_level="CRITICAL",
-            request_state_security=seal,
+            request_state_security=RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT),
         )
+        self.folder = folder
         self.policies = SessionPolicies(debug=debug)
-        self.service = service
         self.listeners = Listeners()
-        self._tools: dict[str, Tool] = {}
+        self._known: dict[str, Tool] = {}
         # The SDK serves subscriptions of the newer protocol only.
         low = self._lowlevel_server
         low.middleware.append(self.policies)
@@ -85,64 +88,66 @@ class ForgeServer(MCPServer[Any]):
         low.add_request_handler(
             "resources/unsubscribe", UnsubscribeRequestParams, self.listeners.unsubscribe
         )
-        # Nor does it let a server over HTTP say to clients of the older protocol that it tells of
-        # changes.
-        low.create_initialization_options = _telling_of_changes(low)
+        # Nor does it let a server say to clients of the older protocol that it tells of changes.
+        plain = low.create_initialization_options
 
-    def before_first_question(self, make: Callable[[], None]) -> None:
-        """Call `make` once, before the first request of a client that is more than a greeting."""
-        left = [make]
+        def tell_changes(
+            notification_options: NotificationOptions | None = None, *more: Any, **named: Any
+        ) -> InitializationOptions:
+            return plain(notification_options or _TELLS_CHANGES, *more, **named)
 
-        async def made(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-            if left and ctx.method not in _GREETING:
-                left.pop()()
-            return await call_next(ctx)
+        low.create_initialization_options = tell_changes
 
-        self._lowlevel_server.middleware.append(made)
+    @cached_property
+    def service(self) -> "Service":
+        """The service, made at the first call: importing the engine takes as long as importing the
+        protocol.
+        """
+        from forge_bot.mcp_server.service import Service
+
+        return Service(self.folder)
+
+    async def ask(self, question: "Callable[[Service], Answer]") -> Answer:
+        """Ask the service in a thread, to the end even if the client disconnects, so that nothing
+        is recorded by half.
+        """
+        service = self.service
+        return await anyio.to_thread.run_sync(lambda: question(service))
+
+    def close(self) -> None:
+        """End the running project commands, and start no further ones."""
+        if "service" in vars(self):
+            self.service.commands.close()
 
     async def list_resources(self) -> list[Resource]:
-        """Return the fixed resources and the current ones: the served repositories and their runs
-        under way.
+        """Return the fixed resources and the current ones: the served repository and its runs under
+        way.
         """
         fixed = await super().list_resources()
         try:
-            found = await in_thread(self._shelf)
-        # The fixed resources can be listed whatever is wrong with the runs.
+            current = await self.ask(lambda service: service.queries.resources())
+        # The fixed resources can be listed whatever is wrong with the repository.
         except Exception as error:  # noqa: BLE001
-            known = _cause(error, ForgeError)
-            why = in_one_line(
-                known or ForgeError(UNEXPECTED.format(tool=say("client.protocol.this_list")))
-            )
-            return [_incomplete(each, why) if each.uri == ROOTS else each for each in fixed]
-        more = [
-            Resource(uri=uri, name=name, description=about, mime_type=kind)
-            for uri, name, about, kind in found
+            problem = error if isinstance(error, ForgeError) else unexpected(error, "this list")
+            words = f"The repository's resources are not in this list. {in_one_line(problem)}"
+            return [
+                each.model_copy(update={"description": words}) if each.uri == ROOTS else each
+                for each in fixed
+            ]
+        return [
+            *fixed,
+            *(
+                Resource(uri=uri, name=name, description=about, mime_type=kind)
+                for uri, name, about, kind in current
+            ),
         ]
-        return [*fixed, *more]
 
     async def list_tools(self) -> list[Tool]:
-        """All tools by name, described in one line; input schemas without titles, and closed."""
-        tools = sorted(await super().list_tools(), key=lambda tool: tool.name)
+        """All tools by name, described in one line."""
         return [
-            tool.model_copy(
-                update={
-                    "description": _in_one_line(tool.description),
-                    "input_schema": closed(tool.input_schema),
-                    "output_schema": None,
-                }
-            )
-            for tool in tools
+            tool.model_copy(update={"description": " ".join((tool.description or "").split())})
+            for tool in sorted(await super().list_tools(), key=lambda tool: tool.name)
         ]
-
-    async def list_prompts(self) -> list[Prompt]:
-        """All prompts, each described in one line."""
-        return [
-            prompt.model_copy(update={"description": _in_one_line(prompt.description)})
-            for prompt in await super().list_prompts()
-        ]
-
-    def _shelf(self) -> tuple[tuple[str, str, str, str], ...]:
-        return self.service().looking.shelf()
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -150,34 +155,17 @@ class ForgeServer(MCPServer[Any]):
         """Call a tool. Arguments that it does not have are refused; no exception's words or
         traceback get out.
         """
-        if name not in self._tools:
-            self._tools = {tool.name: tool for tool in await super().list_tools()}
-        if name not in self._tools:
+        if name not in self._known:
+            self._known = {tool.name: tool for tool in await super().list_tools()}
+        if name not in self._known:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
-        tool, session = self._tools[name], context.session if context is not None else None
+        tool, session = self._known[name], context.session if context is not None else None
         try:
             self.policies.check(tool, session)
             return await super().call_tool(name, checked(arguments, tool.input_schema), context)
         except (ToolError, ForgeError) as error:
-            return self.told(error, name, debug=self.policies.of(session).debug)
-
-    def told(self, error: Exception, tool: str, *, debug: bool = False) -> CallToolResult:
-        """The result for whatever went wrong in a tool."""
-        place = _cause(error, AtNode) or AtNode("")
-        if (known := _cause(error, ForgeError)) is not None:
-            return refused(
-                known, tool, node=place.node, reads=place.reads, ui=place.ui, debug=debug
-            )
-        if (unfit := _cause(error, ValidationError)) is not None:
-            return refused(
-                BadArguments(
-                    say("client.protocol.bad_call", tool=tool),
-                    details=problems_of(unfit),
-                ),
-                tool,
-                debug=debug,
-            )
-        return broken(error.__cause__ or error, tool, debug=debug)
+            debug = self.policies.of(session).debug
+            return refused(_known_error(error, name), name, _cause(error, AtNode), debug=debug)
 
     async def get_prompt(
         self,
@@ -188,52 +176,52 @@ class ForgeServer(MCPServer[Any]):
         """Return a prompt. Raises MCPError only: for an unknown name or argument with the known
         ones, else without the cause.
         """
-        known = {
-            prompt.name: {each.name: each.required for each in prompt.arguments or ()}
-            for prompt in await self.list_prompts()
-        }
+        known = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}. There are {', '.join(known)}.")
-        wanted, given = known[name], {*(arguments or {})}
-        if given - {*wanted} or {each for each, required in wanted.items() if required} - given:
-            raise MCPError(
-                INVALID_PARAMS, f"The arguments of {name} are: {', '.join(wanted) or 'none'}."
-            )
+        names = [argument.name for argument in known[name]]
+        needed = {argument.name for argument in known[name] if argument.required}
+        if not needed <= {*(arguments or {})} <= {*names}:
+            words = f"The arguments of {name} are: {', '.join(names) or 'none'}."
+            raise MCPError(INVALID_PARAMS, words)
         try:
             return await super().get_prompt(name, arguments, context)
         except MCPError:
             raise
         except Exception as error:
             # The older protocol would pass the words of the exception on.
-            raise MCPError(
-                INTERNAL_ERROR, f"{ForgeError.code}: {UNEXPECTED.format(tool=name)}"
-            ) from error
+            words = in_one_line(unexpected(error, name))
+            raise MCPError(INTERNAL_ERROR, words) from error
 
     async def run_stdio_async(self) -> None:
-        """Serve one client over stdin and stdout."""
-        ahead = steps(self.service)
-        await StdioTransport(self._lowlevel_server, self.service.close, ahead).serve()
+        """Serve one client over stdin and stdout. When it disconnects, the project commands that it
+        waits for are ended.
+        """
+        # What a library prints would otherwise wait in the buffer and reach the client at the exit.
+        cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
+        options = self._lowlevel_server.create_initialization_options()
+        async with stdio_server() as (read, write), anyio.create_task_group() as group:
+            send, receive = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def pass_on() -> None:
+                async with send:
+                    async for message in read:
+                        await send.send(message)
+                self.close()
+
+            group.start_soon(pass_on)
+            await self._lowlevel_server.run(receive, write, options)
+            # While the descriptor still leads away from the client.
+            sys.stdout.flush()
 
 
-def _incomplete(roots: Resource, why: str) -> Resource:
-    """Return the entry of the served folders with the reason why the list lacks them."""
-    said = f"Repositories, runs and pipelines are not in this list. {why}"
-    return roots.model_copy(update={"description": said})
-
-
-def _telling_of_changes(server: Server[Any]) -> Callable[..., InitializationOptions]:
-    """Return a function that makes a server's greeting, which announces notifications of changes
-    unless the caller decides otherwise.
-    """
-    plain = server.create_initialization_options
-
-    def made(
-        notification_options: NotificationOptions | None = None, *more: Any, **named: Any
-    ) -> InitializationOptions:
-        told = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
-        return plain(notification_options or told, *more, **named)
-
-    return made
+def _known_error(error: Exception, tool: str) -> ForgeError:
+    """The error to tell for whatever went wrong in a tool."""
+    if (known := _cause(error, ForgeError)) is not None:
+        return known
+    if (unfit := _cause(error, ValidationError)) is not None:
+        return BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit))
+    return unexpected(error.__cause__ or error, tool)
 
 
 def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
@@ -242,11 +230,6 @@ def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
     while cause is not None and not isinstance(cause, kind):
         cause = cause.__cause__
     return cause
-
-
-def _in_one_line(text: str | None) -> str:
-    """Return a docstring without its line breaks and its indentation."""
-    return " ".join((text or "").split())
 
 
 def problems_of(error: ValidationError) -> tuple[str, ...]:
@@ -258,59 +241,19 @@ def problems_of(error: ValidationError) -> tuple[str, ...]:
 
 
 def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments without optional ones that are null, and with a sign for what no text can hold.
-    Raises BadArguments for unknown names,
-    and for too much.
+    """The arguments without those that are null, and with a sign for what no text can hold. Raises
+    BadArguments for unknown names, and for too much.
     """
     known = schema.get("properties", {})
     if extra := sorted(set(arguments) - set(known)):
         raise BadArguments(
-            say("client.protocol.no_such_argument", extra=", ".join(extra)),
-            details=(f"known: {', '.join(known)}",),
+            f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",)
         )
-    needed = schema.get("required", ())
-    given = {
-        name: value for name, value in arguments.items() if value is not None or name in needed
-    }
+    given = {name: value for name, value in arguments.items() if value is not None}
     text = json.dumps(given, ensure_ascii=False)
     if len(text) > MOST_CHARACTERS:
-        hint = say("client.protocol.write_it_into_a_file")
         raise BadArguments(
-            say(
-                "client.protocol.arguments_too_long",
-                count=len(text),
-                most_characters=MOST_CHARACTERS,
-            ),
-            hint=hint,
+            f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.",
+            hint="Write what is long into a file of the workspace and name it.",
         )
-    clean = sendable(text)
-    return given if clean == text else json.loads(clean)
-
-
-def closed(schema: dict[str, Any]) -> dict[str, JsonValue]:
-    """An input schema without titles and without `or null`, that names every argument there is."""
-    slim = _slim(schema)
-    return {**slim, "additionalProperties": False}
-
-
-def _slim(schema: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "title" and isinstance(value, str):
-            continue
-        found[key] = (
-            {name: _slim(each) for name, each in value.items()} if key == "properties" else value
-        )
-    choices = found.get("anyOf", ())
-    if len(choices) == 2 and {"type": "null"} in choices:  # noqa: PLR2004 - one form and null
-        del found["anyOf"]
-        found |= next(choice for choice in choices if choice != {"type": "null"})
-    # That an argument may be left out stands under `required` already, and an object is open unless
-    # it says otherwise.
-    for key, usual in (
-        ("default", not found.get("default")),
-        ("additionalProperties", found.get("additionalProperties") is True),
-    ):
-        if usual:
-            found.pop(key, None)
-    return found
+    return json.loads(sendable(text))

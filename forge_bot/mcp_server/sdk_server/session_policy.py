@@ -15,7 +15,6 @@ from mcp.types import ListToolsResult, Tool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from forge_bot.errors import SessionOnlyLooks
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 ResponseTier = Literal["L0", "L1", "L2"]
@@ -83,7 +82,7 @@ class SessionPolicies:
     def check(self, tool: Tool, session: ServerSession | None) -> None:
         """Raise SessionOnlyLooks for a tool that changes something in a session that only looks."""
         if self.of(session).only_looks and changes(tool):
-            raise SessionOnlyLooks(say("client.session_policy.read_only_session", name=tool.name))
+            raise SessionOnlyLooks(f"{tool.name} changes something, and this session only looks.")
 
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext

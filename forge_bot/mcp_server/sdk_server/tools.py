@@ -1,6 +1,5 @@
-"""The tools' names, arguments and descriptions, as a model reads them."""
+"""The tools of the loop: names, arguments and descriptions, as a model reads them."""
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -11,11 +10,15 @@ from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, Tool
 from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.sdk_server.client_notifications import announce
-from forge_bot.mcp_server.sdk_server.elicit import can_ask, chosen
+from forge_bot.mcp_server.sdk_server.elicit import (
+    CURRENT_BRANCH,
+    ask_person,
+    can_ask,
+    effort_form,
+)
 from forge_bot.mcp_server.sdk_server.gate_elicitation import next_or_question
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.mcp_server.service_calls import LazyService, in_thread
-from forge_bot.mcp_server.tool_results import answered, artifact_of, links_of
+from forge_bot.mcp_server.tool_results import answered, artifact_address, state_address
 
 Object = dict[str, Any]
 """Any object. A narrower type would stand in the schema as a definition that says nothing, which
@@ -27,24 +30,32 @@ WRITES = ToolAnnotations(
 )
 
 
-def add_beginning(server: ForgeServer, service: LazyService) -> None:
+def add_beginning(server: ForgeServer) -> None:
     """The two tools before a run begins."""
+
+    # The request for roots has the form that both eras of the protocol understand
+    # (https://modelcontextprotocol.io/specification, roots).
+    async def open_folders(ctx: Context[Any, Any]) -> ListRootsResult | ListRoots:
+        able = ctx.client_capabilities
+        if able is None or able.roots is None:
+            return ListRootsResult(roots=[])
+        undecided = await server.ask(lambda service: service.served.undecided)
+        return ListRoots() if undecided else ListRootsResult(roots=[])
 
     @server.tool(annotations=READS, structured_output=False)
     async def pipeline_init(
         arguments: str,
-        opened: Annotated[ListRootsResult, Resolve(client_folders(service))],
+        opened: Annotated[ListRootsResult, Resolve(open_folders)],
         current_branch: str = "",
-        project: str = "",
     ) -> CallToolResult:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug
         --discuss --effort=S|M|L --budget=5 --pipeline=NAME.
         """
-        found = await in_thread(
-            lambda: service().init(arguments, current_branch, project, folders(opened))
-        )
-        known = getattr(found, "resume_mode", "") and getattr(found, "workspace", "")
-        return answered(found, meta={"resource_links": [*links_of(known)]} if known else None)
+        paths = folders(opened)
+        answer = await server.ask(lambda service: service.init(arguments, current_branch, paths))
+        resumed = getattr(answer, "resume_mode", "") and getattr(answer, "workspace", "")
+        links: list[JsonValue] = [state_address(resumed)] if resumed else []
+        return answered(answer, meta={"resource_links": links} if resumed else None)
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
@@ -52,7 +63,9 @@ def add_beginning(server: ForgeServer, service: LazyService) -> None:
         workspace: str,
         source_id: str = "",
         source_url: str = "",
-        external_context: Object | None = None,
+        external_context: Annotated[
+            Object | None, Field(description="title, body, labels, type, points")
+        ] = None,
         flags: Object | None = None,
         task_text: str = "",
         user_confirmation: Annotated[
@@ -74,42 +87,53 @@ def add_beginning(server: ForgeServer, service: LazyService) -> None:
             "user_confirmation": user_confirmation,
             "discussion_answers": discussion_answers,
         }
-        said = {name: value for name, value in given.items() if value is not None}
-        return await _begun(server, service, ctx, said)
+        told = {name: value for name, value in given.items() if value is not None}
+        return await _begin(server, ctx, told)
 
 
-async def _begun(
-    server: ForgeServer, service: LazyService, ctx: Context[Any, Any], said: dict[str, Any]
+async def _begin(
+    server: ForgeServer, ctx: Context[Any, Any], given: dict[str, Any]
 ) -> CallToolResult | InputRequiredResult:
     """Begin a run, once the person has chosen where the client can ask."""
-    answer = await in_thread(lambda: service().init_with_context(said))
+    answer = await server.ask(lambda service: service.init_with_context(given))
     if (question := getattr(answer, "question", "")) and can_ask(ctx):
-        choice = await chosen(
-            ctx, question, answer.model_dump(mode="json")["needs_user_confirmation"]
-        )
+        proposal = answer.model_dump(mode="json")["needs_user_confirmation"]
+        efforts, on_main = tuple(proposal["effort_options"]), proposal["is_main_branch"]
+        form = effort_form(efforts, proposal["detected_effort"], on_main=on_main)
+        choice = await ask_person(ctx, question, form)
         if isinstance(choice, InputRequiredResult):
             return choice
-        if choice is not None:
-            answer = await in_thread(
-                lambda: service().init_with_context({**said, "user_confirmation": choice})
-            )
-    meta = service().beforehand(answer)
-    if begun := getattr(answer, "workspace", ""):
-        await announce(ctx, server.listeners, begun, fresh=True)
-        meta["resource_links"] = [*links_of(begun)]
-    return answered(answer, meta=meta, links=[("state", links_of(begun)[0])] if begun else ())
+        if not isinstance(choice, str):
+            confirmation = {
+                "effort": choice.effort,
+                "use_current_branch": choice.branch == CURRENT_BRANCH,
+                "workspace_slug": choice.workspace_slug.strip(),
+                "enriched_request_body": proposal["enriched_request_body"],
+            }
+            confirmed = {**given, "user_confirmation": confirmation}
+            answer = await server.ask(lambda service: service.init_with_context(confirmed))
+    from forge_bot.mcp_server.client_runs.render_question import beforehand
+
+    meta = beforehand(answer)
+    begun = getattr(answer, "workspace", "")
+    if begun:
+        await announce(server, ctx, begun, fresh=True)
+        meta["resource_links"] = [state_address(begun)]
+    return answered(answer, meta=meta, links=[state_address(begun)] if begun else ())
 
 
-def add_loop(server: ForgeServer, service: LazyService) -> None:
-    """The tool that a host calls until nothing is left."""
+def add_loop(server: ForgeServer) -> None:
+    """The tool that a host calls until nothing is left, and that for hosts that report and ask in
+    two calls.
+    """
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_next_action(
         ctx: Context[Any, Any],
         workspace: str,
         previous_action_complete: bool = False,
-        previous_tokens: int = 0,
-        previous_duration_ms: int = 0,
+        previous_tokens: float = 0,
+        previous_duration_ms: float = 0,
         previous_model: str = "",
         previous_setup_only: bool = False,
         previous_error: str = "",
@@ -121,7 +145,7 @@ def add_loop(server: ForgeServer, service: LazyService) -> None:
         """Report the action you did (with its action_id) or a person's answer, and get the next
         one. May take minutes.
         """
-        said = {
+        given = {
             "complete": previous_action_complete,
             "tokens": previous_tokens,
             "duration_ms": previous_duration_ms,
@@ -133,25 +157,21 @@ def add_loop(server: ForgeServer, service: LazyService) -> None:
             "user_response": user_response,
             "digest": digest,
         }
-        return await next_or_question(ctx, service, server.listeners, workspace, said)
-
-
-def add_reporting(server: ForgeServer, service: LazyService) -> None:
-    """The tool for hosts that report and ask in two calls."""
+        return await next_or_question(server, ctx, workspace, given)
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_report_result(
         ctx: Context[Any, Any],
         workspace: str,
         phase: str,
-        tokens_used: int = 0,
-        duration_ms: int = 0,
+        tokens_used: float = 0,
+        duration_ms: float = 0,
         model: str = "",
         setup_only: bool = False,
         action_id: str = "",
     ) -> CallToolResult:
         """Record a phase's result without asking for the next action."""
-        said = {
+        given = {
             "complete": True,
             "tokens": tokens_used,
             "duration_ms": duration_ms,
@@ -159,51 +179,22 @@ def add_reporting(server: ForgeServer, service: LazyService) -> None:
             "setup_only": setup_only,
             "action_id": action_id,
         }
-        told = await in_thread(lambda: service().report_result(workspace, phase, said))
-        await announce(ctx, server.listeners, workspace)
+        report = await server.ask(lambda service: service.report_result(workspace, phase, given))
+        await announce(server, ctx, workspace)
         meta: dict[str, JsonValue] = {
-            "annotations": {"findings": len(told.findings)},
-            "resource_links": [*links_of(workspace)],
+            "annotations": {"findings": len(report.findings)},
+            "resource_links": [state_address(workspace)],
         }
-        return answered(
-            told,
-            meta=meta,
-            links=[artifact_of(workspace, told.artifact_written)] if told.artifact_written else (),
-        )
+        written = report.artifact_written
+        links = [artifact_address(workspace, written)] if written else []
+        return answered(report, meta=meta, links=links)
 
 
-# -- the folders that a client has open
-# --------------------------------------------------------------------------------------------------
-
-
-# The request has the form that both eras of the protocol understand: a list of `file:` addresses,
-# for clients that declare it (https://modelcontextprotocol.io/specification, roots).
-def client_folders(
-    service: LazyService,
-) -> Callable[[Context[Any, Any], str], Awaitable[ListRootsResult | ListRoots]]:
-    """Return a function that fills a tool's parameter with the client's folders: nobody is asked
-    where a project is named, or one folder is served.
-    """
-
-    async def opened(ctx: Context[Any, Any], project: str) -> ListRootsResult | ListRoots:
-        able = ctx.client_capabilities
-        if (
-            project
-            or able is None
-            or able.roots is None
-            or not await in_thread(lambda: service().roots.undecided)
-        ):
-            return ListRootsResult(roots=[])
-        return ListRoots()
-
-    return opened
-
-
-def folders(found: ListRootsResult) -> tuple[Path, ...]:
+def folders(roots: ListRootsResult) -> tuple[Path, ...]:
     """Return the paths of a client's roots, in its order, without those that are no folder of this
     machine.
     """
-    addresses = (urlsplit(str(root.uri)) for root in found.roots)
+    addresses = (urlsplit(str(root.uri)) for root in roots.roots)
     return tuple(
         Path(url2pathname(each.path))
         for each in addresses

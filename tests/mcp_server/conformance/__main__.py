@@ -12,9 +12,8 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from forge_bot.mcp_server.sdk_server.http import application, door
+from forge_bot.mcp_server.sdk_server.http import application, open_port
 from forge_bot.mcp_server.sdk_server.server import make_server
-from forge_bot.mcp_server.service_calls import LazyService
 from tests.mcp_server.conformance.contents import add_contents
 from tests.mcp_server.conformance.dialogues import add_dialogues
 from tests.mcp_server.conformance.rounds import add_rounds
@@ -39,12 +38,12 @@ class Shown:
 
 def main(folder: Path, *, fixtures: bool) -> None:
     """Serve until the process is told to stop."""
-    server = make_server(LazyService([folder]))
+    server = make_server(folder)
     if fixtures:
         add_contents(server)
         add_dialogues(server)
         add_rounds(server)
-    with door(0) as opened:
+    with open_port(0) as opened:
         port: int = opened.getsockname()[1]
         config = uvicorn.Config(Shown(application(server, _TOKEN, port)), log_level="warning")
         # The door is open: who connects from now on is answered as soon as the application stands.
