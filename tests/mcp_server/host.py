@@ -188,7 +188,7 @@ async def tools_of_ours() -> dict[str, Json]:
 def shape(parameters: Json) -> Json:
     """Which arguments there are, of what type and with which values, and which are needed."""
     known = {
-        name: (each["type"], each.get("enum", []))
+        name: (each.get("type", "or null"), each.get("enum", []))
         for name, each in parameters["properties"].items()
     }
     return {"arguments": known, "required": parameters.get("required", [])}
