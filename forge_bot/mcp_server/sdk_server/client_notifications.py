@@ -15,7 +15,6 @@ from mcp.types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestPar
 from forge_bot.mcp_server.tool_results import state_address
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
     from forge_bot.runs.notifications import Notice
 
 _MOST = 1_000
@@ -85,13 +84,13 @@ def _same(one: ServerSession, other: ServerSession) -> bool:
 
 
 async def announce(
-    server: "ForgeServer", ctx: Context[Any, Any], workspace: str, *, fresh: bool = False
+    listeners: Listeners, ctx: Context[Any, Any], workspace: str, *, fresh: bool = False
 ) -> None:
     """Notify clients that a run has changed, or with `fresh` that there is a new one. A client that
     cannot be reached is no error.
     """
     uri = state_address(workspace)
-    await server.listeners.tell(uri)
+    await listeners.tell(uri)
     await ctx.notify_resource_updated(uri)
     if fresh:
         await ctx.notify_resources_changed()

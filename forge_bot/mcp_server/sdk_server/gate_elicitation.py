@@ -38,7 +38,7 @@ async def next_or_question(
             workspace, given, client_name(ctx), tell, asks_itself=asks
         )
     )
-    await announce(server, ctx, workspace)
+    await announce(server.listeners, ctx, workspace)
     if not asks or action.question is None:
         return _result(action)
     body = action.action.model_dump()
@@ -51,7 +51,7 @@ async def next_or_question(
     if isinstance(answer, str):
         return _result(action, _NOBODY.format(why=answer))
     following = await _answer(server, workspace, action, answer.answer, answer.notes, tell)
-    await announce(server, ctx, workspace)
+    await announce(server.listeners, ctx, workspace)
     return _result(following)
 
 

@@ -108,7 +108,7 @@ def _add_runs(server: ForgeServer) -> None:
         result = await control(server, ctx, workspace, (operation, phase, notes))
         if isinstance(result, InputRequiredResult):
             return result
-        await announce(server, ctx, workspace)
+        await announce(server.listeners, ctx, workspace)
         meta: dict[str, JsonValue] = {
             "hints": {"next": result.instruction},
             "resource_links": [state_address(workspace)],

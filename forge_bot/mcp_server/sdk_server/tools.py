@@ -117,7 +117,7 @@ async def _begin(
     meta = beforehand(answer)
     begun = getattr(answer, "workspace", "")
     if begun:
-        await announce(server, ctx, begun, fresh=True)
+        await announce(server.listeners, ctx, begun, fresh=True)
         meta["resource_links"] = [state_address(begun)]
     return answered(answer, meta=meta, links=[state_address(begun)] if begun else ())
 
@@ -180,7 +180,7 @@ def add_loop(server: ForgeServer) -> None:
             "action_id": action_id,
         }
         report = await server.ask(lambda service: service.report_result(workspace, phase, given))
-        await announce(server, ctx, workspace)
+        await announce(server.listeners, ctx, workspace)
         meta: dict[str, JsonValue] = {
             "annotations": {"findings": len(report.findings)},
             "resource_links": [state_address(workspace)],
