@@ -82,8 +82,6 @@ async def test_over_mcp_a_document_that_hides_text_is_to_be_revised(sample: Samp
         path = Path(host.path) / host.workspace / "design.md"
         whole = path.read_text("utf-8")
         path.write_text(f"{whole}\n<!-- {ORDER} -->\n", encoding="utf-8")
-        seen = await host.call("validate_artifact", workspace=host.workspace, artifact="design.md")
-        assert not seen["valid"]
         with pytest.raises(Refusal, match="1 HTML comment") as caught:
             await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert caught.value.error["code"] == "MCP-009"
