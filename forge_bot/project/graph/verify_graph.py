@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from posixpath import commonprefix
 from typing import NamedTuple
 
 from forge_bot.errors import (
@@ -91,31 +92,32 @@ def _line(graph: ProjectGraph, word: str) -> tuple[str, int]:
 
 
 def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
-    code = ManifestAndCodeDiffer.code
+    """Yield what the manifest declares and the code does not have."""
+
+    def lacking(
+        node: str, word: str, message: str, *, rule: str = "", target: str = ""
+    ) -> Violation:
+        code = ManifestAndCodeDiffer.code
+        return _violation(graph, code, node, message, _line(graph, word), rule=rule, target=target)
+
     for name, node in manifest.nodes.items():
         if not _there(graph, name):
             message = f"The manifest declares {name}, and there is no such file or folder."
-            yield _violation(graph, code, name, message, _line(graph, name))
+            yield lacking(name, name, message)
             continue
-        for contract in node.contracts:
-            if not _there(graph, contract):
-                message = f"{name} keeps the contract {contract}, which is nowhere in the code."
-                yield _violation(
-                    graph, code, name, message, _line(graph, contract), target=contract
-                )
-        for dependency in node.dependencies:
-            if not _imports(graph, name, dependency):
-                message = f"The manifest says that {name} imports {dependency}; the code does not."
-                yield _violation(
-                    graph, code, name, message, _line(graph, dependency), target=dependency
-                )
+        for wanted in node.contracts:
+            if not _there(graph, wanted):
+                message = f"{name} keeps the contract {wanted}, which is nowhere in the code."
+                yield lacking(name, wanted, message, target=wanted)
+        for wanted in node.dependencies:
+            if not _imports(graph, name, wanted):
+                message = f"The manifest says that {name} imports {wanted}; the code does not."
+                yield lacking(name, wanted, message, target=wanted)
     for rule in manifest.rules:
         for selector in _selectors(rule):
             if not selector.startswith("outside:") and not matching(graph, selector):
                 message = f"The rule {rule.name!r} names {selector}, which is nothing here."
-                yield _violation(
-                    graph, code, selector, message, _line(graph, rule.name), rule=rule.name
-                )
+                yield lacking(selector, rule.name, message, rule=rule.name)
 
 
 def _imports(graph: ProjectGraph, name: str, dependency: str) -> bool:
@@ -231,27 +233,24 @@ def _denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
     denied = frozenset(_files(graph, rule.may_not_import))
     outside = outside_names(rule.may_not_import)
     for start in _files(graph, rule.sources):
-        reached, queue = {start: start}, [start]
+        # The line of the import by which each file is reached; 0 for the file itself.
+        lines, queue = {start: 0}, [start]
         for path in queue:
             node = graph.files[path]
-            hits = [each for each in node.imports if each in denied]
-            hits += [f"outside:{each}" for each in node.outside if _package(each, outside)]
-            for hit in hits:
-                first = start if path == start else reached[path]
-                line = (node if path == start else graph.files[start]).imports.get(
-                    hit if path == start else first, node.outside.get(hit.partition(":")[2], 1)
-                )
-                through = f" through {path}" if path != start else ""
+            hits = [(name, line) for name, line in node.imports.items() if name in denied]
+            packages = node.outside.items()
+            hits += [(f"outside:{name}", line) for name, line in packages if _is_in(name, outside)]
+            through = f" through {path}" if path != start else ""
+            for hit, line in hits:
                 message = f"{start} imports {hit}{through}, which {rule.name!r} forbids."
-                yield _forbidden(graph, start, hit, line, message, rule.name)
-            if rule.through_others:
-                for target in node.imports:
-                    if target not in reached and target not in denied:
-                        reached[target] = target if path == start else reached[path]
-                        queue.append(target)
+                yield _forbidden(graph, start, hit, lines[path] or line, message, rule.name)
+            for target, line in node.imports.items() if rule.through_others else ():
+                if target not in lines and target not in denied:
+                    lines[target] = lines[path] or line
+                    queue.append(target)
 
 
-def _package(name: str, wanted: frozenset[str]) -> bool:
+def _is_in(name: str, wanted: frozenset[str]) -> bool:
     """Return whether a package is one of these or below one."""
     return name in wanted or any(name.startswith((f"{each}/", f"{each}.")) for each in wanted)
 
@@ -273,13 +272,12 @@ Import = tuple[str, str, int]
 
 def circles(graph: ProjectGraph, folder: str) -> Iterator[tuple[tuple[str, ...], Import]]:
     """Yield each circle of children that import each other, with one import that closes it."""
-    inside = [path for path in graph.files if path.startswith(folder)]
-    folders = {folder, *(path[: at + 1] for path in inside for at in _slashes(path, len(folder)))}
     edges: dict[str, dict[tuple[str, str], Import]] = defaultdict(dict)
-    for path in inside:
+    for path in graph.files:
         for target, line in graph.files[path].imports.items():
-            around = _around(path, target)
-            if around in folders:
+            around = commonprefix([path, target]).rpartition("/")[0]
+            around += "/" if around else ""
+            if path.startswith(folder) and around.startswith(folder):
                 one, other = _child(path, around), _child(target, around)
                 if one and other and one != other:
                     edges[around].setdefault((one, other), (path, target, line))
@@ -287,23 +285,6 @@ def circles(graph: ProjectGraph, folder: str) -> Iterator[tuple[tuple[str, ...],
         for group in _strong(edges[around].keys()):
             at = next(edge for pair, edge in edges[around].items() if {*pair} <= group)
             yield tuple(sorted(around + child for child in group)), at
-
-
-def _slashes(path: str, start: int) -> Iterator[int]:
-    at = path.find("/", start)
-    while at >= 0:
-        yield at
-        at = path.find("/", at + 1)
-
-
-def _around(one: str, other: str) -> str:
-    """Return the deepest folder that holds both."""
-    shared = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        shared += 1
-    return one[: one.rfind("/", 0, shared) + 1]
 
 
 def _child(path: str, folder: str) -> str:
