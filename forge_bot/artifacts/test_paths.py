@@ -2,18 +2,28 @@
 
 import re
 
-_NAMED = re.compile(
-    r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py$|_test\.(?:go|dart|exs)$|_spec\.rb$"
-    r"|(?:^|[/_])tests?\.rs$"
-    r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?(?:\.snap)?$|[a-z](?:Tests?|Spec)\."
-    r"(?:java|kt|cs|scala|swift)$"
+from forge_bot.text_format import names
+
+TEST_FOLDERS = frozenset(
+    names("test tests spec specs e2e testdata __tests__ __mocks__ __snapshots__")
 )
-_FOLDER = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata|__snapshots__)/")
-_RECORD = re.compile(r"^\.specs/")
+"""Folders whose files test other code, or help to."""
+_NAMED = re.compile(
+    r"(?:^|/)(?:test_[^/]*|test[A-Z0-9][^/]*|[^/]*_tests?|tests?)\.py$|_test\.(?:go|dart|exs)$"
+    r"|_(?:spec|test)\.rb$|(?:^|[/_])tests?\.rs$|(?:^|/)tests/[^/]+\.rs$"
+    r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/[^/]+\.[cm]?[jt]sx?$"
+    r"|[a-z](?:Tests?|Spec|IT)\.(?:java|kt|cs|scala|swift)$"
+)
+_RECORD = ".specs/"
+
+
+def is_test_file(path: str) -> bool:
+    """Return whether a file holds tests, by its name."""
+    return _NAMED.search(path) is not None
 
 
 def belongs_to_tests(path: str) -> bool:
-    """Return whether a file holds tests, or lies in a folder of tests beside them."""
-    if _RECORD.search(path):
-        return False
-    return _NAMED.search(path) is not None or _FOLDER.search(path) is not None
+    """Return whether a file holds tests, helps those beside it, or lies in a folder of tests."""
+    *folders, name = path.split("/")
+    aside = name == "conftest.py" or name.endswith(".snap") or not TEST_FOLDERS.isdisjoint(folders)
+    return (aside or is_test_file(path)) and not path.startswith(_RECORD)

@@ -5,14 +5,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from posixpath import basename, dirname, join, normpath, relpath
 
+from forge_bot.artifacts.test_paths import is_test_file
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.project.lenient_config import json_object, string, table
 from forge_bot.verification.selected_tests import GoTest, go_test, package_folder
 
-_TEST = re.compile(
-    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
-    r"|[.\-_](?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/[^/]+\.[cm]?[jt]sx?$"
-)
 _LANGUAGE = re.compile(r"\.(?:(?P<py>py)|(?P<go>go)|(?P<js>[cm]?[jt]sx?)|(?P<rs>rs))$")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:/[A-Za-z_]\w*)*\.py")
 _SETS_UP = {"conftest.py", "setup.py", "noxfile.py"}
@@ -22,12 +19,6 @@ _SCRIPTS = {"jest": ("--runTestsByPath",), "vitest": ()}
 """Runners of a package's test script, with the words before the files to run."""
 _NOWHERE = {"/test_.py", "/_test.go", "/.test.js", "/tests/.rs"}
 """Files that no repository has. Beside them no selection is all there is."""
-
-
-def is_test(path: str) -> bool:
-    """Return whether a file holds tests, by its name."""
-    # To look for a word takes a tenth of the time, and most files have neither.
-    return ("test" in path or "spec" in path) and _TEST.search(path) is not None
 
 
 def is_code(path: str) -> bool:
@@ -46,13 +37,13 @@ def affected_tests(edited: Collection[str], texts: Mapping[str, str]) -> tuple[s
         return ()
     links = file_links({**dict.fromkeys(named, ""), **texts})
     return tuple(
-        path for path in sorted(texts) if is_test(path) and reaches(path, set(named), links)
+        path for path in sorted(texts) if is_test_file(path) and reaches(path, set(named), links)
     )
 
 
 def _may_affect_all(path: str) -> bool:
     if path.endswith(".rs"):
-        return not is_test(path)
+        return not is_test_file(path)
     return not is_code(path) or basename(path) in _SETS_UP
 
 
@@ -68,7 +59,7 @@ def reaches(start: str, wanted: Collection[str], links: Mapping[str, Sequence[st
         near = links.get(path, ())
         if path.endswith(".go"):
             near = [other for other in links if dirname(other) == dirname(path)]
-        fresh = {other for other in near if other not in seen and not is_test(other)}
+        fresh = {other for other in near if other not in seen and not is_test_file(other)}
         seen |= fresh
         left += fresh
     return False
@@ -90,7 +81,7 @@ def selected(
     if not tests:
         return None
     words = [*argv]
-    every = {path for path in files if is_test(path)} | (_NOWHERE if even_all else set[str]())
+    every = {path for path in files if is_test_file(path)} | (_NOWHERE if even_all else set[str]())
     if (place := _pytest(words)) is not None:
         own = _of(tests, "py")
         if not own or own >= _of(every, "py"):

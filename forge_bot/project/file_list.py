@@ -16,10 +16,6 @@ _FOREIGN = frozenset(
 # Projects in these folders are samples, not meant to be built.
 _SPECIMENS = re.compile(r"(?:.*[-_])?(?:fixtures|testdata|examples?|samples?|templates?)_*")
 _DEEPEST_PROJECT = 3
-TEST_FOLDERS = frozenset(
-    {"test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "__mocks__"}
-)
-"""Folders whose code tests other code."""
 
 
 class Listing:

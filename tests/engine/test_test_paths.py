@@ -19,6 +19,8 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
         "src/main/java/FooTest.java",
         "spec/a_spec.rb",
         "pkg/testdata/x.txt",
+        "e2e/login.ts",
+        "crate/tests/whole.rs",
     ],
 )
 def test_files_of_tests_are_known(path: str) -> None:
@@ -34,6 +36,7 @@ def test_files_of_tests_are_known(path: str) -> None:
         "src/specification.py",
         "app/attest.ts",
         "docs/testing.md",
+        "shop/testing/client.py",
         ".specs/run/tests/x.md",
     ],
 )

@@ -4,16 +4,13 @@ import re
 from collections.abc import Iterator
 from posixpath import basename, dirname, normpath, splitext
 
-from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
+from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.stacks.pipeline_stack import is_pipeline
 from forge_bot.project.languages import language_of
 from forge_bot.project.lenient_config import json_object, string, table, toml
 
-_TEST_NAME = re.compile(
-    r"(?:test_.*|.*_test|conftest)\.py|.*_test\.go|.*[._-](?:test|spec)\.[cm]?[jt]sx?"
-    r"|.*(?:Test|Tests|IT)\.java|.*_(?:spec|test)\.rb"
-)
 _SCHEMA_ENDINGS = (".proto", ".graphql", ".gql", ".avsc", ".xsd", ".thrift", ".prisma", ".d.ts")
 _SCHEMA_NAME = re.compile(r".*\.schema\.json|openapi\.(?:ya?ml|json)|swagger\.(?:ya?ml|json)")
 _BY_WORD = {
@@ -42,7 +39,7 @@ def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
     if not language_of(path) or name.endswith((".css", ".scss", ".less", ".html")):
         ending = splitext(name)[1].lower()
         return NodeKind.DOCUMENT if ending in _DOCUMENTS else NodeKind.OTHER
-    if _TEST_NAME.fullmatch(name) or not TEST_FOLDERS.isdisjoint(path.split("/")[:-1]):
+    if belongs_to_tests(path):
         return NodeKind.TEST
     if path in entries or name in _ENTRY_NAMES:
         return NodeKind.ENTRY

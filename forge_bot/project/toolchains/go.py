@@ -2,6 +2,7 @@
 
 import re
 
+from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.detected_commands import (
     MOST_PROJECTS,
     DetectedCommands,
@@ -10,7 +11,7 @@ from forge_bot.project.detected_commands import (
     command,
     find_in,
 )
-from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
+from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import gofmt
 
 _REQUIRES = re.compile(r"^[^\S\n]*require\b", re.MULTILINE)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename, dirname
 
+from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.detected_commands import (
     ENV,
     MOST_PROJECTS,
@@ -13,7 +14,7 @@ from forge_bot.project.detected_commands import (
     combined,
     command,
 )
-from forge_bot.project.file_list import TEST_FOLDERS, Listing, join
+from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import python_formatters
 from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (

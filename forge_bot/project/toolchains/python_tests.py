@@ -6,6 +6,7 @@ from enum import StrEnum
 from posixpath import basename, dirname
 from typing import NamedTuple
 
+from forge_bot.artifacts.test_paths import is_test_file
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import ini, strings, table, toml
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies
@@ -25,7 +26,6 @@ _USES_PYTEST = re.compile(
 )
 _USES_UNITTEST = re.compile(r"^[^\S\n]*(?:import|from)\s+unittest\b", re.MULTILINE)
 _USES_DJANGO = re.compile(r"^[^\S\n]*(?:import|from)\s+django\.test\b", re.MULTILINE)
-_TEST_FILE = re.compile(r"(?:tests?|test(?:_|[A-Z0-9]).*|.*_test)\.py")
 _READ_AT_MOST = 60
 
 
@@ -60,7 +60,9 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
 
     Pytest runs unittest's classes too, so any sign of pytest decides.
     """
-    files = tuple(path for path in listing.own(folder) if _TEST_FILE.fullmatch(basename(path)))
+    files = tuple(
+        path for path in listing.own(folder) if path.endswith(".py") and is_test_file(path)
+    )
     configured, quiet = _configured(listing, folder)
     declared = needs.named_in("pytest")
     if reason := configured or (declared and f"{declared} names pytest"):

@@ -13,12 +13,13 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from forge_bot.agent.tries import TryOutcome, named, with_formatting
+from forge_bot.artifacts.test_paths import is_test_file
 from forge_bot.artifacts.waves import shared_file
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
-from forge_bot.knowledge.affected_tests import is_code, is_test, reaches
+from forge_bot.knowledge.affected_tests import is_code, reaches
 from forge_bot.knowledge.likely_files import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.formatted_edits import FormattedEdits
@@ -72,7 +73,7 @@ class _PendingTasks:
             return False
         if path not in self.paths:
             return self._declares(path)
-        if not is_test(path):
+        if not is_test_file(path):
             return False
         wanted = self._wanted
         stems = "|".join(re.escape(PurePosixPath(each).stem) for each in wanted)
@@ -82,13 +83,13 @@ class _PendingTasks:
 
     def _place(self, item: str, words: str) -> str:
         """Return the file of a failing test or a complaint: named in its name, or in its words."""
-        here = sorted(self.texts, key=lambda path: (not is_test(path), path))
+        here = sorted(self.texts, key=lambda path: (not is_test_file(path), path))
         named_in_it = (
             path
             for path in here
             if path in item or path.rpartition(".")[0].replace("/", ".") in item
         )
-        told = (path for path in here if is_test(path) and PurePosixPath(path).name in words)
+        told = (path for path in here if is_test_file(path) and PurePosixPath(path).name in words)
         return next(named_in_it, "") or next(told, "")
 
     def _declares(self, path: str) -> bool:

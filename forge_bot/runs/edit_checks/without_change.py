@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from forge_bot.agent.tries import named
 from forge_bot.artifacts.change_name import ChangeType
-from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_history import CommitInfo, FileVersion, first_parents
@@ -21,7 +21,7 @@ from forge_bot.git.commit_objects import (
     tree_without,
 )
 from forge_bot.interaction.title_of_change import name_of_change
-from forge_bot.knowledge.affected_tests import is_test, runs_none, selected
+from forge_bot.knowledge.affected_tests import runs_none, selected
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
 from forge_bot.runs.edit_checks.newly_red import NOT_RUN, limit_of, package_of
 from forge_bot.runs.notifications import Message
@@ -88,7 +88,7 @@ def only_tests(
     if sources:
         commit = commit_on(root, commit, [*sources.items()])
     tree = tree_without(root, commit, SPECS)
-    files = {path for path, file in versions.items() if is_test(path) and file.mode != GONE}
+    files = {path for path, file in versions.items() if is_test_file(path) and file.mode != GONE}
     return OnlyTests(
         commit=commit,
         tree=tree,

@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, commonprefix, dirname
 
-from forge_bot.project.file_list import TEST_FOLDERS, Listing, above, join
+from forge_bot.artifacts.test_paths import TEST_FOLDERS
+from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.file_facts import ImportLine
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve
 from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
