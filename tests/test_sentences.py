@@ -203,7 +203,7 @@ def test_sentences_of_tables_have_places_for_what_their_calls_give() -> None:
     assert {
         name
         for name in SENTENCES
-        if name not in called and placeholders(SENTENCES[name]) not in given
+        if name not in called and not any(placeholders(SENTENCES[name]) <= each for each in given)
     } == set()
 
 

@@ -5,6 +5,7 @@ UTF-16 units, so the larger number, UTF-16 units, is counted. 60,000 of them are
 either way; in UTF-8 they are at most 180,000 bytes.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -23,10 +24,9 @@ SHORTEST_ROOM = 600
 content.
 """
 
-_SMALLEST = 400
-"""Room below which a document is not begun: a link says more than three lines."""
-
-_SHRINK = 0.9
+_SECTION = re.compile(r"\n(?=#{1,6} )")
+"""Where a document may be cut: before a heading, so that no finding is shown in part."""
+_LINE = re.compile(r"\n")
 
 
 class Paper(Frozen):
@@ -44,7 +44,7 @@ class Paper(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class LinesPart:
-    """Lines between `before` and `after`, of which as many are shown as fit into the room and into
+    """Lines below `before`, of which as many are shown as fit into the room and into
     `most`; below them the sentence `more` counts the rest, and says `where` it is.
 
     `note` stands below all of it in any case. With a `label` all of it is folded.
@@ -54,7 +54,6 @@ class LinesPart:
     more: str = ""
     where: str | None = None
     before: str = ""
-    after: str = ""
     most: int = 10_000
     slanted: bool = True
     note: str = ""
@@ -114,7 +113,7 @@ def fitted(part: LinesPart | PapersPart, room: int) -> str:
 def _lines(part: LinesPart, room: int) -> str:
     if not part.lines:
         return ""
-    left = min(room, part.most) - size(part.before) - size(part.after)
+    left = min(room, part.most) - size(part.before)
     left -= size(_more(part, len(part.lines))) + 6
     shown: list[str] = []
     for line in part.lines:
@@ -125,7 +124,7 @@ def _lines(part: LinesPart, room: int) -> str:
     rest = _more(part, len(part.lines) - len(shown)) if len(shown) < len(part.lines) else ""
     if not shown:
         return rest if size(rest) <= room else ""
-    body = part.before + "\n".join(shown) + part.after
+    body = part.before + "\n".join(shown)
     return f"{body}\n\n{rest}" if rest else body
 
 
@@ -150,35 +149,35 @@ def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
 
 
 def _papers(documents: Sequence[Paper], room: int) -> str:
-    whole = [
-        _shown(paper, len(paper.text)) if len(paper.text) <= room else "" for paper in documents
-    ]
+    whole = [_shown(paper, paper.text) if len(paper.text) <= room else "" for paper in documents]
     rooms = shares([size(text) + 2 if text else room + 1 for text in whole], room)
     return "\n\n".join(
-        _within(paper, text, share - 2)
+        text if text and size(text) <= share - 2 else _beginning(paper, share - 2)
         for paper, text, share in zip(documents, whole, rooms, strict=True)
     )
 
 
-def _within(paper: Paper, whole: str, room: int) -> str:
-    if whole and size(whole) <= room:
-        return whole
-    length = min(len(paper.text), room)
-    while length > _SMALLEST:
-        text = _shown(paper, length)
-        if size(text) <= room:
+def _beginning(paper: Paper, room: int) -> str:
+    """Return the first sections of a document that fit, or a link to it where none does."""
+    sections = (_LINE if paper.language else _SECTION).split(paper.text)
+    while sections:
+        kept = "\n".join(sections)
+        if len(kept) <= room and size(text := _shown(paper, kept)) <= room:
             return text
-        length = int(length * min(_SHRINK, room / size(text)))
-    return _pointer(paper)
+        del sections[-max(1, len(sections) // 20) :]
+    where = _link(paper) if paper.url else escape.code(paper.name)
+    return say("documents.no_room", document=where, characters=len(paper.text))
 
 
-def _shown(paper: Paper, length: int) -> str:
-    kept, left = _beginning(paper.text, length)
+def _shown(paper: Paper, kept: str) -> str:
     note, body = _body(paper, kept)
-    below = [part for part in (note, _rest(paper, left) if left else _source(paper)) if part]
+    link = _link(paper) if paper.url else ""
+    if left := len(paper.text) - len(kept):
+        where = say("documents.all_of_it", link=link) if link else ""
+        link = say("documents.more_characters", left=left) + where
     return fold(
         title(paper.name, paper.about),
-        "\n\n".join([body, *(f"<sub>{each}</sub>" for each in below)]),
+        "\n\n".join([body, *(f"<sub>{part}</sub>" for part in (note, link) if part)]),
         open_=paper.open,
     )
 
@@ -191,30 +190,6 @@ def _body(paper: Paper, kept: str) -> tuple[str, str]:
     if unseen := what_is_hidden(paper.text):
         return say("documents.shown_as_written", unseen=unseen), escape.show_source(kept)
     return "", escape.document(kept).text
-
-
-def _beginning(text: str, length: int) -> tuple[str, int]:
-    """Whole lines from the beginning, and how many characters are left out."""
-    if length >= len(text):
-        return text, 0
-    kept = text[:length]
-    kept = kept[: kept.rfind("\n") + 1] or kept
-    return kept, len(text) - len(kept)
-
-
-def _rest(paper: Paper, left: int) -> str:
-    where = say("documents.all_of_it", link=_link(paper)) if paper.url else ""
-    return say("documents.more_characters", left=left) + where
-
-
-def _source(paper: Paper) -> str:
-    return _link(paper) if paper.url else ""
-
-
-def _pointer(paper: Paper) -> str:
-    """Return the line for a document that had no room."""
-    where = _link(paper) if paper.url else escape.code(paper.name)
-    return say("documents.no_room", document=where, characters=len(paper.text))
 
 
 def _link(paper: Paper) -> str:

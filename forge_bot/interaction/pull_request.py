@@ -5,7 +5,6 @@ with their authors, and the cost.
 import re
 from collections.abc import Mapping
 
-from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.requirement_table import (
     Requirement,
     numbered_requirements,
@@ -19,23 +18,21 @@ from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
-from forge_bot.interaction.check_table import commands, ended, outputs, reasons, warnings
+from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Part, compose
 from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
-from forge_bot.interaction.pull_request_template import Customs, fill_template
-from forge_bot.interaction.reviews import open_findings, reviews
+from forge_bot.interaction.pull_request_template import Customs, fill_description
+from forge_bot.interaction.review_table import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
-from forge_bot.interaction.title_of_change import name_of_change, subject_of_change
+from forge_bot.interaction.title_of_change import subject_of_change
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
-from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 from forge_bot.verification.unusable_commands import UnusableCommand
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
-_MOST_COMMANDS = 8
 _MOST_USES = 20
 _USUAL = Customs()
 
@@ -52,26 +49,21 @@ def pull_request(
     view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT, customs: Customs = _USUAL
 ) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are
-    missing are left out. The body begins with the repository's own template.
+    missing are left out. The repository's own template stands whole: at the beginning where it asks
+    for a description, else at the end.
 
     It is a draft until the project's own commands have run and are green.
     """
     state = view.state
-    parts = {
-        "problem": _problem(documents),
-        "why": why(view, documents),
-        "issue": _closes(state),
-        "tests": _tested(state),
-    }
+    described = why(view, documents)
+    template, asks = fill_description(customs.template, described)
     words = {each.number: each.text for each in person_requirements(state)}
     for text in documents.values():
         words = numbered_requirements(text) | words
-    kind = name_of_change(view.pipeline, state, documents).type
-    filled = fill_template(customs.template, parts, kind)
     body = compose(
         [
-            *(parts[name] for name in ("why", "issue") if name not in filled.taken),
-            filled.text,
+            template if asks else described,
+            _closes(state),
             _warnings(view, words),
             _requirements(view, documents, words),
             f"### {say('pull_request.how_it_was_checked')}",
@@ -81,6 +73,7 @@ def pull_request(
             _decisions(view),
             f"### {say('pull_request.what_it_cost')}\n\n{_cost(view)}",
             _documents(view),
+            "" if asks else template,
             footer(view),
             markers.pull_request(state.run),
         ],
@@ -95,16 +88,6 @@ def pull_request(
     )
 
 
-def _tested(state: State) -> str:
-    """The commands that judged the change and how they ended, one a line."""
-    results = state.verification.results if state.verification is not None else ()
-    said = [
-        f"- {escape.code(command_line(each.argv))}: {ended(each)}"
-        for each in results[:_MOST_COMMANDS]
-    ]
-    return "\n".join(said)
-
-
 def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
@@ -113,15 +96,6 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
         if said := escape.line(words, 900):
             return said
     return escape.plain(view.state.title)
-
-
-def _problem(documents: Mapping[str, str]) -> str:
-    """The first paragraph of the request; empty if it has only a title."""
-    request = documents.get("request.md", "")
-    texts = (block for block in read_blocks(request) if block.kind is BlockKind.TEXT)
-    first = next(texts, None)
-    lines = request.splitlines()[first.line : first.end] if first is not None else []
-    return escape.line("\n".join(lines), 900)
 
 
 def _closes(state: State) -> str:

@@ -6,24 +6,45 @@ import shlex
 from typing import TYPE_CHECKING
 
 from forge_bot.errors import ForgeError, ReportRejected
-from forge_bot.remedies import (
-    ApproveAgain,
-    CheckKey,
-    GiveBranchBack,
-    ListRuns,
-    ReadHelp,
-    RejectWithNotes,
-    Remedy,
-    ReportBug,
-    Resume,
-    SetKey,
-    ShowStatus,
-    StartRun,
-)
+from forge_bot.remedies import CheckKey, GiveBranchBack, Remedy, SetKey, ShowStatus, StartRun
 from forge_bot.sentences import hint_of, say
 
 if TYPE_CHECKING:
     from forge_bot.interaction.command_names import CommandNames
+
+_AT_TERMINAL = {
+    "resume": "Go on with `forge-bot resume`; nothing that was done is done again.",
+    "start-run": 'Start a new run with forge-bot run "{task}".',
+    "list-runs": "See `forge-bot list` for the runs of this repository.",
+    "show-status": "`forge-bot status` shows where the run stands, with its documents and phases.",
+    "read-help": "See `forge-bot COMMAND --help` for what an option takes.",
+    "reject-with-notes": 'Say what should be different: forge-bot reject "…".',
+    "approve-again": "Read the version that waits now and approve again.",
+    "report-bug": "Please report this with the output of the same command under FORGE_BOT_DEBUG=1.",
+}
+_FOR_CLIENT = {
+    "resume": "Then call pipeline_next_action; nothing that was done is done again.",
+    "start-run": 'Start a new run with pipeline_init(arguments="{task}").',
+    "list-runs": "See run_list for the runs of this repository.",
+    "show-status": ("state_resume_info shows where the run stands, with its documents and phases."),
+    "read-help": "See the tool's input schema for what an argument takes.",
+    "reject-with-notes": (
+        'Say what should be different: pipeline_next_action(user_response="reject: …").'
+    ),
+    "approve-again": "Show the version that waits now, and let the person approve again.",
+    "report-bug": "Please report this with what the server printed.",
+}
+_IN_THREAD = {
+    "resume": "remedies.resume",
+    "start-run": "remedies.start_run",
+    "list-runs": "remedies.list_runs",
+    "show-status": "remedies.show_status",
+    "read-help": "remedies.read_help",
+    "reject-with-notes": "remedies.reject_with_notes",
+    "approve-again": "remedies.approve_again",
+    "report-bug": "remedies.report_bug",
+}
+"""The names of the sentences."""
 
 
 def advice_at_terminal(error: ForgeError) -> str:
@@ -57,108 +78,68 @@ def _hint_for_people(error: ForgeError) -> str:
 
 
 def _joined(*sentences: str) -> str:
-    return " ".join(each for each in sentences if each)
+    return " ".join(filter(None, sentences))
 
 
 def remedy_at_terminal(remedy: Remedy | None) -> str:
     """A remedy in commands of the terminal."""
-    match remedy:
-        case None:
-            return ""
-        case Resume():
-            return say("remedies.at_terminal.resume")
-        case StartRun():
-            return say("remedies.at_terminal.start_run", task=remedy.task)
-        case ListRuns():
-            return say("remedies.at_terminal.list_runs")
-        case ShowStatus():
-            return say("remedies.at_terminal.show_status")
-        case ReadHelp():
-            return say("remedies.at_terminal.read_help")
-        case RejectWithNotes():
-            return say("remedies.at_terminal.reject_with_notes")
-        case ApproveAgain():
-            return say("remedies.at_terminal.approve_again")
-        case SetKey() | CheckKey():
-            is_missing = isinstance(remedy, SetKey)
-            after = say("remedies.or_see_the_demo" if is_missing else "remedies.then_resume")
-            return _joined(_on_the_machine(remedy), after)
-        case GiveBranchBack():
-            return _on_the_machine(remedy)
-        case ReportBug():
-            return say("remedies.at_terminal.report_bug")
+    if isinstance(remedy, SetKey):
+        demo = "`forge-bot demo` shows a whole run without a key."
+        return _joined(_on_the_machine(remedy), demo)
+    if isinstance(remedy, CheckKey):
+        return _joined(_on_the_machine(remedy), "`forge-bot resume` then goes on with a run.")
+    return _in_commands(remedy, _AT_TERMINAL)
 
 
 def remedy_for_client(remedy: Remedy | None) -> str:
     """A remedy in calls of tools."""
-    match remedy:
-        case None:
-            return ""
-        case Resume():
-            return say("remedies.for_client.resume")
-        case StartRun():
-            return say("remedies.for_client.start_run", task=remedy.task)
-        case ListRuns():
-            return say("remedies.for_client.list_runs")
-        case ShowStatus():
-            return say("remedies.for_client.show_status")
-        case ReadHelp():
-            return say("remedies.for_client.read_help")
-        case RejectWithNotes():
-            return say("remedies.for_client.reject_with_notes")
-        case ApproveAgain():
-            return say("remedies.for_client.approve_again")
-        case SetKey() | CheckKey() | GiveBranchBack():
-            return _on_the_machine(remedy)
-        case ReportBug():
-            return say("remedies.for_client.report_bug")
+    return _in_commands(remedy, _FOR_CLIENT)
 
 
 def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
     """A remedy in commands of the thread, as Markdown."""
+    if remedy is None:
+        return ""
+    if remedy.kind not in _IN_THREAD:
+        from forge_bot.prompts import escape
+
+        return escape.plain(_in_commands(remedy, {}), 400)
+    return say(
+        _IN_THREAD[remedy.kind],
+        again=commands.again,
+        prefix=commands.prefix,
+        status=commands.say("status"),
+        help=commands.say("help"),
+        reject=commands.form("reject"),
+        approve=commands.say("approve"),
+    )
+
+
+def _in_commands(remedy: Remedy | None, words: dict[str, str]) -> str:
     match remedy:
         case None:
             return ""
-        case Resume():
-            return say("remedies.in_thread.resume", again=commands.again)
-        case StartRun():
-            return say("remedies.in_thread.start_run", prefix=commands.prefix)
-        case ListRuns():
-            return say("remedies.in_thread.list_runs", status=commands.say("status"))
-        case ShowStatus():
-            return say("remedies.in_thread.show_status", status=commands.say("status"))
-        case ReadHelp():
-            return say("remedies.in_thread.read_help", help=commands.say("help"))
-        case RejectWithNotes():
-            return say("remedies.in_thread.reject_with_notes", reject=commands.form("reject"))
-        case ApproveAgain():
-            return say("remedies.in_thread.approve_again", approve=commands.say("approve"))
         case SetKey() | CheckKey() | GiveBranchBack():
-            from forge_bot.prompts import escape
-
-            return escape.plain(_on_the_machine(remedy), 400)
-        case ReportBug():
-            return say("remedies.in_thread.report_bug")
+            return _on_the_machine(remedy)
+        case StartRun(task=task):
+            return words[remedy.kind].format(task=task)
+        case _:
+            return words[remedy.kind]
 
 
 def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
     """Return the words of a remedy outside of forge-bot, the same everywhere."""
     match remedy:
-        case SetKey():
-            return (
-                say("remedies.set_key", variable=remedy.variable)
-                if remedy.variable
-                else say("remedies.set_the_providers_key")
+        case SetKey(variable=variable):
+            provider = (
+                "the provider's key in the environment, for example ANTHROPIC_API_KEY or"
+                " OPENAI_API_KEY"
             )
-        case CheckKey():
-            return (
-                say("remedies.check_key", variable=remedy.variable)
-                if remedy.variable
-                else say("remedies.check_the_key")
-            )
+            return f"Set {f'{variable} in the environment' if variable else provider}."
+        case CheckKey(variable=variable):
+            key = variable or "the key"
+            model = "this model" if variable else "the model that is configured"
+            return f"Check {key} in the environment, its account, and that it may use {model}."
         case GiveBranchBack():
-            return say(
-                "remedies.give_branch_back",
-                renamed=shlex.quote(remedy.renamed),
-                branch=shlex.quote(remedy.branch),
-            )
+            names = shlex.join([remedy.renamed, remedy.branch])
+            return f"Give the branch its old name back: git branch -m {names}"

@@ -69,13 +69,12 @@ def test_small_parts_get_all_they_need_and_large_ones_the_same(sizes: list[int],
         assert list(given_) == sizes
 
 
-def test_a_long_document_is_cut_at_a_line_and_names_the_whole() -> None:
-    said = fitted(
-        PapersPart([Paper(name="design.md", text="a line of words\n" * 5_000, url=URL)]), 10_000
-    )
+def test_a_long_document_is_cut_between_sections_and_names_the_whole() -> None:
+    findings = "".join(f"## Finding {number}\n\n- a line\n\nand words\n\n" for number in range(500))
+    said = fitted(PapersPart([Paper(name="review.md", text=findings, url=URL)]), 10_000)
     assert 8_000 < size(said) <= 10_000
     assert "more characters found no room here." in said
-    assert "a line of wor\n" not in said
+    assert said.count("Finding") == said.count("and words")
     assert elements(said, "a")[-1].get("href") == URL
     assert len(elements(said, "details")) == 1
 
@@ -83,7 +82,8 @@ def test_a_long_document_is_cut_at_a_line_and_names_the_whole() -> None:
 def test_a_short_document_is_whole_beside_a_long_one() -> None:
     short = Paper(name="review.md", text="Short and whole.")
     said = fitted(
-        PapersPart([Paper(name="design.md", text="words\n" * 20_000, url=URL), short]), 10_000
+        PapersPart([Paper(name="design.md", text="# A\n\nwords\n\n" * 9_000, url=URL), short]),
+        10_000,
     )
     assert size(said) <= 10_000
     assert "Short and whole." in folded(said)[1]

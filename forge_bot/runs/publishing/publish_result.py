@@ -13,7 +13,6 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
-from forge_bot.interaction.title_of_change import name_of_change
 from forge_bot.prompts import escape
 from forge_bot.runs.publishing.code_commits import states_types
 from forge_bot.runs.publishing.open_pull_request import (
@@ -214,8 +213,7 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
 def customs_of(run: Run) -> Customs:
     """Return the customs of the repository's pull requests, as of the commit of the run's base."""
     repository, base = run.repository, run.state.base_commit
-    kind = name_of_change(run.pipeline, run.state, documents_of(run)).type
-    found = find_template(repository.list_files(base), kind)
+    found = find_template(repository.list_files(base))
     raw = repository.read(base, found) if found else None
     template = raw.decode("utf-8", "replace") if raw is not None else ""
     return Customs(template=template, typed=states_types(repository, base))
