@@ -2,15 +2,12 @@
 call red code green.
 """
 
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from forge_bot.runs.project_commands.commands_for_models import run_tests
-from forge_bot.runs.project_commands.compiled_go import kept_parts
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
@@ -250,29 +247,6 @@ def test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kep
             tried, _ = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
         told.append(tried.tail)
     assert told == ["nothing"] * 2
-
-
-def test_what_go_compiled_for_all_runs_reaches_commands_as_a_copy_only(made: Made) -> None:
-    if shutil.which("go") is None:
-        pytest.skip("go is not installed")
-    folder = made(f"{SETUP}\n  build: [[go, version]]").tree.path
-    said = subprocess.run(["go", "version"], capture_output=True, text=True, check=True)
-    kept = kept_parts(said.stdout)
-    (kept / "cache").mkdir(parents=True)
-    (kept / "packages").write_text("testing", encoding="utf-8")
-    (kept / "cache" / "kept").write_text("honest", encoding="utf-8")
-    (folder / "main.go").write_text("package main\n", encoding="utf-8")
-    base = f"{IN_CACHE}print(found)\nfor each in (cache, pathlib.Path({str(kept)!r}, 'cache', 'kept')):\n"
-    base += "    try:\n        each.write_text('poisoned')\n    except OSError:\n        pass\n"
-    (folder / "test.py").write_text(base, encoding="utf-8")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "with Go")
-    project = project_in(folder)
-    project.set_up()
-    _, tested = project.check()
-    assert tested.tail == "honest"
-    assert (project.places.compiled / "kept").read_text("utf-8") == "poisoned"
-    assert (kept / "cache" / "kept").read_text("utf-8") == "honest"
 
 
 REMEMBERS = """import pathlib

@@ -12,7 +12,6 @@ from forge_bot.errors import Interrupted
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.notifications import Notify, warning
-from forge_bot.runs.project_commands.compiled_go import GO_CACHE, fits, give_parts, imported
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
@@ -20,7 +19,7 @@ from forge_bot.sandbox.visible_files import USUAL_PATH
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 
-_MOST_FILES_READ = 2_000
+_GO_CACHE = "GOCACHE"
 
 
 @dataclass(eq=False)
@@ -33,7 +32,6 @@ class ProjectSandbox:
     profile: Profile
     tell: Notify
     _backend: BackendName | None = field(default=None, init=False)
-    _asked_for_parts: bool = field(default=False, init=False)
     _called_off: threading.Event = field(default_factory=threading.Event, init=False)
 
     @property
@@ -83,10 +81,7 @@ class ProjectSandbox:
         that is judged must not change what a later command runs.
         """
         limit = self.config.command_seconds
-        compiled = self.places.compiled
-        caches = {GO_CACHE: compiled} if self.uses_go else {}
-        if caches:
-            self._give_parts_of_go(place)
+        caches = {_GO_CACHE: self.places.compiled} if self.uses_go else {}
         kept = caches if setting_up or at_base else {}
         environment = self.places.environment
         environment.mkdir(parents=True, exist_ok=True)
@@ -114,25 +109,6 @@ class ProjectSandbox:
     def _path(self) -> str:
         """Return the folders of programs that come after those of the environment."""
         return self.config.environment.get("PATH") or os.environ.get("PATH") or USUAL_PATH
-
-    def _give_parts_of_go(self, place: Tree) -> None:
-        """Give this run the parts of Go's standard library that its project imports, where one of
-        its commands calls Go. Without a sandbox any project could change them.
-        """
-        compiled, asked = self.places.compiled, self._asked_for_parts
-        self._asked_for_parts = True
-        if asked or compiled.exists() or not fits(self.config.environment):
-            return
-        commands = self.profile.commands
-        if not any(each.argv[:1] == ("go",) for each in (*commands.build, *commands.test)):
-            return
-        if self.backend is BackendName.OFF:
-            return
-        commit = place.commit_id()
-        files = [path for path in self.repository.list_files(commit) if path.endswith(".go")]
-        texts = self.repository.read_many(commit, files[:_MOST_FILES_READ]).values()
-        wanted = imported(text.decode("utf-8", "replace") for text in texts)
-        give_parts(compiled, wanted, self.config.command_seconds, self.run, self.tell)
 
     def run(self, box: Box, words: Sequence[str]) -> CommandOutcome:
         """Return the outcome of a command.
