@@ -16,7 +16,6 @@ from forge_bot.engine import (
     WorkAction,
     drive,
     drive_blocking,
-    no_reports,
 )
 from forge_bot.engine.reports import GateShown, Report
 from forge_bot.errors import WrongReport
@@ -85,13 +84,6 @@ async def test_the_first_action_that_a_host_leaves_ends_the_loop() -> None:
     assert action.phase == "phase-3" == host.turns[-1][1]
 
 
-async def test_a_publication_that_a_host_leaves_ends_the_loop() -> None:
-    host = Scripted(Bench(), leaves="pull-request")
-    action = await driven(host)
-    assert isinstance(action, Exec)
-    assert host.turns[-1] == ("publish", "pull-request")
-
-
 async def test_a_question_that_was_shown_and_not_answered_is_asked_once() -> None:
     host = Scripted(Bench(), answers=False)
     assert isinstance(await driven(host), Checkpoint)
@@ -126,13 +118,3 @@ def test_a_host_that_waits_without_an_event_loop_is_refused() -> None:
     host = Waits(Bench())
     with pytest.raises(RuntimeError, match="event loop"):
         drive_blocking(host.bench.pipeline, host.bench.state, host)
-
-
-async def test_a_host_may_do_nothing_at_all() -> None:
-    class Idle(Scripted):
-        def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-            return no_reports()
-
-    host = Idle(Bench())
-    assert await driven(host) == host.bench.action
-    assert host.recorded == []

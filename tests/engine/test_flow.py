@@ -21,7 +21,6 @@ from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import (
     AnswerNotOffered,
     NotesRequired,
-    NothingToRetry,
     ReportRejected,
     RunEnded,
     StaleApproval,
@@ -32,7 +31,6 @@ from forge_bot.values import (
     CommandName,
     Effort,
     PhaseId,
-    RunStatus,
     Source,
     TaskId,
     TaskMode,
@@ -494,47 +492,6 @@ def test_abandon_is_always_taken_and_nothing_comes_after_it() -> None:
         bench.tell(
             RetryAsked(
                 key="retry", at=bench.now(), phase=PhaseId("phase-3"), by="ann", via="terminal"
-            )
-        )
-
-
-def test_retry_goes_back_to_a_phase_that_was_reached() -> None:
-    bench = Bench()
-    bench.finish()
-    bench.tell(
-        RetryAsked(
-            key="retry",
-            at=bench.now(),
-            phase=PhaseId("phase-3"),
-            notes="Think again",
-            by="ann",
-            via="terminal",
-        )
-    )
-    assert bench.action.phase == "phase-3"
-    assert bench.state.current_phase_status is RunStatus.IN_PROGRESS
-    bench.finish()
-
-
-@pytest.mark.parametrize(
-    "phase", ["phase-5", "phase-6", "phase-7", "final-verification", "checkpoint-a", "phase-3b"]
-)
-def test_every_reached_phase_can_be_done_again(phase: str) -> None:
-    bench = Bench()
-    bench.finish()
-    bench.tell(
-        RetryAsked(key="retry", at=bench.now(), phase=PhaseId(phase), by="ann", via="terminal")
-    )
-    bench.finish()
-    assert bench.state.current_phase == "completed"
-
-
-def test_retry_of_a_phase_that_was_not_reached_is_refused() -> None:
-    bench = Bench().until("phase-3")
-    with pytest.raises(NothingToRetry):
-        bench.tell(
-            RetryAsked(
-                key="retry", at=bench.now(), phase=PhaseId("phase-7"), by="ann", via="terminal"
             )
         )
 

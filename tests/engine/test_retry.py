@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
-from forge_bot.engine.reports import Answer, ArtifactWritten, RetryAsked, RunFlags
+from forge_bot.engine.reports import Answer, ArtifactWritten, RetryAsked
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.engine.transitions import is_left_out
-from forge_bot.errors import NothingToRetry, RunEnded, WrongAction
+from forge_bot.errors import NothingToRetry, WrongAction
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
 
@@ -156,13 +156,6 @@ def test_setup_end_decision_and_nonsense_cannot_be_done_again(phase: str) -> Non
     bench.finish()
     with pytest.raises(NothingToRetry, match=phase):
         retry(bench, phase)
-
-
-def test_an_abandoned_run_stays_abandoned() -> None:
-    bench = Bench().until("checkpoint-a")
-    bench.answer(Answer.ABANDON)
-    with pytest.raises(RunEnded):
-        retry(bench, "phase-3")
 
 
 def test_earlier_approvals_stay_and_later_ones_are_asked_again() -> None:
@@ -319,10 +312,3 @@ def test_counters_begin_at_zero_from_the_phase_on_and_earlier_ones_stay() -> Non
     retry(bench, "phase-4")
     assert bench.state.rounds.get("phase-3b") == 1
     assert "phase-4b" not in bench.state.rounds
-
-
-def test_auto_passes_its_gate_again_after_a_retry() -> None:
-    bench = Bench(Effort.S, RunFlags(auto=True))
-    bench.finish()
-    retry(bench, "phase-3")
-    assert "checkpoint-a" not in bench.finish()

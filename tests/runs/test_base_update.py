@@ -86,14 +86,6 @@ def test_what_came_to_the_remote_is_fetched_and_both_branches_are_pushed(
 
 
 @pytest.mark.slow
-def test_without_news_nothing_happens_and_that_is_said(done: Sample) -> None:
-    before = done.git("rev-parse", done.branch)
-    said = _update(done)
-    assert (said.code, said.out, said.err) == (0, "The run has all of main already.\n", "")
-    assert done.git("rev-parse", done.branch) == before
-
-
-@pytest.mark.slow
 def test_the_base_is_merged_at_an_open_question_which_stands_as_it_was_shown(
     asked_sample: Sample,
 ) -> None:

@@ -10,8 +10,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.artifacts.change_name import ChangeType, change_name
 from forge_bot.errors import BadOption
-from forge_bot.runs.effort import guess_effort, read_scope
-from forge_bot.runs.request_draft import draft_from_words
+from forge_bot.runs.effort import guess_effort
 from forge_bot.values import Effort, Frozen
 
 FILLING = "Nothing to see in this sentence. " * 20
@@ -202,13 +201,6 @@ def test_a_flag_that_is_no_effort_is_refused_and_told_the_three(flag: str) -> No
         guess_effort(flag=flag, labels=["forge:S"], story_points=1, text="Fix a typo")
 
 
-def test_one_story_point_is_spoken_of_in_the_singular() -> None:
-    assert guess_effort(flag=None, labels=(), story_points=1, text="").reason == "1 story point"
-    assert (
-        guess_effort(flag=None, labels=(), story_points=2.5, text="").reason == "2.5 story points"
-    )
-
-
 @pytest.mark.parametrize("points", [float("inf"), float("-inf"), float("nan")])
 def test_story_points_that_are_no_number_say_nothing(points: float) -> None:
     assert guess_effort(flag=None, labels=(), story_points=points, text="").effort is Effort.M
@@ -230,9 +222,3 @@ def test_a_hostile_request_is_judged_in_a_moment(text: str) -> None:
     guess_effort(flag=None, labels=(), story_points=None, text=text)
     change_name(text, title=text, text=text, labels=(text,), issue_type=text)
     assert process_time() - start < 5
-
-
-def test_the_first_item_of_a_list_is_counted_once() -> None:
-    for first in ("- the days", "1. " + "the days " * 20):
-        draft = draft_from_words(f"{first}\n- the weeks", token=None, api_url=None)
-        assert read_scope(draft.words).items == 2

@@ -121,25 +121,6 @@ def test_a_later_run_recalls_it_and_names_the_commit_that_it_recalls_from(
     assert history_at(clone, state["baseCommit"], documents).similar(TASK, exclude="") == ()
 
 
-def test_many_runs_that_end_at_once_in_many_clones_all_have_their_records_at_the_remote(
-    sample: Sample, remote: Path, tmp_path: Path
-) -> None:
-    clones = [_clone(remote, tmp_path / f"clone-{number}") for number in range(4)]
-    heads = [_ended(clone.root, f"20260101-run-{number}") for number, clone in enumerate(clones)]
-
-    def kept(number: int) -> KeptRecord:
-        name = f"20260101-run-{number}"
-        return keep_record(clones[number], name, heads[number], "", push=True)
-
-    with ThreadPoolExecutor() as together:
-        told = list(together.map(kept, range(4)))
-    assert [each.trouble for each in told] == ["", "", "", ""]
-    names = _git(remote, "ls-tree", "--name-only", f"{RECORDS}:.specs").splitlines()
-    assert names == [f"20260101-run-{number}" for number in range(4)]
-    for head in heads:
-        assert _git(remote, "merge-base", "--is-ancestor", head, RECORDS) == ""
-
-
 def test_a_branch_that_was_deleted_at_the_remote_comes_back_with_all_that_this_clone_has(
     remote: Path, tmp_path: Path
 ) -> None:
@@ -184,36 +165,6 @@ def test_records_that_went_apart_are_joined_and_a_record_is_kept_once(
     assert _git(remote, "rev-parse", RECORDS) == joined
 
 
-def test_another_run_of_the_same_name_keeps_its_record_and_that_is_said(sample: Sample) -> None:
-    repository = Repository.find(sample.path)
-    mine = _ended(sample.path, "20260101-run")
-    assert keep_record(repository, "20260101-run", mine, "", push=False).trouble == ""
-    tip = sample.git("rev-parse", RECORDS)
-    theirs = _ended(sample.path, "20260101-run", '{"key": "another"}\n')
-    kept = keep_record(repository, "20260101-run", theirs, "", push=False)
-    assert (kept.branch, "another run called 20260101-run" in kept.trouble) == ("", True)
-    assert sample.git("rev-parse", RECORDS) == tip
-
-
-@pytest.mark.parametrize("where", ["here", "at the remote"])
-def test_a_branch_called_like_the_folder_leads_to_another_name(
-    sample: Sample, remote: Path, where: str
-) -> None:
-    if where == "here":
-        sample.git("branch", "forge-bot")
-    else:
-        sample.git("push", "-q", "origin", "main:forge-bot")
-        sample.git("fetch", "-q")
-    said = _run(sample, "--push")
-    assert "branch forge-bot-records" in said
-    assert _git(remote, "rev-parse", "forge-bot-records") == sample.git(
-        "rev-parse", "forge-bot-records"
-    )
-    name = _name(sample)
-    assert resolve_run(Repository.find(sample.path), name).name == name
-    assert name in recorded_on(Repository.find(sample.path))
-
-
 def test_a_branch_of_that_name_that_is_somebody_elses_is_left_alone_and_that_is_said(
     sample: Sample,
 ) -> None:
@@ -244,21 +195,6 @@ def test_a_remote_that_forbids_the_branch_gets_the_others_and_that_is_said(
         assert _git(remote, "rev-parse", each) == sample.git("rev-parse", each)
     assert _git(remote, "for-each-ref", "refs/heads/forge-bot") == ""
     assert sample.git("rev-parse", "--verify", RECORDS) != ""
-
-
-def test_where_the_branch_is_checked_out_the_command_is_said(
-    ended_sample: Sample, tmp_path: Path
-) -> None:
-    tree = tmp_path / "looking"
-    ended_sample.git("worktree", "add", "-q", str(tree), RECORDS)
-    before = ended_sample.git("rev-parse", RECORDS)
-    said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
-    assert said.code == 0, said.err
-    assert ended_sample.git("rev-parse", RECORDS) == before
-    told = " ".join((said.out + said.err).split())
-    way = told.partition("takes the record there: ")[2].split(" ")[:5]
-    subprocess.run(way, check=True, capture_output=True)
-    assert ended_sample.git("diff", "--stat", ended_sample.branch, RECORDS, "--", ".specs") == ""
 
 
 def test_records_in_branch_make_no_such_branch(sample: Sample) -> None:

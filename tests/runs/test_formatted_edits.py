@@ -2,7 +2,6 @@
 
 import os
 import resource
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -74,13 +73,6 @@ def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
 
 
 @pytest.mark.slow
-def test_edits_that_are_formatted_cost_one_process_and_no_word(tmp_path: Path) -> None:
-    here = edited(tmp_path, replaced("lib/double.py", "return 2 * x", "return x + x"))
-    assert commands(here).count("python3 tools/black lib/double.py") == 1
-    assert "tools/black" not in document(here)
-
-
-@pytest.mark.slow
 def test_a_file_that_was_not_formatted_before_stays_as_it_was_edited(tmp_path: Path) -> None:
     here = edited(tmp_path, UGLY, more={"lib/double.py": "# double  \n" + FILES["lib/double.py"]})
     assert as_committed(here, "lib/double.py") == f"# double  |{LEFT}"
@@ -114,18 +106,6 @@ def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path:
     # One sentence, and no line that looks like a command that is red.
     lines = [line.text for each in here.notices if (line := log_line(each)) is not None]
     assert [line for line in lines if "black_is_not_here" in line] == [f"after the edits: {told}"]
-
-
-@pytest.mark.slow
-def test_what_a_manifest_configures_can_be_switched_off(tmp_path: Path) -> None:
-    manifest = {"pyproject.toml": "[tool.black]\nline-length = 100\n"}
-    found = Config(commands=CommandSettings(test=(TESTS,), setup=()))
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    here = edited(tmp_path / "a", UGLY, more=manifest, config=found)
-    assert "formatted nothing: it is not installed" in document(here)
-    here = edited(tmp_path / "b", UGLY, more=manifest, config=settings())
-    assert "formatted" not in document(here)
 
 
 @pytest.mark.slow
@@ -164,19 +144,6 @@ def test_ruff_formats_as_it_does_for_a_person(
     )
     assert as_committed(here, "lib/double.py") == "def double(x):|    return x + x"
     assert as_committed(here, "lib/half.py") == "def half(x):|    return x // 2"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("rustfmt") is None, reason="rustfmt is not installed")
-def test_rust_is_formatted_without_configuration(tmp_path: Path) -> None:
-    more = {
-        "Cargo.toml": '[package]\nname = "two"\nversion = "0.1.0"\nedition = "2021"\n',
-        "src/lib.rs": "pub fn two() -> u32 {\n    2\n}\n",
-    }
-    config = Config(commands=CommandSettings(test=(TESTS,), build=(), setup=(), lint=()))
-    here = edited(tmp_path, replaced("src/lib.rs", "    2", "1+1"), more=more, config=config)
-    assert as_committed(here, "src/lib.rs") == "pub fn two() -> u32 {|    1 + 1|}"
-    assert "- `rustfmt --edition 2021` formatted `src/lib.rs`." in document(here).splitlines()
 
 
 HUGE = """\

@@ -73,14 +73,6 @@ def test_an_object_that_is_gone_or_broken_hides_only_its_own_branch(tmp_path: Pa
     assert {info.branch for info in runs(repository)} == {"feature/2-topic-2", "feature/3-topic-3"}
 
 
-def test_of_the_branches_that_only_remotes_have_the_newest_hundred_are_looked_at(
-    tmp_path: Path,
-) -> None:
-    repository = repository_with(tmp_path / "r", merged=1, branches=102, own=True)
-    found = {info.branch for info in runs(_clone(repository, tmp_path / "clone"))}
-    assert found == {f"feature/{number}-topic-{number}" for number in range(2, 102)}
-
-
 def _clone(repository: Repository, place: Path, *options: str) -> Repository:
     subprocess.run(
         ["git", "-C", str(repository.root), "config", "uploadpack.allowFilter", "true"], check=True
@@ -88,12 +80,6 @@ def _clone(repository: Repository, place: Path, *options: str) -> Repository:
     address = repository.root.as_uri()
     subprocess.run(["git", "clone", "-q", *options, address, str(place)], check=True)
     return Repository.find(place)
-
-
-def test_runs_are_found_in_a_shallow_clone(tmp_path: Path) -> None:
-    repository = repository_with(tmp_path / "r", merged=3, branches=3, own=True)
-    shallow = _clone(repository, tmp_path / "shallow", "--depth", "1", "--no-single-branch")
-    assert [info.branch for info in runs(shallow)] == [info.branch for info in runs(repository)]
 
 
 @pytest.mark.parametrize("kept", ["blob:none", "tree:0"])

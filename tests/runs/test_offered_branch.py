@@ -103,32 +103,6 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
 
 
 @pytest.mark.slow
-def test_two_machines_make_the_same_commits(ended_sample: Sample, tmp_path: Path) -> None:
-    tip = ended_sample.git("rev-parse", ended_sample.offered)
-    branch, offered = ended_sample.branch, ended_sample.offered
-    elsewhere = tmp_path / "elsewhere"
-    ended_sample.git("clone", "-q", str(ended_sample.path), str(elsewhere))
-    for words in (
-        ["branch", branch, f"origin/{branch}"],
-        ["branch", "-D", "-r", f"origin/{offered}"],
-    ):
-        subprocess.run(["git", "-C", str(elsewhere), *words], check=True, capture_output=True)
-    there = Sample(elsewhere, ended_sample.forge, ended_sample.scripts)
-    said = ended_sample.forge(
-        "retry",
-        "final-commit",
-        "--repo",
-        str(elsewhere),
-        "--run",
-        branch,
-        "--model",
-        ended_sample.model(),
-    )
-    assert said.code == 0, said.err
-    assert there.git("rev-parse", offered) == tip
-
-
-@pytest.mark.slow
 def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_there(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -394,15 +368,6 @@ def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> No
     removed = sample.forge("clean", "--remove")
     assert (removed.code, tree.exists(), tree.parent.exists()) == (0, False, False), removed.out
     assert sample.forge("show", "summary.md").code == 0
-
-
-@pytest.mark.slow
-def test_clean_keeps_what_a_run_still_needs(sample: Sample) -> None:
-    waits = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert waits.code == 3
-    said = sample.forge("clean", "--remove")
-    assert "the run is not over" in said.out
-    assert sample.workspace.is_dir()
 
 
 @pytest.mark.slow

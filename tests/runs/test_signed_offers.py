@@ -68,18 +68,6 @@ def test_a_merge_of_the_base_is_signed_too(sample: Sample, key: Path) -> None:
     assert verified(sample.path, key, sample.offered) == GOOD
 
 
-def test_a_machine_without_the_key_builds_on_what_was_signed_elsewhere(
-    sample: Sample, key: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _run(sample)
-    first = sample.git("rev-parse", sample.offered)
-    monkeypatch.delenv(KEY)
-    said = sample.forge("retry", "final-commit", "--model", sample.model())
-    assert said.code == 0, said.err
-    assert sample.git("rev-parse", sample.offered) == first
-    assert verified(sample.path, key, sample.offered) == GOOD
-
-
 def test_the_key_is_lent_to_git_in_a_file_of_this_user_that_goes_and_stands_nowhere_else(
     sample: Sample, key: Path, tmp_path: Path
 ) -> None:
@@ -200,10 +188,3 @@ def test_the_key_is_struck_line_by_line_and_another_key_is_not(tmp_path: Path) -
     assert strike(another) == another
     for line in ours.splitlines()[2:-1]:
         assert strike(f"a log: {line}") == f"a log: [{KEY}]"
-
-
-def test_doctor_names_the_key_that_signs(sample: Sample, key: Path) -> None:
-    listed = subprocess.run(
-        ["ssh-keygen", "-l", "-f", str(key)], capture_output=True, text=True, check=True
-    )
-    assert listed.stdout.split()[1] in sample.forge("doctor", "--model", sample.model()).out

@@ -183,19 +183,6 @@ def test_a_fault_that_the_part_does_not_show_is_found_by_all_the_tests(tmp_path:
 
 
 @pytest.mark.slow
-def test_affected_files_without_a_test_in_them_are_no_judgement(tmp_path: Path) -> None:
-    empty = wrote("tests/test_half.py", "import unittest\n")
-    here, model = (
-        stage(tmp_path),
-        talker(done(empty), tasks=(Planned("1", ("tests/test_half.py",)),)),
-    )
-    assert here.go_on(model)[0] is Outcome.DONE
-    every = "python3 -m unittest discover -v -s tests -t ."
-    assert commands(here) == [every, "python3 -m unittest -v tests.test_half", every]
-    assert len(model.asked("1")) == 1
-
-
-@pytest.mark.slow
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(*(done(replaced("lib/double.py", "2 * x", f"{n}")) for n in range(5, 11)))
@@ -216,34 +203,6 @@ def test_the_same_edits_again_are_taken_as_they_are(tmp_path: Path) -> None:
     # The edits, and the base beside them; not the same edits once more.
     assert commands(here).count("python3 -m unittest -v tests.test_double") == 2
     assert "Still newly red" in document(here)
-
-
-@pytest.mark.slow
-def test_a_number_of_times_can_be_set_and_none_runs_nothing(tmp_path: Path) -> None:
-    here, model = stage(tmp_path), talker(done(WRONG))
-    assert here.go_on(model, config=Config(tries=TrySettings(most=0)))[0] is Outcome.DONE
-    assert len(model.asked("1")) == 1
-    assert len(commands(here)) == 1
-
-
-@pytest.mark.slow
-def test_without_a_test_command_nothing_is_tried(tmp_path: Path) -> None:
-    here, model = stage(tmp_path), talker(done(WRONG))
-    config = Config(commands=CommandSettings(test=(), lint=(("false",),)))
-    here.go_on(model, config=config)
-    here.go_on(model, _approved, config=config)
-    assert len(model.asked("1")) == 1
-    assert commands(here) == ["false"]
-
-
-@pytest.mark.slow
-def test_a_baseline_that_tells_nothing_is_no_measure_for_edits(tmp_path: Path) -> None:
-    here, model = stage(tmp_path), talker(done(WRONG))
-    config = Config(commands=CommandSettings(test=(("false",),)))
-    here.go_on(model, config=config)
-    here.go_on(model, _approved, config=config)
-    assert len(model.asked("1")) == 1
-    assert commands(here) == ["false"]
 
 
 @pytest.mark.slow
@@ -318,20 +277,6 @@ def test_a_test_that_needs_another_task_of_the_wave_is_a_matter_for_the_reviewer
 
 
 @pytest.mark.slow
-def test_a_test_that_another_task_is_to_change_is_not_sent_to_this_one(tmp_path: Path) -> None:
-    tasks = (*ONE, Planned("2", ("tests/test_double.py",)))
-    here = stage(tmp_path)
-    new = TEST.format(module="double", name="double", value=2)
-
-    async def implement(call: ModelCall) -> Answer:
-        return done(WRONG) if task_of(call) == "1" else done(wrote("tests/test_double.py", new))
-
-    model = Talker(tasks, implement)
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert [len(model.asked(task)) for task in "12"] == [1, 1]
-
-
-@pytest.mark.slow
 def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))
@@ -360,17 +305,6 @@ def test_edits_that_never_end_go_back_as_such(tmp_path: Path) -> None:
     # The time for all tries is over, so these edits are taken as they are.
     assert "x + x" in here.files()["lib/double.py"]
     assert len(commands(here)) == 2
-
-
-@pytest.mark.slow
-def test_tests_that_need_more_time_than_there_is_are_left_to_the_verification(
-    tmp_path: Path,
-) -> None:
-    here, model = stage(tmp_path), talker(done(WRONG))
-    config = Config(tries=TrySettings(seconds=0.01))
-    assert here.go_on(model, config=config)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 1
-    assert any("the 0.01 seconds for it are too few" in text for text in said(here))
 
 
 HOSTILE = """\
@@ -475,19 +409,3 @@ def test_edits_that_break_a_rule_go_back_beside_green_tests(tmp_path: Path) -> N
     assert "rules are red after the edits of task 1: 1; sent back to the implementer" in said(here)
     assert "- Went back to the implementer: rules are red: 1." in document(here)
     assert "triple" not in here.files()["lib/double.py"]
-
-
-@pytest.mark.slow
-def test_a_rule_that_was_broken_before_the_edits_sends_nothing_back(tmp_path: Path) -> None:
-    broken = {"lib/double.py": "import lib.triple\n\n\ndef double(x):\n    return 2 * x\n"}
-    here, model = stage(tmp_path, {**RULES, **broken}), talker(done(RIGHT))
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 1
-
-
-@pytest.mark.slow
-def test_rules_are_looked_at_where_no_test_can_run(tmp_path: Path) -> None:
-    without = {name: "" for name in FILES if name.startswith("tests/")}
-    here, model = stage(tmp_path, {**RULES, **without}), talker(done(BREAKS_A_RULE), done(RIGHT))
-    here.go_on(model)
-    assert "VERIFY-004 lib/double.py:1:" in model.asked("1")[1].messages[-1].text
