@@ -30,6 +30,21 @@ def read_section(markdown: str, heading: str) -> str:
     return text if len(text) <= LONGEST_SECTION and _ends(text) else ""
 
 
+def without_section(markdown: str, heading: str) -> str:
+    """Return the document without the sections under a heading of that name, at any level."""
+    lines = re.split(r"\r\n|\r|\n", markdown)
+    headings = [
+        block
+        for block in read_blocks(markdown)
+        if block.kind is BlockKind.HEADING and not block.quoted
+    ]
+    for place, block in reversed([*enumerate(headings)]):
+        if _named(block, heading):
+            behind = (later.line for later in headings[place + 1 :] if later.level <= block.level)
+            del lines[block.line : next(behind, len(lines))]
+    return "\n".join(lines)
+
+
 def split_documents(markdown: str) -> tuple[str, str]:
     """Return the first document of a text, and what follows from the second level-1 heading on."""
     titles = [

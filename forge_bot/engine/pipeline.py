@@ -5,7 +5,7 @@ The root is a union. A pipeline of `kind: steps` is made into phases before a ru
 """
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Literal, Self, assert_never, cast
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -23,7 +23,6 @@ from forge_bot.engine.phases import (
     StepPhase,
     TaskReviewPhase,
     TasksPhase,
-    VerifyPhase,
 )
 from forge_bot.engine.steps import StepPipeline
 from forge_bot.values import Effort, Frozen, PhaseId, Verdict
@@ -98,53 +97,11 @@ def reference_problems(phases: Phases) -> list[str]:
                 for name in phase.only_for_parts
                 if name not in phase.headings
             ]
-        if (problem := _misplaced(phase)) is not None:
-            problems.append(problem)
-        problems += _also_written(phases, phase)
         if isinstance(phase, AgentPhase | StepPhase):
             agents.add(phase.id)
         if isinstance(phase, SetupPhase | AnsweringPhase | StepPhase):
             written.add(_plain(phase.writes))
     return problems
-
-
-def _also_written(phases: Phases, phase: AnyPhase) -> list[str]:
-    """Return the problems of the documents that an agent may write besides its own."""
-    behind = phases[phases.index(phase) + 1 :]
-    taken = {
-        each.id
-        for each in behind
-        if isinstance(each, AgentPhase) and each.by_process_when == "already-written"
-    }
-    variants = phase.variants.values() if isinstance(phase, AgentPhase) else ()
-    return [
-        f"{phase.id} also writes for {each.also_writes!r}, which is no later phase of kind 'agent'"
-        " with by_process_when: already-written"
-        for each in variants
-        if each.also_writes is not None and each.also_writes not in taken
-    ]
-
-
-def _misplaced(phase: AnyPhase) -> str | None:
-    """Return the problems of the condition under which forge-bot writes the document."""
-    if not isinstance(phase, AnsweringPhase):
-        return None
-    match phase.by_process_when:
-        case None:
-            return None
-        case "already-written":
-            fits = isinstance(phase, AgentPhase) and not phase.tasks
-        case "design-has-tasks":
-            fits = isinstance(phase, AgentPhase) and phase.tasks
-        case "one-task-reviewed":
-            fits = isinstance(phase, ReviewPhase) and phase.adds_task
-        case "verification-green":
-            fits = isinstance(phase, VerifyPhase)
-        case "nothing-went-back":
-            fits = isinstance(phase, AgentPhase) and not phase.tasks
-        case _:
-            assert_never(phase.by_process_when)
-    return None if fits else f"{phase.id} cannot have by_process_when: {phase.by_process_when}"
 
 
 def _judges(verdicts: tuple[Verdict, ...]) -> bool:
@@ -214,10 +171,9 @@ class Pipeline(Frozen):
         """Return the later phase whose document the agent of a phase may write with its own."""
         phase = self.phase(phase_id)
         variant = phase.variants.get(effort) if isinstance(phase, AgentPhase) else None
-        if variant is None or variant.also_writes is None:
-            return None
-        later = self.phase(variant.also_writes)
-        return later if isinstance(later, AgentPhase) else None
+        later = variant.also_writes if variant is not None else None
+        agents = (each for each in self.phases if isinstance(each, AgentPhase))
+        return next((each for each in agents if each.id == later), None)
 
     def by_model(self) -> "Pipeline":
         """Return this pipeline with every document written by a model."""

@@ -2,8 +2,7 @@
 did.
 """
 
-from markdown_it import MarkdownIt
-
+from forge_bot.artifacts.sections import without_section
 from forge_bot.engine.state import State
 from forge_bot.text_format import code_block, command_line, several
 from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
@@ -80,28 +79,3 @@ def _row(result: CommandResult, baseline: tuple[CommandResult, ...]) -> str:
 
 def _count(result: CommandResult) -> str:
     return f", {several(result.tests, 'test')}" if result.tests is not None else ""
-
-
-def without_section(markdown: str, heading: str) -> str:
-    """Return the document without the section under a heading of that name, at any level."""
-    lines = markdown.splitlines(keepends=True)
-    tokens = MarkdownIt("commonmark").parse(markdown)
-    headings = [
-        (token, tokens[place + 1].content)
-        for place, token in enumerate(tokens)
-        if token.type == "heading_open" and token.map
-    ]
-    kept = list(lines)
-    for place, (token, words) in enumerate(headings):
-        if words.strip(" :*_#").casefold() != heading.casefold() or token.map is None:
-            continue
-        after = next(
-            (
-                later.map[0]
-                for later, _ in headings[place + 1 :]
-                if later.map and later.tag <= token.tag
-            ),
-            len(lines),
-        )
-        kept[token.map[0] : after] = [""] * (after - token.map[0])
-    return "".join(kept)

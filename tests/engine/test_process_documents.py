@@ -363,27 +363,6 @@ def test_the_summary_is_a_model_s_once_something_went_back(what: str, *, by_mode
     assert isinstance(bench.action, SpawnAgent) is by_model
 
 
-# -- pipelines of a repository
-
-
-@pytest.mark.parametrize(
-    ("phase", "condition"),
-    [
-        ("phase-1", "design-has-tasks"),
-        ("phase-3b", "one-task-reviewed"),
-        ("phase-7", "verification-green"),
-        ("phase-4", "nothing-went-back"),
-        ("phase-5", "nothing-went-back"),
-    ],
-)
-def test_a_condition_at_a_phase_that_cannot_have_it_is_refused(phase: str, condition: str) -> None:
-    raw = DEVELOP.model_dump(mode="json", by_alias=False)
-    (record,) = [each for each in raw["phases"] if each["id"] == phase]
-    record["by_process_when"] = condition
-    with pytest.raises(ValueError, match=f"{phase} cannot have by_process_when: {condition}"):
-        Pipeline.model_validate(raw)
-
-
 def test_the_page_on_efforts_says_how_often_models_are_asked() -> None:
     def asked(effort: Effort, count: int, pipeline: Pipeline = DEVELOP) -> int:
         tasks = (*TWO, TaskSpec(id=TaskId("3"), title="Part 3", files=("3.py",)))[:count]

@@ -3,15 +3,11 @@
 import json
 from typing import Any
 
-import pytest
-
 from forge_bot.artifacts.sections import lower_headings, split_documents
-from forge_bot.engine.pipeline import Pipeline
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, NextDocument
 from tests.fakes import script
-from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 
 ANALYST = "situation-analyst-investigator"
@@ -102,19 +98,3 @@ def test_the_prompt_offers_the_later_role_below_its_own() -> None:
     assert role.index("# Situation Analyst") < role.index("write `design.md` too")
     assert role.index("write `design.md` too") < role.index("\n### Architect\n")
     assert "\n# Architect" not in role
-
-
-@pytest.mark.parametrize(
-    ("target", "refused"), [("phase-3", False), ("phase-4", True), ("checkpoint-a", True)]
-)
-def test_only_a_later_phase_that_takes_a_document_can_be_written_for(
-    target: str, refused: bool
-) -> None:
-    data = DEVELOP.model_dump(mode="json")
-    (analysis,) = [phase for phase in data["phases"] if phase["id"] == "phase-1"]
-    analysis["variants"]["S"]["also_writes"] = target
-    if refused:
-        with pytest.raises(ValueError, match="phase-1 also writes for"):
-            Pipeline.model_validate(data)
-    else:
-        Pipeline.model_validate(data)

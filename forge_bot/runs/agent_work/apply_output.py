@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.tries import FormattedFile, with_formatting
-from forge_bot.artifacts.sections import split_documents
+from forge_bot.artifacts.sections import split_documents, without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
-from forge_bot.engine.verification_report import composed, without_section
+from forge_bot.engine.verification_report import composed
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.git.diff import has_markers
