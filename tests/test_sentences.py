@@ -58,7 +58,6 @@ _SPEAK_TO_PEOPLE = {
 }
 """Rooms and modules that have no sentence anywhere in their code."""
 _FOR_OTHERS = {
-    "gate/action",  # what action.yml says, which GitHub shows
     "gate/messages",  # hidden marks
     "sandbox/seccomp",  # names and numbers
     "sandbox/walls_process",  # a process of its own, without our modules

@@ -21,9 +21,6 @@ from forge_bot.gate.people import Account
 from forge_bot.gate.roles import Membership, read_membership
 from forge_bot.sentences import say
 
-_CREATED = 201
-"""The status of a reaction that was not there before; for one that was, GitHub answers with 200."""
-
 
 class Admission:
     """Carries out one request on GitHub: one question about each person, a reaction, and comments
@@ -90,27 +87,21 @@ class Admission:
             return None
         return issue_of_branch(head.text("ref"))
 
-    def _react(self, content: str) -> bool:
-        """React where the wish was said. Return whether GitHub says that the reaction is new."""
+    def _react(self, content: str) -> None:
+        """React where the wish was said."""
         wish = self._wish
         if wish.comment is not None:
-            answer = self._github.react_to_comment(wish.comment, content)
+            self._note(self._github.react_to_comment(wish.comment, content))
         elif wish.way is Trigger.LABEL:
-            answer = self._github.react_to_issue(wish.thread, content)
-        else:
-            return False
-        self._note(answer)
-        return answer.status == _CREATED
+            self._note(self._github.react_to_issue(wish.thread, content))
 
     def _note(self, answer: ApiAnswer) -> None:
         if not answer.good:
             warning(say("gate.admission.no_reaction", reason=messages.plain(answer.told)))
 
-    def _say(self, mark: str, text: str, *, first: bool = False) -> None:
-        """Write the answer, unless its mark is in the thread already. With `first` marks are not
-        searched: this is the first answer, whatever other workflows of this account wrote.
-        """
-        _, trouble = self._thread.say_once(mark, text, first=first)
+    def _say(self, mark: str, text: str) -> None:
+        """Write the answer, unless its mark is in the thread already."""
+        _, trouble = self._thread.say_once(mark, text)
         if trouble:
             warning(say("gate.admission.no_answer", reason=messages.plain(trouble)))
 
@@ -145,23 +136,23 @@ class Admission:
     def _corrected(self, issue: int, by: Account) -> GateOutcome:
         wish = self._wish
         if wish.comment is not None:
-            first = self._react("confused")
+            self._react("confused")
             text = messages.correction(
                 wish.mistyped,
                 self._inputs.prefix,
                 wish.comment,
                 others=len(wish.said) > len(wish.mistyped),
             )
-            self._say(messages.reply_mark(wish.comment), text, first=first)
+            self._say(messages.reply_mark(wish.comment), text)
         lines = "; ".join(f"{line.written}: {line.hint}" for line in wish.mistyped)
         return GateOutcome(Result.MISTYPED, messages.plain(lines), issue, by)
 
     def _help(self) -> None:
         comment = self._wish.comment
         if comment is not None:
-            first = self._react("+1")
+            self._react("+1")
             text = help_reply(self._inputs.prefix, comment, bare=self._inputs.bare)
-            self._say(messages.reply_mark(comment), text, first=first)
+            self._say(messages.reply_mark(comment), text)
 
     def _tracking(self, issue: int) -> int | None:
         """Return the comment that shows the progress of the run: a new one if a run is to begin,

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forge_bot.errors import BadInput, NotInAction
-from forge_bot.gate.action import AT_THE_GATE
 from forge_bot.gate.authorise import Policy
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
@@ -31,7 +30,17 @@ class Inputs:
     policy: Policy = field(default_factory=Policy)
 
 
-VARIABLES = {each.env: each.what for each in AT_THE_GATE}
+GATE_VARIABLES = tuple(f"FORGE_BOT_{name}" for name in ("PREFIX", "BARE", "LABEL", "ROLE", "LOGIN"))
+"""The inputs that the gate has to know; everybody behind it reads the same."""
+INPUT_VARIABLES = (
+    *GATE_VARIABLES,
+    *("FORGE_BOT_MODEL", "FORGE_BOT_BUDGET", "FORGE_BOT_TRUST_LOCAL", "FORGE_BOT_EXTRAS"),
+    *("FORGE_BOT_SERVER_VARIABLES", "FORGE_BOT_SIGNING_KEY", "FORGE_BOT_PYTHON", "FORGE_BOT_PART"),
+    *("FORGE_BOT_WAKE", "FORGE_BOT_HANDED", "FORGE_BOT_FOLDER"),
+)
+"""All inputs of the action that travel by a variable of ours. Steps get none of them as text of a
+script, and empty means the default.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,36 +142,14 @@ def is_edited(comment: Node) -> bool:
 
 
 def _dispatch(payload: Node) -> Event:
-    return _dispatched(payload["inputs"], payload)
-
-
-def _repository_dispatch(payload: Node) -> Event:
-    return _dispatched(payload["client_payload"], payload)
-
-
-def _dispatched(inputs: Node, payload: Node) -> Event:
-    written = inputs.text("issue").strip().removeprefix("#")
-    issue = inputs.number("issue")
-    if (
-        issue is None
-        and written.isascii()
-        and written.isdigit()
-        and len(written) < len("1234567890")
-    ):
-        issue = int(written) or None
-    if issue is None:
+    written = payload.text("inputs", "issue").strip().removeprefix("#")
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
         return Nothing(say("gate.events.dispatch_without_issue"))
-    return Dispatched(issue, read_account(payload["sender"]))
+    return Dispatched(int(written), read_account(payload["sender"]))
 
 
 def _check_suite(payload: Node) -> Event:
     return _checks(payload, payload["check_suite"], payload.text("check_suite", "head_branch"))
-
-
-def _check_run(payload: Node) -> Event:
-    return _checks(
-        payload, payload["check_run"], payload.text("check_run", "check_suite", "head_branch")
-    )
 
 
 def _workflow_run(payload: Node) -> Event:
@@ -216,9 +194,7 @@ _READERS: dict[str, Callable[[Node], Event]] = {
     "issues": _issue,
     "issue_comment": _comment,
     "workflow_dispatch": _dispatch,
-    "repository_dispatch": _repository_dispatch,
     "check_suite": _check_suite,
-    "check_run": _check_run,
     "workflow_run": _workflow_run,
 }
 

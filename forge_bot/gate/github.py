@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.message import Message
 from typing import IO, cast
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote
 
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.sentences import say
@@ -27,7 +27,6 @@ _SUCCESS = 2
 
 _TRIES = 3
 _LARGEST = 64 * 2**20
-_REDIRECTS = {301, 302, 303, 307, 308}
 _TOO_FAST = {403, 429}
 _BROKEN = {500, 502, 503, 504}
 
@@ -52,7 +51,7 @@ class ApiAnswer:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Redirects come back as answers: urllib would send the token along to wherever they lead."""
+    """A redirect is no answer: urllib would send the token along to wherever it leads."""
 
     def redirect_request(
         self,
@@ -72,7 +71,6 @@ class GateClient:
     def __init__(
         self, api: str, repository: str, token: str, wait: Callable[[float], None] = time.sleep
     ) -> None:
-        self._api = api
         self._base = f"{api}/repos/{repository}"
         self._token = token
         self._wait = wait
@@ -117,28 +115,12 @@ class GateClient:
     ) -> ApiAnswer:
         answer = ApiAnswer(0, Node(), say("gate.github.not_asked"))
         for attempt in range(_TRIES):
-            answer, headers = self._follow(method, url, body)
+            answer, headers = self._once(method, url, body)
             pause = _pause(answer, headers, attempt, again=again)
             if pause is None or attempt == _TRIES - 1:
                 break
             self._wait(pause)
         return answer
-
-    def _follow(
-        self, method: str, url: str, body: Mapping[str, str] | None
-    ) -> tuple[ApiAnswer, Mapping[str, str]]:
-        """One question, and the way to where a renamed repository is now, on the same host only."""
-        home = urlsplit(self._api)[:2]
-        for _ in range(_TRIES):
-            answer, headers = self._once(method, url, body)
-            if answer.status not in _REDIRECTS:
-                return answer, headers
-            url = urljoin(url, headers.get("location", ""))
-            if urlsplit(url)[:2] != home:
-                return ApiAnswer(0, Node(), say("gate.github.other_host")), {}
-            if answer.status in {301, 302, 303} and method != "GET":
-                return ApiAnswer(0, Node(), say("gate.github.write_redirected")), {}
-        return ApiAnswer(0, Node(), say("gate.github.circles")), {}
 
     def _once(
         self, method: str, url: str, body: Mapping[str, str] | None
@@ -196,5 +178,5 @@ def _pause(
     if answer.status in _TOO_FAST and (after := headers.get("retry-after", "")).isdecimal():
         return float(after) if float(after) <= LONGEST_WAIT else None
     if answer.status in _BROKEN or answer.status == 0:
-        return 0.5 * 3**attempt if again and not answer.reason.startswith("GitHub's") else None
+        return 0.5 * 3**attempt if again else None
     return None

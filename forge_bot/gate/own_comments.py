@@ -44,18 +44,14 @@ class OwnComments:
             (comment for comment in self._own_comments() or () if comment.marked(mark)), None
         )
 
-    def say_once(
-        self, mark: str, text: str, *, first: bool = False
-    ) -> tuple[OwnComment | None, str]:
+    def say_once(self, mark: str, text: str) -> tuple[OwnComment | None, str]:
         """Write a comment that ends with this mark, unless it exists. Return the comment, or None
         and the reason.
-
-        With `first` the mark does not count: another workflow wrote it under the same account.
         """
         comments = self._own_comments()
         if comments is None:
             return None, self._trouble
-        if not first and (found := self.find(mark)) is not None:
+        if (found := self.find(mark)) is not None:
             return found, ""
         answer = self._github.comment(self.number, text)
         return self._written(answer, text, comments)

@@ -31,8 +31,11 @@ from forge_bot.errors import (
     TemporalWorkerDiffers,
 )
 from forge_bot.gate import messages, outputs
-from forge_bot.gate.action import INPUTS
-from forge_bot.gate.environment_variables import read_inputs, read_step_context
+from forge_bot.gate.environment_variables import (
+    INPUT_VARIABLES,
+    read_inputs,
+    read_step_context,
+)
 from forge_bot.gate.install_failure import tell_thread
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.sentences import hint_of, say
@@ -161,11 +164,12 @@ class HandedEvent:
     @property
     def told(self) -> dict[str, Any]:
         """Return the message to the workflow."""
-        variables = {each.env for each in INPUTS if each.env.startswith("FORGE_BOT_")}
         return {
             "key": self.key,
             "wake": self._wake.value,
-            "inputs": {name: self._environ[name] for name in variables if self._environ.get(name)},
+            "inputs": {
+                name: self._environ[name] for name in INPUT_VARIABLES if self._environ.get(name)
+            },
             "job": self._environ.get("GITHUB_RUN_ID", ""),
             "event": self._frozen(),
             "comment": self._comment(),

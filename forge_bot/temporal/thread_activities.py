@@ -30,7 +30,7 @@ from forge_bot.errors import (
     TemporalRefused,
     TokenRefused,
 )
-from forge_bot.gate.action import AT_THE_GATE
+from forge_bot.gate.environment_variables import GATE_VARIABLES
 from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
@@ -45,7 +45,7 @@ from forge_bot.temporal.thread_workflow import VISIT
 from forge_bot.temporal.visit_process import LiveVisit, new_folder, watched
 
 _HANDED_ON = (
-    *(each.env for each in AT_THE_GATE),
+    *GATE_VARIABLES,
     "FORGE_BOT_MODEL",
     "FORGE_BOT_BUDGET",
     "FORGE_BOT_TRUST_LOCAL",

@@ -112,7 +112,7 @@ class Stage:
         self.repo.checks.clear()
         self.hub.check(self.repo, self.repo.bare.head(self.offered), name, conclusion, log)
 
-    def checks_failed(self, event: str = "check_run") -> Job:
+    def checks_failed(self, event: str = "check_suite") -> Job:
         """GitHub tells that a check has ended, or the suite or the run of a workflow that it is
         part of.
         """

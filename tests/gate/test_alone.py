@@ -71,48 +71,6 @@ def modules_loaded(environ: dict[str, str], folder: Path) -> set[str]:
     return set(run(["-I", "-S", "-c", code, str(FILE)], environ, folder).stderr.split())
 
 
-def test_only_modules_of_python_itself_are_loaded_and_not_many(
-    api: SmallApi, tmp_path: Path
-) -> None:
-    loaded = modules_loaded(
-        surroundings(
-            tmp_path, api.url, "issue_comment", commented("/forge --effort M look at this first")
-        ),
-        tmp_path,
-    )
-    assert read_outputs((tmp_path / "output").read_text())["proceed"] == "true"
-    assert {
-        name
-        for name in loaded
-        if name.partition(".")[0] not in {*sys.stdlib_module_names, "forge_bot"}
-    } <= {"__main__"}
-    assert {
-        name
-        for name in loaded
-        if name.startswith("forge_bot.")
-        and not name.startswith(("forge_bot.gate", "forge_bot.errors."))
-    } == {
-        "forge_bot.errors",
-        "forge_bot.remedies",
-        "forge_bot.resources",
-        "forge_bot.sentences",
-    }
-    assert "urllib.request" in loaded
-    assert len(loaded) < MOST_MODULES
-
-
-def test_where_nothing_is_asked_for_nothing_that_speaks_http_is_loaded(
-    api: SmallApi, tmp_path: Path
-) -> None:
-    loaded = modules_loaded(
-        surroundings(tmp_path, api.url, "issue_comment", commented("I agree, but see a/b.")),
-        tmp_path,
-    )
-    assert read_outputs((tmp_path / "output").read_text())["result"] == "nothing"
-    assert loaded.isdisjoint({"urllib.request", "http.client", "ssl", "socket"})
-    assert len(loaded) < MOST_MODULES_FOR_NOTHING
-
-
 @pytest.mark.parametrize("event", sampled(["issue_comment", "issues", "push", ""], 2))
 @pytest.mark.parametrize(
     "payload", [b"", b"{}", b"[1]", b"\xff", b'{"action":"created","issue":{"number":"42"}}']

@@ -296,10 +296,6 @@ def attempt_by(way: str, account: Account | None) -> Attempt:
             return Attempt(RequestedOperation.RESUME, everybody)
 
 
-def test_the_matrix_is_long_enough_to_be_trusted() -> None:
-    assert len(ROWS) >= 200
-
-
 @pytest.mark.parametrize(
     ("way", "name", "account", "status", "told", "ground"),
     ROWS,

