@@ -2,24 +2,19 @@
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 from pytest_recording.network import block
+from xdist.scheduler import LoadFileScheduling
 
 from forge_bot.cli.app import run
 from tests.fakes.kept_samples import KeptSamples, made
 from tests.fakes.sample import Said, Sample, by_script
 from tests.fakes.warm_python import warm_python
-from tests.scheduling import (
-    GroupScheduling,
-    alone_when_first,
-    long_first,
-    write_groups,
-)
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -52,14 +47,11 @@ _RECORDING = {
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes long, and leave the fixtures of pytest-recording to tests that need
-    them.
-    """
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the fixtures of pytest-recording to tests that need them."""
     for item in items:
         if isinstance(item, pytest.Function) and not _recorded(item):
             item.fixturenames = [name for name in item.fixturenames if name not in _RECORDING]
-    long_first(config, items)
 
 
 def _recorded(item: pytest.Item) -> bool:
@@ -76,29 +68,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         block(allowed_hosts=str(item.config.getoption("allowed_hosts")).split(","))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Collect tests without looking for garbage: nearly all that is made stays to the end, and was
-    looked through again and again.
-    """
-    gc.disable()
-    with alone_when_first(session.config):
-        return (yield)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Look for garbage as seldom as the command line does (`forge_bot.quick_start`)."""
-    write_groups(session)
+def pytest_collection_finish() -> None:
+    """Look for garbage seldom: nearly all that was collected stays to the end."""
     gc.freeze()
     gc.set_threshold(100_000)
-    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> GroupScheduling:
-    """Let tests of a group run in one worker."""
-    return GroupScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> LoadFileScheduling:
+    """Let the tests of a file, which share what they stand on, run in one worker, in the order in
+    which they were collected: the number of tests says nothing of how long they take.
+    """
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -141,9 +123,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Kept]":
 
 @pytest.fixture(scope="session")
 def over(kept: "Kept", tmp_path_factory: pytest.TempPathFactory) -> "Kept":
-    """The same run after its approval: its pull request is open. Tests that use it go to one
-    worker, by their group `over`.
-    """
+    """The same run after its approval: its pull request is open."""
     from tests.bot.kept import Kept
     from tests.bot.stage import heard
 

@@ -192,7 +192,6 @@ def test_nothing_in_the_repository_speaks_of_the_machine_it_was_made_on() -> Non
             assert not [word for word in words if word in text], name
 
 
-@pytest.mark.xdist_group("own code")
 def test_no_code_names_a_phase_an_agent_or_a_document_of_the_pipeline() -> None:
     named = {
         *SHIPPED.agents,

@@ -24,8 +24,6 @@ from forge_bot.sentences import ENGLISH, languages, read_topic
 from tests.fakes.own_code import PRODUCT, nodes, nodes_of_files
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.xdist_group("own code")
-
 ROOT = Path(__file__).parents[1]
 Forms = list[str]
 _SHOWN = """

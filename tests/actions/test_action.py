@@ -13,7 +13,7 @@ from tests.actions.runner import Runner, missing
 from tests.bot.stage import SECRET, Job, heard
 
 # One process for all of them: what they wait for is the machine itself.
-pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.xdist_group("act")]
+pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing())]
 
 
 def green(job: Job | None) -> Job:

@@ -13,7 +13,6 @@ from tests.fakes.agents import AgentServer, role_of
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.xdist_group("act"),
     pytest.mark.slow,
 ]
 

@@ -15,7 +15,6 @@ from tests.cli.test_tools_in_a_run import ANALYST, CREATE, asks
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.xdist_group("act"),
     pytest.mark.slow,
 ]
 

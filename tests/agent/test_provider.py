@@ -43,8 +43,6 @@ from tests.agent.scene import document, explore
 from tests.fakes.model_server import ModelServer, Says, busy
 from tests.fakes.sampled import sampled_rows
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 CHAT, RESPONSES, ANTHROPIC = (
     "openai-chat:gpt-6-luna",
     "openai:gpt-6-luna",

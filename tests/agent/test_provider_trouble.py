@@ -43,8 +43,6 @@ from tests.fakes.broken_server import (
     trickles,
 )
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 SPEC = "openai-chat:gpt-6-luna"
 
 

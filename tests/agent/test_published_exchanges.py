@@ -27,7 +27,6 @@ SPECS = {
 }
 pytestmark = [
     pytest.mark.block_network(allowed_hosts=["nobody.invalid"]),
-    pytest.mark.xdist_group("providers"),
 ]
 
 

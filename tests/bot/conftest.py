@@ -35,8 +35,8 @@ def walled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 @pytest.fixture(
     params=[
-        pytest.param("over", id="one job", marks=pytest.mark.xdist_group("over")),
-        pytest.param("walled", id="separate jobs", marks=pytest.mark.xdist_group("walled")),
+        pytest.param("over", id="one job"),
+        pytest.param("walled", id="separate jobs"),
     ]
 )
 def landed(request: pytest.FixtureRequest) -> Kept:

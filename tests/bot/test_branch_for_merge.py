@@ -51,7 +51,6 @@ def test_one_commit_a_task_names_the_commit_of_the_run_and_the_record_has_both(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("over")
 def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
     over: Kept, tmp_path: Path
 ) -> None:
@@ -69,7 +68,6 @@ def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
     assert parents[1:] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
 
 
-@pytest.mark.xdist_group("walled")
 def test_commits_for_merge_are_signed_by_the_jobs_that_write_and_who_works_has_no_key(
     walled: Kept, tmp_path: Path
 ) -> None:
@@ -139,7 +137,6 @@ def test_a_protected_branch_for_merge_is_named_and_neither_branch_moves(
     assert waiting.offered == name
 
 
-@pytest.mark.xdist_group("over")
 @pytest.mark.parametrize("merged", [True, False])
 def test_a_pull_request_that_is_over_gets_no_further_commits_and_that_is_said(
     over: Kept, tmp_path: Path, *, merged: bool
@@ -243,7 +240,6 @@ def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
     assert "closed already" in stage.said("reply occasion=cannot")[0]
 
 
-@pytest.mark.xdist_group("over")
 def test_a_conflict_with_the_base_is_solved_by_a_task_and_otherwise_asked_about(
     over: Kept, tmp_path: Path
 ) -> None:
@@ -285,7 +281,6 @@ def test_update_merges_at_an_open_question_and_an_earlier_approval_still_counts(
     assert "news.txt" not in _code(waiting)
 
 
-@pytest.mark.xdist_group("over")
 def test_a_branch_that_a_person_rewrote_is_built_upon_and_never_written_over(
     over: Kept, tmp_path: Path
 ) -> None:

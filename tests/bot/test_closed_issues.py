@@ -107,7 +107,6 @@ def test_closing_an_issue_without_a_run_under_way_or_after_its_end_says_nothing(
     assert stage.said() == []
 
 
-@pytest.mark.xdist_group("over")
 def test_an_issue_that_is_closed_when_its_pull_request_is_merged_wakes_nobody(
     over: Kept, tmp_path: Path
 ) -> None:
@@ -117,7 +116,6 @@ def test_an_issue_that_is_closed_when_its_pull_request_is_merged_wakes_nobody(
     assert len(stage.issue.comments) == before
 
 
-@pytest.mark.xdist_group("over")
 @pytest.mark.slow
 def test_checks_that_fail_after_the_issue_was_closed_are_mended_on_demand_only(
     over: Kept, tmp_path: Path

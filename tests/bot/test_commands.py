@@ -173,7 +173,6 @@ def test_what_only_a_person_can_do_is_asked_for_and_done(waiting: Stage) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("over")
 def test_a_retry_without_a_failed_check_mends_nothing(over: Kept, tmp_path: Path) -> None:
     stage = over.again(tmp_path)
     heard(stage.say("/retry", issue=stage.pull))
@@ -184,7 +183,6 @@ def test_a_retry_without_a_failed_check_mends_nothing(over: Kept, tmp_path: Path
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
-@pytest.mark.xdist_group("over")
 def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_about(
     over: Kept, tmp_path: Path
 ) -> None:

@@ -59,7 +59,6 @@ def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_
     assert pull.title == "Opened by hand"
 
 
-@pytest.mark.xdist_group("over")
 @pytest.mark.parametrize("merged", sampled([True, False], 2))
 def test_after_the_pull_request_was_merged_or_closed_nobody_is_asked_to_merge_it(
     over: Kept, tmp_path: Path, *, merged: bool

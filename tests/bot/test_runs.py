@@ -12,7 +12,6 @@ from tests.bot.kept import Kept
 from tests.bot.stage import PERMISSIONS, SECRET, Stage, heard
 
 
-@pytest.mark.xdist_group("over")
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     kept: Kept, over: Kept, tmp_path: Path
 ) -> None:
@@ -37,7 +36,6 @@ def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     assert "#issuecomment-" in decision["via"]
 
 
-@pytest.mark.xdist_group("over")
 def test_neither_token_nor_key_is_in_anything_that_can_be_read(over: Kept, tmp_path: Path) -> None:
     stage = over.again(tmp_path)
     log = "".join(job.log for job in over.jobs)

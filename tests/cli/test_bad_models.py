@@ -15,8 +15,6 @@ from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled_rows
 from tests.fakes.script import GUARD, TEST, change, document, look, review
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 TASK = "`rota who` names somebody for days before the rota starts"
 ANALYST = ("situation-analyst-investigator", "*", "*")
 WORDS = "I would be happy to help you with that!"

@@ -21,8 +21,6 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import skill
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 ANTHROPIC = "anthropic:claude-sonnet-5-5"
 ONE_MODEL = pytest.mark.parametrize(
     "model", [ANTHROPIC, pytest.param("openai:gpt-6-luna", marks=pytest.mark.slow)]

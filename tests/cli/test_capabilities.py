@@ -16,8 +16,6 @@ from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import SERVER, agree_here, configure, skill, unruly
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 
 def test_a_repository_without_any_is_told_how_to_begin(sample: Sample) -> None:
     said = sample.forge("capabilities")

@@ -6,8 +6,6 @@ import pytest
 
 from tests.fakes.sample import Sample
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 TASK = "Fix the rota before its start"
 
 

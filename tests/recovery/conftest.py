@@ -11,13 +11,6 @@ from tests.recovery.scripts import LONG, SHORT, Part
 from tests.recovery.world import World
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests that stand on one performance of a script in one process: it takes a while."""
-    for item in (each for each in items if each.nodeid.startswith("tests/recovery/")):
-        script = "long" if "long" in getattr(item, "fixturenames", ()) else "short"
-        item.add_marker(pytest.mark.xdist_group(f"recovery-{script}"))
-
-
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A repository in which nothing has happened yet."""

@@ -15,8 +15,6 @@ from tests.fakes.batches import BatchServer
 from tests.fakes.model_server import JsonObject
 from tests.runs.wave_scene import Planned, Stage, done, wrote
 
-pytestmark = pytest.mark.xdist_group("providers")
-
 TWO = (Planned("1", ("a.txt",)), Planned("2", ("b.txt",)))
 
 

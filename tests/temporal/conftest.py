@@ -18,15 +18,11 @@ TASK = "Nobody is on call before the start"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need a real server, and keep those that share a run on one worker of
-    pytest.
-    """
+    """Mark the tests that need a real server."""
     for item in items:
-        if "tests/temporal/" in item.nodeid and isinstance(item, pytest.Function):
-            if {"server", "asked_alone"} & {*item.fixturenames}:
-                item.add_marker(pytest.mark.slow)
-            if {"asked", "read"} & {*item.fixturenames}:
-                item.add_marker(pytest.mark.xdist_group("temporal"))
+        names = item.fixturenames if isinstance(item, pytest.Function) else []
+        if "tests/temporal/" in item.nodeid and {"server", "asked_alone"} & {*names}:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
