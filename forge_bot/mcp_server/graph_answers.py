@@ -3,13 +3,12 @@
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.errors import BadArguments
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_schemas import GraphResult
 from forge_bot.project.graph.graph_documents import (
     annotations_document,
     manifest_document,
@@ -31,6 +30,14 @@ _MAP_TOKENS = 250
 _CONTEXT_TOKENS = 300
 
 
+class GraphResult(NamedTuple):
+    """An answer about the project's graph, in lines; `links` lead to more."""
+
+    text: str
+    links: tuple[str, ...]
+    total: int = 0
+
+
 class GraphAnswers:
     """Reads the graph of the repository; only changed files are read again."""
 
@@ -47,7 +54,7 @@ class GraphAnswers:
             findings = scan(graph) if operation == "scan" else violations(graph)
             first = f"{len(findings)} found" if findings else "Nothing found"
             text = _fitted(first, [finding.words for finding in findings])
-            return GraphResult(text=text, count=len(findings), links=(f"{project}/annotations",))
+            return GraphResult(text=text, total=len(findings), links=(f"{project}/annotations",))
         links = (f"{project}/manifest",)
         if operation == "map":
             about = [path for each in asked.get("touches", ()) for path in matching(graph, each)]
@@ -60,7 +67,7 @@ class GraphAnswers:
             raise BadArguments(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
         nodes = ask_graph(graph, question)
         first, *lines = nodes.text.splitlines()
-        return GraphResult(text=_fitted(first, lines), count=nodes.total, links=links)
+        return GraphResult(text=_fitted(first, lines), total=nodes.total, links=links)
 
     def manifest(self, project: str) -> JsonValue:
         """Return the nodes of code with tier and imports, and the rules that are declared."""

@@ -12,18 +12,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TextIO
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter
 
-from forge_bot.engine import State, next_action
+from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
-from forge_bot.errors import ForgeError, ReportsDamaged
+from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
+from forge_bot.runs.finding_runs.find_runs import run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS, STATE
+from forge_bot.store.run_folder import REPORTS
 
 BLOCK = 2
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
@@ -87,9 +87,7 @@ def answer_hook(event: Event, said: TextIO | None = None) -> int:
     # Any other exit code than 2 lets the call go on, so whatever went wrong closes the door.
     except Exception as error:  # noqa: BLE001
         # Only where there is a run that could be harmed.
-        harmful = event == "pre-tool" and (
-            isinstance(error, ReportsDamaged) or any(map(has_runs, folders))
-        )
+        harmful = event == "pre-tool" and any(map(has_runs, folders))
         reason = f"forge-bot could not look at this call: {_short(error)}" if harmful else ""
     if not reason:
         return 0
@@ -255,8 +253,6 @@ def _leaving(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
 # --------------------------------------------------------------------------------------------------
 
 
-# A record that cannot be read is not taken for “no run”. Whether a run is over, its state.json
-# says, or its reports where that is broken; so a run that ended lets go even if one of them is.
 def has_runs(folder: Path) -> bool:
     """Return whether the folder, or one above it, has runs in any state. False for a path that
     cannot be a folder.
@@ -268,58 +264,22 @@ def has_runs(folder: Path) -> bool:
 
 
 def under_way(folder: Path) -> RunSnapshot | None:
-    """Return the run of the checked-out branch, if it is not over.
-
-    Raises ReportsDamaged if the branch may have a run with an unreadable record, and the errors of
-    reading a repository.
+    """Return the run of the checked-out branch, if it is not over. Raises the errors of reading a
+    repository and a record.
     """
     if not _around(folder):
         return None
     repository = Repository.find(folder)
     branch, specs = repository.head().branch, repository.root / SPECS
-    places = sorted(specs.iterdir(), reverse=True) if specs.is_dir() else []
-    known = {place: run_in(repository.root, place.name) for place in places}
-    for place, info in known.items():
+    for place in sorted(specs.iterdir(), reverse=True) if specs.is_dir() else ():
+        info = run_in(repository.root, place.name)
         if info is not None and not info.ended and info.branch == branch:
-            run = _read_run(repository, place, info)
+            run = run_snapshot(repository, info, load_config(repository.root))
             if not run.state.ended:
                 return run
-    for place, info in known.items():
-        if info is None and _is_lost(place, branch):
-            raise _unreadable(place)
     return None
 
 
 def _around(folder: Path) -> list[Path]:
     here = folder.resolve()
     return [specs for each in (here, *here.parents) if (specs := each / SPECS).is_dir()]
-
-
-def _read_run(repository: Repository, place: Path, info: RunInfo) -> RunSnapshot:
-    try:
-        return run_snapshot(repository, info, load_config(repository.root))
-    except ReportsDamaged as error:
-        raise _unreadable(place) from error
-
-
-def _is_lost(place: Path, branch: str) -> bool:
-    """Return whether a folder has an unreadable record that may be the checked-out branch's and not
-    over.
-    """
-    try:
-        state = State.model_validate_json((place / STATE).read_bytes())
-    except (OSError, ValidationError):
-        return os.path.lexists(place / REPORTS)
-    return not state.ended and state.branch == branch
-
-
-def _unreadable(place: Path) -> ReportsDamaged:
-    name = f"{SPECS}/{place.name}"
-    return ReportsDamaged(
-        f"The record of a run, {name}, cannot be read, so it is not known what is allowed now.",
-        hint=(
-            "Let the person bring it back in a terminal: git restore --source=HEAD"
-            f" {name}/{REPORTS} {name}/{STATE} - or, if no commit has it or the run is not wanted"
-            f" any more, remove {name}."
-        ),
-    )

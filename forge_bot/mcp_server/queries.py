@@ -12,13 +12,7 @@ from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import in_one_line
-from forge_bot.mcp_server.tool_schemas import (
-    Findings,
-    Orientation,
-    ResumeInfo,
-    RunList,
-    UIComponent,
-)
+from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.finding_runs.ended_records import newest_records
 from forge_bot.runs.finding_runs.files_of_run import raw_file
@@ -85,12 +79,11 @@ class Queries:
         text = request.text if request.source.type == "text" else clean(request.text).text
         return f"# {request.title}\n\n{text}\n"
 
-    def run_list(self, *, ended: bool) -> RunList:
-        """The runs of the repository, with those that are over if wanted."""
-        known = (info for info in self._served.runs() if ended or not info.ended)
-        return RunList(runs=tuple(map(_line, known)))
+    def run_list(self, *, ended: bool) -> list[dict[str, JsonValue]]:
+        """The runs of the repository, newest first, with those that are over if wanted."""
+        return [_line(info) for info in self._served.runs() if ended or not info.ended]
 
-    def resume_info(self, workspace: str) -> ResumeInfo:
+    def resume_info(self, workspace: str) -> dict[str, JsonValue]:
         """Return the state of a run; one on a branch that is not checked out is named with the way
         to it.
         """
@@ -102,7 +95,7 @@ class Queries:
         )
         return _resume_info(snapshot, here=unborn or served.branch == info.branch)
 
-    def search(self, query: str, about: About, limit: int) -> Findings:
+    def search(self, query: str, about: About, limit: int) -> dict[str, JsonValue]:
         """Return earlier runs that resemble a text, repeated findings of reviewers, or places where
         runs got stuck.
         """
@@ -127,29 +120,29 @@ class Queries:
                 ]
             case "friction":
                 results = [{"description": point} for point in past.friction(query, count)]
-        return Findings(results=tuple(results), runs=len(served.runs()))
+        return {"results": [*results], "runs": len(served.runs())}
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
-    def orient(self, tier: Literal["L0", "L1", "L2"]) -> Orientation:
+    def orient(self, tier: Literal["L0", "L1", "L2"]) -> dict[str, JsonValue]:
         """A status of a few words; L1 names the runs under way, L2 brings the whole context
         along.
         """
         served = self._served
         alive = [info for info in served.runs() if not info.ended]
-        short = Orientation(
-            runs=len(alive),
-            waiting=sum(info.waiting for info in alive),
-            next="pipeline_next_action" if alive else "pipeline_init",
-            context_link=f"forge://project/{served.id}/context",
-            tier=tier,
-            pipeline=served.config.pipeline,
-        )
-        if tier == "L0":
-            return short
-        more = short.replace(branch=served.branch, under_way=tuple(map(_line, alive)))
-        return more if tier == "L1" else more.replace(context=self.context(served.id))
+        status: dict[str, JsonValue] = {
+            "runs": len(alive),
+            "waiting": sum(info.waiting for info in alive),
+            "next": "pipeline_next_action" if alive else "pipeline_init",
+            "context_link": f"forge://project/{served.id}/context",
+        }
+        if tier != "L0":
+            under_way: list[JsonValue] = [*map(_line, alive)]
+            status |= {"tier": tier, "branch": served.branch, "under_way": under_way}
+        if tier == "L2":
+            status["context"] = self.context(served.id)
+        return status
 
     def context(self, project: str) -> str:
         """Return the state of the repository and its runs, for the beginning of a session."""
@@ -244,35 +237,37 @@ def _place(info: RunInfo) -> str:
     return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
 
 
-def _resume_info(run: RunSnapshot, *, here: bool) -> ResumeInfo:
+def _resume_info(run: RunSnapshot, *, here: bool) -> dict[str, JsonValue]:
+    """Return the state of one run, with the keys of state.json."""
     state, call = run.state, "call pipeline_next_action"
     action = next_action(run.pipeline, state)
     following = call if here else f"git switch {state.branch}, then {call}"
-    return ResumeInfo(
-        workspace=f"{SPECS}/{state.run}",
-        spec_name=state.run.partition("-")[2],
-        current_phase=state.current_phase,
-        current_phase_status=state.current_phase_status.value,
-        completed_phases=state.completed_phases,
-        skipped_phases=state.skipped_phases,
-        effort=state.effort.value,
-        flow_template=state.flow_template,
-        auto_approve=state.flags.auto,
-        skip_pr=state.flags.skip_pr,
-        debug=state.flags.debug,
-        branch=state.branch,
-        checked_out=here,
-        rounds=state.rounds,
-        pending_tasks=tuple(task.spec.id for task in state.tasks if not task.settled),
-        completed_tasks=tuple(task.spec.id for task in state.tasks if task.settled),
-        total_tasks=len(state.tasks),
-        total_tokens=state.usage.input_tokens + state.usage.output_tokens,
-        total_duration_ms=state.usage.duration_ms,
-        outstanding=(
+    usage = state.usage
+    return {
+        "workspace": f"{SPECS}/{state.run}",
+        "specName": state.run.partition("-")[2],
+        "currentPhase": state.current_phase,
+        "currentPhaseStatus": state.current_phase_status.value,
+        "completedPhases": [*state.completed_phases],
+        "skippedPhases": [*state.skipped_phases],
+        "effort": state.effort.value,
+        "flowTemplate": state.flow_template,
+        "autoApprove": state.flags.auto,
+        "skipPr": state.flags.skip_pr,
+        "debug": state.flags.debug,
+        "branch": state.branch,
+        "checkedOut": here,
+        "rounds": {**state.rounds},
+        "pendingTasks": [task.spec.id for task in state.tasks if not task.settled],
+        "completedTasks": [task.spec.id for task in state.tasks if task.settled],
+        "totalTasks": len(state.tasks),
+        "totalTokens": usage.input_tokens + usage.output_tokens,
+        "totalDurationMs": usage.duration_ms,
+        "outstanding": (
             f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type
         ),
-        instruction="nothing is left to do" if state.ended else following,
-    )
+        "instruction": "nothing is left to do" if state.ended else following,
+    }
 
 
 # -- schemas

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from forge_bot.engine.reports import Answer, Report, RetryAsked
 from forge_bot.errors import CannotUpdate, PersonDecides
 from forge_bot.mcp_server.client_runs.person_answers import VIA, VIA_CLIENT
-from forge_bot.mcp_server.tool_schemas import Controlled, UIComponent
+from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
@@ -42,7 +42,7 @@ class PastQuestion(NamedTuple):
 
 def control_run(
     run: Run, wanted: Wanted, client: str, confirmed: str = ""
-) -> Controlled | PastQuestion:
+) -> dict[str, JsonValue] | PastQuestion:
     """Do what a client wants with a run.
 
     Past an open question a person decides: the question for them is returned, and nothing is done.
@@ -60,13 +60,13 @@ def control_run(
         run.tell(report)
     state = run.state
     done = "nothing is left to do; the branch stays"
-    return Controlled(
-        workspace=run.workspace.relative,
-        operation=wanted.operation,
-        current_phase=state.current_phase,
-        status=state.current_phase_status.value,
-        instruction=done if state.ended else "call pipeline_next_action",
-    )
+    return {
+        "workspace": run.workspace.relative,
+        "operation": wanted.operation,
+        "current_phase": state.current_phase,
+        "status": state.current_phase_status.value,
+        "instruction": done if state.ended else "call pipeline_next_action",
+    }
 
 
 def _report(run: Run, wanted: Wanted, target: PhaseId, by: str, via: str) -> Report | None:

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
+
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.errors import AskedElsewhere, WrongAction
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree, ClientTries
@@ -24,7 +26,6 @@ from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.run_control import PastQuestion, Wanted, control_run
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
-    Controlled,
     InitErrors,
     NeedsConfirmation,
     NeedsDiscussion,
@@ -144,7 +145,7 @@ class Service:
 
     def control(
         self, workspace: str, wanted: Wanted, client: str, confirmed: str = ""
-    ) -> Controlled | PastQuestion:
+    ) -> dict[str, JsonValue] | PastQuestion:
         """`run_control`: end a run, send it back, or merge its base branch into it."""
         ending = wanted.operation == "abandon"
         if ending:

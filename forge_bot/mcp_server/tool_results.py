@@ -52,16 +52,13 @@ def _run(workspace: str) -> str:
 
 
 def answered(
-    answer: BaseModel,
+    answer: BaseModel | Mapping[str, JsonValue],
     *,
     meta: Mapping[str, JsonValue] | None = None,
     links: Sequence[str] = (),
-    sparse: bool = False,
 ) -> CallToolResult:
-    """Return the result with an answer. `links` are addresses of further resources; `sparse` leaves
-    out default values.
-    """
-    body = answer.model_dump(mode="json", exclude_defaults=sparse)
+    """Return the result with an answer. `links` are addresses of further resources."""
+    body = answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer
     text = sendable(json.dumps(body, separators=(",", ":"), ensure_ascii=False))
     blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
     blocks += [

@@ -2,13 +2,11 @@
 the words that were meant.
 """
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mcp.types import ElicitResult, TextResourceContents
+from mcp.types import ElicitResult
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
@@ -262,90 +260,7 @@ async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(
     assert ready["branch"] == "feature/42-fix-auth-timeout"
 
 
-READ_AS: list[tuple[str, str, dict[str, object]]] = [
-    ("Make --auto the default of the CLI", "Make --auto the default of the CLI", {}),
-    (
-        "--auto --effort L Fix --debug output --nopr",
-        "Fix --debug output",
-        {"auto": True, "skip_pr": True, "effort_override": "L"},
-    ),
-    ("--budget $2.50 Fix the output", "Fix the output", {"budget": "2.50"}),
-    (
-        "--auto -- --debug prints nothing, unlike --nopr",
-        "--debug prints nothing, unlike --nopr",
-        {"auto": True},
-    ),
-    (".specs/ should not be listed", ".specs/ should not be listed", {}),
-]
 """Words of a person, the task that they name, and the flags that they give."""
-
-
-async def test_flags_stand_before_or_behind_the_task_and_all_else_is_its_text(
-    sample: Sample,
-) -> None:
-    nothing: dict[str, object] = {
-        "auto": False,
-        "skip_pr": False,
-        "debug": False,
-        "discuss": False,
-        "effort_override": None,
-        "current_branch": "main",
-    }
-    async with hosting(sample) as host:
-        found = [await host.call("pipeline_init", arguments=row[0]) for row in READ_AS]
-    assert [(each["source_type"], each["core_text"], each["flags"]) for each in found] == [
-        ("text", text, {**nothing, **said}) for _, text, said in READ_AS
-    ]
-
-
-NO_FLAGS = [
-    ("--verbose should say more", "unknown flag `--verbose`"),
-    ("--effort XS Fix the output", "`--effort` takes one of S, M and L"),
-    (".specs/no-such-run --auto", "holds no run"),
-]
-
-
-async def test_a_flag_that_does_not_exist_is_told(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        for arguments, words in NO_FLAGS:
-            assert words in (await host.call("pipeline_init", arguments=arguments))["errors"][0]
-
-
-async def test_a_runs_folder_is_resumed_whatever_flags_and_path_stand_around_it(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        workspace = (await host.begin(TASK))["workspace"]
-        for text in (
-            f"--auto {workspace}",
-            f"{workspace} --debug",
-            f"./{workspace}/",
-            str(sample.path / workspace),
-            f"{workspace}/design.md",
-        ):
-            assert (await host.call("pipeline_init", arguments=text))["workspace"] == workspace
-        assert "errors" not in await host.call("pipeline_init", arguments=f"Look into {workspace}")
-
-
-async def test_the_question_before_a_run_says_what_it_will_take_and_its_keys_stay(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        result = await host.client.call_tool(
-            "pipeline_init_with_context", {"workspace": ".specs/x", "task_text": TASK}
-        )
-        body: Json = result.structured_content or {}
-        needs: Json = body["needs_user_confirmation"]
-        told: Json = (result.meta or {})["estimate"]
-    assert set(needs) == {
-        "detected_effort", "effort_options", "current_branch", "is_main_branch", "enriched_request_body", "message",
-    }  # fmt: skip
-    assert set(body) == {"needs_user_confirmation"}
-    assert told["effort"] == needs["detected_effort"]
-    assert told["tokens"]["p50"] > 0
-    assert re.search(
-        r"Expected: .*\d.*from the recorded run that ships.*stops to ask at \$5", needs["message"]
-    )
 
 
 def chose(**content: str) -> ElicitResult:
@@ -389,31 +304,3 @@ async def test_a_form_without_an_effort_begins_nothing_and_the_model_is_told_to_
             )
             assert "needs_user_confirmation" in needs, answer
             assert folders(sample) == []
-
-
-async def test_words_that_name_a_run_among_others_are_said_before_another_one_begins(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        workspace = (await host.begin(TASK))["workspace"]
-        text = f"Look into {workspace} and finish it"
-        needs = await host.call("pipeline_init_with_context", workspace=".specs/y", task_text=text)
-        assert (
-            f"pipeline_init({workspace}) goes on with it"
-            in needs["needs_user_confirmation"]["message"]
-        )
-        plain = await host.call("pipeline_init_with_context", workspace=".specs/z", task_text=TASK)
-        assert "goes on with it" not in plain["needs_user_confirmation"]["message"]
-
-
-async def test_a_run_stays_in_the_folder_that_its_arguments_name(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin("--in=rota/ Say nobody before the start")
-        await host.next()
-        uri = f"forge://run/{Path(host.workspace).name}/state"
-        state = (await host.client.read_resource(uri)).contents[0]
-        assert isinstance(state, TextResourceContents)
-        assert json.loads(state.text)["flags"]["scope"] == "rota"
-        for folder in ("packages/api", "../up"):
-            with pytest.raises(Refusal, match="REQUEST-007"):
-                await host.begin(f"--in={folder} Say what is next")

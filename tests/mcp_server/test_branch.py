@@ -69,17 +69,6 @@ async def test_code_that_was_committed_while_a_document_is_written_is_refused(
         assert host.git("log", "--format=%h", "--", SNEAKED) == ""
 
 
-async def test_the_trailers_of_a_run_do_not_make_a_commit_the_runs_own(
-    clients_approved_sample: Sample,
-) -> None:
-    async with hosting(clients_approved_sample) as host:
-        action = await at(host, "implementer")
-        host.perform(action)
-        run = host.workspace.rpartition("/")[2]
-        sneak(host, f"forge-bot: task 1\n\nForge-Run: {run}\nForge-Action: {action['action_id']}")
-        assert (await refused(host, action))[0] == "reset"
-
-
 async def test_a_commit_of_the_run_that_was_amended_is_refused(
     clients_approved_sample: Sample,
 ) -> None:
@@ -106,55 +95,6 @@ async def test_a_branch_that_was_taken_back_goes_forward_again(
         assert host.git("rev-parse", "HEAD") == stood
         host.perform(action)
         await report(host, action)
-
-
-async def test_what_is_committed_before_the_publication_is_refused(
-    clients_approved_sample: Sample, tmp_path: Path
-) -> None:
-    origin = tmp_path / "origin.git"
-    async with hosting(clients_approved_sample) as host:
-        host.git("init", "-q", "--bare", str(origin))
-        host.git("remote", "add", "origin", str(origin))
-        action = await at(host, "nobody")
-        assert (action["type"], action["commands"][:2]) == ("exec", ["git", "push"])
-        sneak(host)
-        host.git("push", "-q", "-u", "origin", "HEAD")
-        assert (await refused(host, action))[0] == "reset"
-
-
-async def test_a_commit_at_a_checkpoint_counts_as_an_edit_only_if_it_is_one(
-    clients_medium_sample: Sample,
-) -> None:
-    async with hosting(clients_medium_sample) as host:
-        asked = await host.asked_now()
-        design = host.path / host.workspace / "design.md"
-        design.write_text(
-            f"{design.read_text(encoding='utf-8')}\nAnd a line of the person's.\n", encoding="utf-8"
-        )
-        commit(host)
-        again = await host.next()
-        assert again["digest"] != asked["digest"]
-        assert "a line of the person's" in again["present_to_user"]
-        sneak(host)
-        with pytest.raises(Refusal, match="git reset --soft"):
-            await host.next(user_response="approve", digest=again["digest"])
-
-
-async def test_what_a_colleague_pushed_while_a_person_is_asked_is_named(
-    clients_medium_sample: Sample, tmp_path: Path
-) -> None:
-    origin = tmp_path / "origin.git"
-    async with hosting(clients_medium_sample) as host:
-        host.git("init", "-q", "--bare", str(origin))
-        host.git("remote", "add", "origin", str(origin))
-        asked = await host.asked_now()
-        sneak(host, "A fix by Ann")
-        host.git("push", "-q", "-u", "origin", "HEAD")
-        again = await host.next()
-        assert "A fix by Ann" in again["warning"]
-        assert again["digest"] == asked["digest"]
-        after = await host.next(user_response="approve", digest=asked["digest"])
-        assert (after["type"], after["warning"]) == ("spawn_agent", "")
 
 
 async def test_what_a_person_commits_at_a_human_gate_stays(sample: Sample) -> None:
@@ -247,20 +187,3 @@ async def test_a_run_that_went_on_in_another_clone_goes_on_here(
         host.git("pull", "-q")
         after = await host.next()
         assert (after["agent"], after["warning"]) == ("implementer", "")
-
-
-async def test_a_branch_that_was_renamed_is_named_with_the_way_back_and_goes_on_after_it(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        action = await host.next()
-        branch = host.git("branch", "--show-current").strip()
-        host.git("branch", "-m", "mine")
-        with pytest.raises(Refusal) as caught:
-            await host.next()
-        assert caught.value.error["code"] == "RUN-004"
-        assert f"git branch -m mine {branch}" in str(caught.value)
-        host.git("branch", "-m", "mine", branch)
-        again = await host.next()
-        assert again["action_id"] == action["action_id"]

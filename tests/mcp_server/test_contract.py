@@ -24,15 +24,6 @@ CONTEXT = {
 # --------------------------------------------------------------------------------------------------
 
 
-async def test_plain_words_need_nothing_fetched(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        said = await host.call("pipeline_init", arguments=TASK)
-    assert set(said) == {"workspace", "spec_name", "source_type", "core_text", "flags"}
-    assert said["source_type"] == "text"
-    assert said["flags"]["effort_override"] is None
-    assert said["flags"]["current_branch"] == "main"
-
-
 async def test_only_a_whole_address_makes_an_issue(sample: Sample) -> None:
     kinds = {
         ISSUE: ("github_issue", "42"),
@@ -163,45 +154,6 @@ async def test_labels_points_and_type_say_how_much_effort(
             external_context=context,
         )
     assert said["needs_user_confirmation"]["detected_effort"] == effort
-
-
-async def test_a_discussion_comes_first_where_it_was_asked_for(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        flags = (await host.call("pipeline_init", arguments=f"{TASK} --discuss"))["flags"]
-        handed: Json = {"workspace": ".specs/x", "task_text": TASK, "flags": flags}
-        said = await host.call("pipeline_init_with_context", **handed)
-        assert set(said) == {"needs_discussion"}
-        assert set(said["needs_discussion"]) == {"questions", "message"}
-        assert len(said["needs_discussion"]["questions"]) == 3
-        said = await host.call(
-            "pipeline_init_with_context",
-            **handed,
-            discussion_answers="Nobody may be called by mistake",
-        )
-        body = said["needs_user_confirmation"]["enriched_request_body"]
-        assert body == f"{TASK}\n\n## Discussion Answers\n\nNobody may be called by mistake"
-        confirmed = {"effort": "S", "enriched_request_body": body}
-        ready = await host.call("pipeline_init_with_context", **handed, user_confirmation=confirmed)
-    assert "Nobody may be called by mistake" in ready["request_md_content"]
-
-
-async def test_a_run_may_begin_on_the_branch_that_is_checked_out_but_not_on_the_main_one(
-    sample: Sample,
-) -> None:
-    handed: Json = {
-        "workspace": ".specs/x",
-        "task_text": TASK,
-        "user_confirmation": {"effort": "S", "use_current_branch": True},
-    }
-    async with hosting(sample) as host:
-        with pytest.raises(Refusal, match="would write to main"):
-            await host.call("pipeline_init_with_context", **handed)
-        host.git("checkout", "-q", "-b", "work")
-        ready = await host.call("pipeline_init_with_context", **handed)
-        assert (ready["branch"], ready["create_branch"]) == ("work", False)
-        host.workspace = ready["workspace"]
-        assert (await host.next())["phase"] == "phase-1"
-        assert host.git("branch", "--format=%(refname:short)").splitlines() == ["main", "work"]
 
 
 # -- the loop

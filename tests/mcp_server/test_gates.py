@@ -2,13 +2,11 @@
 can.
 """
 
-import json
 from typing import Any
 
 import pytest
 from mcp.types import ElicitResult
 
-from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
 from tests.mcp_server.host import Host, Json, Refusal, hosting
@@ -142,37 +140,6 @@ async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
     assert person.seen[0].requested_schema["properties"]["answer"]["enum"] == [
         "approve",
         "reject",
-        "abandon",
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_what_only_a_person_can_do_is_asked_through_the_client_too(
-    sample: Sample, mode: str
-) -> None:
-    second = (
-        "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"
-        " criteria:\n- [ ] AC-1: merged\n"
-    )
-    person = Person(says("approve"), says("skip"))
-    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        host.answers = {
-            **script.usual(),
-            ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"},
-        }
-        await host.begin(TASK, "M")
-        assert (await host.drive(await host.next()))["type"] == "done"
-        record = json.loads(
-            (sample.path / host.workspace / "state.json").read_text(encoding="utf-8")
-        )
-    assert [(each["answer"], each["via"]) for each in record["decisions"]] == [
-        ("approve", "mcp-elicitation"),
-        ("skip", "mcp-elicitation"),
-    ]
-    assert person.seen[1].requested_schema["properties"]["answer"]["enum"] == [
-        "done",
-        "skip",
         "abandon",
     ]
 

@@ -3,7 +3,6 @@ one after the other in a run.
 """
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
@@ -12,21 +11,17 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, NamedTuple
 
 import httpx2
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
-from forge_bot.mcp_server.sdk_server.http import application
-from forge_bot.mcp_server.sdk_server.server import make_server
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
-from tests.recovery.boundaries import FileEvents, kill
 
 TASK = "Nobody is on call before the start"
 TOKEN = "a-token-of-this-test"
@@ -265,94 +260,3 @@ async def test_what_one_client_declares_holds_for_no_other(sample: Sample) -> No
         )
         await contract(one, "forge/start")
         assert await tools(one) == whole
-
-
-@pytest.mark.slow
-async def test_a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing(sample: Sample) -> None:
-    async with served(sample) as url:
-        async with over_http(sample, url) as one:
-            await one.begin(TASK, "S")
-            # The baseline runs in this call, and takes longer than this client waits.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(one.next(), 0.2)
-        async with over_http(sample, url) as other:
-            other.workspace = one.workspace
-            assert (await other.next())["phase"] == "phase-1"
-    record = (sample.path / one.workspace / "reports.jsonl").read_text(encoding="utf-8")
-    assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started", "prepared"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("mode", "name"), [("auto", "reports.jsonl"), ("legacy", "index.lock")])
-async def test_a_call_whose_server_is_killed_counts_once_when_the_next_server_gets_it_again(
-    clients_sample: Sample, mode: str, name: str
-) -> None:
-    path, said = clients_sample.path, dict[str, Any]()
-
-    async def approved(found: Served) -> None:
-        async with over_http(clients_sample, found.url, mode=mode) as one:
-            gate = await one.asked_now()
-            said.update(user_response="approve", digest=gate["digest"])
-            with FileEvents((path,), 1, partial(kill, found.process.pid), name):
-                await one.next(**said)
-
-    async with process_of(clients_sample) as killed:
-        # On a busy machine the answer may come before the kill does.
-        with contextlib.suppress(MCPError, ExceptionGroup):
-            await approved(killed)
-        assert await killed.process.wait() == -signal.SIGKILL
-    async with (
-        served(clients_sample) as url,
-        over_http(clients_sample, url, mode=mode) as other,
-    ):
-        (folder,) = path.glob(".specs/*")
-        other.workspace = str(folder.relative_to(path))
-        action = await other.next(**said)
-        assert (action["type"], action["phase"]) == ("write_file", "phase-4")
-        assert other.git("status", "--porcelain") == ""
-    record = (path / other.workspace / "reports.jsonl").read_text(encoding="utf-8")
-    assert [json.loads(line)["type"] for line in record.splitlines()].count("answered") == 1
-
-
-@asynccontextmanager
-async def here(sample: Sample) -> AsyncGenerator[httpx2.AsyncClient]:
-    """The application behind the port, in this process, to which anything can be sent."""
-    server = make_server(sample.path)
-    headers = {**HEADERS, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-    transport = httpx2.ASGITransport(app=application(server, TOKEN, 1))
-    async with (
-        server.session_manager.run(),
-        httpx2.AsyncClient(
-            transport=transport, base_url="http://127.0.0.1:1", headers=headers
-        ) as http,
-    ):
-        yield http
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("body", [b"hello", b"\xff\xfe", b'{"a":' * 3000 + b"1" + b"}" * 3000])
-async def test_a_body_that_is_no_message_is_answered(sample: Sample, body: bytes) -> None:
-    async with here(sample) as http:
-        answer = await http.post("/mcp", content=body)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32700)
-        assert (await http.post("/mcp", json=LIST)).status_code == 200
-
-
-@pytest.mark.slow
-async def test_text_that_no_file_can_hold_comes_in_with_a_sign_in_its_place(sample: Sample) -> None:
-    async with here(sample) as http:
-
-        async def call(tool: str, **arguments: object) -> Any:
-            params = {**LIST["params"], "name": tool, "arguments": arguments}
-            body = json.dumps({**LIST, "method": "tools/call", "params": params})
-            answer = await http.post(
-                "/mcp", content=body, headers={"Mcp-Method": "tools/call", "Mcp-Name": tool}
-            )
-            return answer.json()["result"]
-
-        said = await call("pipeline_init", arguments="Fix the \ud800 thing")
-        assert said["structuredContent"]["core_text"] == "Fix the \ufffd thing"
-        said = await call(
-            "pipeline_next_action", workspace=".specs/\ud800", user_response="reject: \udfff"
-        )
-        assert said["_meta"]["error"]["code"] == "MCP-003"

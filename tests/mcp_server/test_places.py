@@ -80,25 +80,3 @@ async def test_who_abandons_a_run_does_not_wait_for_its_commands(sample: Sample)
         said = await working
         assert said.is_error
         assert (await host.next())["type"] == "done"
-
-
-async def test_a_run_can_be_abandoned_whatever_was_committed_beside_it(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        await host.next()
-        host.git(
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b.c",
-            "commit",
-            "-q",
-            "--allow-empty",
-            "-m",
-            "mine",
-        )
-        with pytest.raises(Refusal, match="git reset --soft"):
-            await host.next()
-        assert (await host.call("run_control", workspace=host.workspace, operation="abandon"))[
-            "status"
-        ] == "abandoned"

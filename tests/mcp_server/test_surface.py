@@ -5,12 +5,11 @@ changes.
 import json
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from mcp import Client, MCPError
 from mcp.types import (
-    EmbeddedResource,
     PromptReference,
-    ResourceLink,
     ResourceTemplateReference,
     TextContent,
     TextResourceContents,
@@ -131,31 +130,6 @@ async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_ha
             MCPError, match=r"CONFIG-002(.|\n)*\n- \.forge/pipelines/broken\.yaml:3: "
         ):
             await host.client.read_resource("forge://pipeline/broken")
-
-
-async def test_the_start_prompt_brings_the_context_and_a_contract_without_steps(
-    sample: Sample,
-) -> None:
-    async with hosting(sample) as host:
-        start = await host.client.get_prompt("forge/start", {"project_path": str(sample.path)})
-        first, second = start.messages[0].content, start.messages[1].content
-        assert isinstance(first, TextContent)
-        for part in (
-            "response_tier=L0",
-            "policy_mode=",
-            "resource_links",
-            "forge://pipeline/develop",
-            "Hidden tools: none.",
-        ):
-            assert part in first.text
-        assert "1." not in first.text
-        assert isinstance(second, EmbeddedResource)
-        assert second.resource.uri == "forge://project/rota/context"
-        assert second.resource.uri in first.text
-        with pytest.raises(MCPError, match="MCP-002"):
-            await host.client.get_prompt("forge/start", {"project_path": "/etc"})
-        # Where only one project is served nobody has to say which.
-        assert (await host.client.get_prompt("forge/start", {})).messages == start.messages
 
 
 async def test_names_are_completed(sample: Sample) -> None:
@@ -302,34 +276,6 @@ async def test_lists_name_what_there_is_now(sample: Sample) -> None:
         assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
 
 
-async def test_answers_link_to_what_can_be_read_of_them(sample: Sample) -> None:
-    async with hosting(sample) as host:
-
-        async def linked(tool: str, **arguments: Any) -> list[str]:
-            content = (await host.client.call_tool(tool, arguments)).content
-            return [block.uri for block in content if isinstance(block, ResourceLink)]
-
-        handed = {
-            "workspace": ".specs/x",
-            "task_text": f"{TASK}",
-            "flags": {"auto": True, "skip_pr": True},
-        }
-        (state,) = await linked(
-            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
-        )
-        run = state.split("/")[3]
-        host.workspace = f".specs/{run}"
-        host.perform(await host.next())
-        artifact = f"forge://run/{run}/artifact/analysis.md"
-        assert await linked(
-            "pipeline_report_result", workspace=host.workspace, phase="phase-1"
-        ) == [artifact]
-        assert (await host.drive(await host.next()))["type"] == "done"
-        (summary,) = await linked("pipeline_next_action", workspace=host.workspace)
-        for uri in (state, artifact, summary):
-            assert await read(host, uri)
-
-
 async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) -> None:
     async with hosting(sample) as host:
 
@@ -337,10 +283,12 @@ async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) ->
             return (await host.client.call_tool(tool, arguments)).meta or {}
 
         handed = {"workspace": ".specs/x", "task_text": TASK}
+        schema = jsonschema_rs.validator_for(await read_json(host, "forge://schema/ui"))
         discussed = await beside("pipeline_init_with_context", **handed, flags={"discuss": True})
         assert (discussed["ui"]["kind"], len(discussed["ui"]["data"]["questions"])) == ("input", 3)
         proposed = await beside("pipeline_init_with_context", **handed, flags={})
-        assert set(proposed["ui"]) == {"kind", "title", "data", "actions", "requires_response"}
+        for shown in (discussed["ui"], proposed["ui"]):
+            schema.validate(shown)
         assert [action["answer"] for action in proposed["ui"]["actions"]] == ["S", "M", "L"]
         assert [
             action["effect"].endswith("recommended") for action in proposed["ui"]["actions"]

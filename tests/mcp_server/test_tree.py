@@ -41,26 +41,6 @@ async def test_a_run_needs_a_clean_tree_to_begin(sample: Sample) -> None:
 
 
 @pytest.mark.slow
-async def test_the_branch_is_made_where_the_host_did_not(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        ready = await host.begin(TASK, git=False)
-        await host.next()
-        assert host.git("branch", "--show-current") == ready["branch"]
-        assert host.git("log", "--format=%s", "main") == "start"
-
-
-@pytest.mark.slow
-async def test_on_another_branch_the_way_back_is_named(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        ready = await host.begin(TASK)
-        await host.next()
-        host.git("switch", "-q", "main")
-        with pytest.raises(Refusal, match=f"git switch {ready['branch']}"):
-            await host.next()
-        assert host.git("branch", "--show-current") == "main"
-
-
-@pytest.mark.slow
 async def test_a_task_is_one_commit_with_its_files_and_the_trailers_of_every_host(
     clients_approved_sample: Sample,
 ) -> None:
@@ -120,26 +100,6 @@ async def test_an_analyst_that_changes_code_is_refused_and_the_report_is_not_los
         source.write_text(before, encoding="utf-8")
         after = await host.next(previous_action_complete=True, action_id=action["action_id"])
         assert after["phase"] == "phase-3"
-
-
-@pytest.mark.slow
-async def test_an_agent_that_commits_by_itself_is_told_how_to_take_it_back(
-    clients_approved_sample: Sample,
-) -> None:
-    async with hosting(clients_approved_sample) as host:
-        host.perform(action := await at(host, "implementer"))
-        host.git("add", "rota", "tests")
-        host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "mine")
-        with pytest.raises(Refusal, match="git reset --soft") as caught:
-            await host.next(previous_action_complete=True, action_id=action["action_id"])
-        command = next(
-            part
-            for part in str(caught.value).split(";")[0].splitlines()
-            if part.startswith("git reset")
-        )
-        host.git(*command.split(" keeps")[0].split()[1:])
-        await host.next(previous_action_complete=True, action_id=action["action_id"])
-        assert files(host) == {"rota/schedule.py", "tests/test_before.py"}
 
 
 @pytest.mark.slow
@@ -283,22 +243,3 @@ def _news(host: Host) -> None:
     host.git("add", "news")
     host.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "News")
     host.git("switch", "-q", branch)
-
-
-@pytest.mark.slow
-async def test_an_update_at_an_open_question_leaves_it_as_it_was_shown(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(f"{TASK} --nopr")
-        asked = await host.drive(await host.next())
-        assert asked["type"] == "checkpoint"
-        _news(host)
-        told = await host.call("run_control", workspace=host.workspace, operation="update")
-        assert told["instruction"] == "call pipeline_next_action"
-        assert host.git("show", "HEAD:news") == "news"
-        again = await host.next()
-        assert (again["type"], again["name"]) == ("checkpoint", asked["name"])
-        assert again["action_id"] == asked["action_id"]
-        end = await host.drive(await host.next(user_response="approve"))
-        assert end["type"] == "done"
-        assert host.git("show", f"{sample.offered}:news") == "news"
-        assert host.git("diff", "--name-only", f"main...{sample.offered}", "--", "news") == ""

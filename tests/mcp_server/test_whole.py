@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, Json, Refusal, over_stdio
 
@@ -169,85 +168,6 @@ async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell
     assert host.git("diff", "--stat", "HEAD", "origin/forge-bot/records", "--", ".specs") == ""
 
 
-async def test_a_discussion_shapes_the_request_of_the_whole_run(
-    sample: Sample, shell: Shell
-) -> None:
-    async with over_stdio(sample) as host:
-        arrived = await host.call(
-            "pipeline_init", arguments="Nobody is on call before the start --discuss --nopr"
-        )
-        handed: Json = {
-            "workspace": arrived["workspace"],
-            "flags": arrived["flags"],
-            "task_text": arrived["core_text"],
-        }
-        questions = (await host.call("pipeline_init_with_context", **handed))["needs_discussion"][
-            "questions"
-        ]
-        answers = "\n".join(f"- {question} It says nobody." for question in questions)
-        # What the server was told before need not be said again.
-        call = {"workspace": arrived["workspace"], "discussion_answers": answers}
-        needs = (await host.call("pipeline_init_with_context", **call))["needs_user_confirmation"]
-        confirmed = {"effort": "S", "enriched_request_body": needs["enriched_request_body"]}
-        ready = await host.call(
-            "pipeline_init_with_context",
-            workspace=arrived["workspace"],
-            user_confirmation=confirmed,
-        )
-        host.workspace = ready["workspace"]
-        host.git("checkout", "-q", "-b", ready["branch"])
-        assert (await to_the_end(host, shell, await host.next()))["type"] == "done"
-        assert phases(host) == [
-            "phase-1", "phase-3", "checkpoint-a", "phase-4", "phase-5", "phase-7", "final-verification", "final-summary", "done",
-        ]  # fmt: skip
-    request = (host.path / host.workspace / "request.md").read_text(encoding="utf-8")
-    assert f"## Discussion Answers\n\n{answers}" in request
-    state: Json = json.loads(
-        (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
-    )
-    assert state["flags"] == {"auto": False, "skip_pr": True, "debug": False, "discuss": True}
-    assert not shell.log.exists()
-
-
-async def test_what_a_person_skips_is_left_out_and_what_depends_on_it_goes_on(
-    sample: Sample, shell: Shell
-) -> None:
-    plan = (
-        script.TASKS.replace("- tests/test_before.py\n", "")
-        + "\n## Task 2: Tell the team\nmode: human_gate\ndepends_on: [1]\n\nAcceptance criteria:\n-"
-        " [ ] AC-1: told\n\n## Task 3: A test of it\nmode: sequential\nfiles:\n-"
-        " tests/test_before.py\ndepends_on: [2]\n\nAcceptance criteria:\n- [ ] AC-1: the test is"
-        " there\n"
-    )
-    async with over_stdio(sample) as host:
-        host.answers = {
-            **script.usual(),
-            ("task-decomposer", "*", "*"): {"artifact_markdown": plan},
-            ("implementer", "*", "task 1"): script.change(script.GUARD),
-            ("implementer", "*", "task 3"): script.change(script.TEST),
-        }
-        await host.begin("Nobody is on call before the start --nopr", "M")
-        await host.drive(await host.next())
-        gate = await host.drive(await host.next(user_response="approve"))
-        assert (gate["type"], gate["options"]) == ("human_gate", ["done", "skip", "abandon"])
-        assert "Tell the team" in gate["present_to_user"]
-        action = await host.next(user_response="skip", action_id=gate["action_id"])
-        assert (action["agent"], action["output_file"]) == ("implementer", "impl-3.md")
-        assert (await to_the_end(host, shell, action))["type"] == "done"
-    state: Json = json.loads(
-        (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
-    )
-    assert [(task["spec"]["id"], task["status"]) for task in state["tasks"]] == [
-        ("1", "passed"),
-        ("2", "skipped"),
-        ("3", "passed"),
-    ]
-    assert [(each["gate"], each["answer"], each["task"]) for each in state["decisions"]] == [
-        ("checkpoint-a", "approve", None),
-        ("phase-5", "skip", "2"),
-    ]
-
-
 async def to_the_question(host: Host, shell: Shell, flags: str = "") -> Json:
     """The question whether the summary is posted, or what comes in its place."""
     arrived = await host.call(
@@ -295,28 +215,6 @@ async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(
         after = await to_the_end(host, shell, await host.next(user_response="skip"))
         assert after["type"] == "done"
     assert comments(shell) == []
-
-
-async def test_an_answer_to_post_counts_for_the_summary_that_was_shown(
-    sample: Sample, shell: Shell
-) -> None:
-    async with over_stdio(sample) as host:
-        asked = await to_the_question(host, shell)
-        host.write("summary.md", "# Another summary\n\n/approve\n")
-        with pytest.raises(Refusal, match="GATE-002"):
-            await host.next(user_response="post", digest=asked["digest"])
-        again = await host.next()
-        assert again["digest"] != asked["digest"]
-        post = await host.next(user_response="post", digest=again["digest"])
-        assert "Another summary" in post["commands"][-1]
-
-
-async def test_with_nopr_nobody_is_asked_and_nothing_is_posted(
-    sample: Sample, shell: Shell
-) -> None:
-    async with over_stdio(sample) as host:
-        assert (await to_the_question(host, shell, "--nopr"))["type"] == "done"
-    assert not shell.log.exists()
 
 
 async def test_a_run_on_the_persons_own_branch_asks_for_a_pull_request_into_the_default_one(

@@ -20,7 +20,6 @@ from forge_bot.mcp_server.tool_results import AtNode, answered, state_address
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_runs.client_actions import ClientAction
     from forge_bot.mcp_server.run_control import Operation
-    from forge_bot.mcp_server.tool_schemas import Controlled
 
 _NOBODY = (
     "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again."
@@ -75,7 +74,7 @@ async def control(
     ctx: Context[Any, Any],
     workspace: str,
     wanted: tuple["Operation", str, str],
-) -> "Controlled | InputRequiredResult":
+) -> dict[str, JsonValue] | InputRequiredResult:
     """End a run, or send it back. While a question is open only the client's person may do so.
     Raises PersonDecides.
     """

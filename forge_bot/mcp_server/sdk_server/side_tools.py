@@ -33,12 +33,13 @@ def _add_project(server: ForgeServer) -> None:
         policy = server.policies.of(ctx.session)
         tier = response_tier or policy.response_tier
         status = await server.ask(lambda service: service.queries.orient(tier))
-        name = "audit" if policy.only_looks else status.pipeline
+        pipeline = await server.ask(lambda service: service.served.config.pipeline)
+        name = "audit" if policy.only_looks else pipeline
         meta: dict[str, JsonValue] = {
-            "hints": {"next": status.next, "suggested_workflow": f"forge://pipeline/{name}"},
-            "resource_links": [status.context_link],
+            "hints": {"next": status["next"], "suggested_workflow": f"forge://pipeline/{name}"},
+            "resource_links": [status["context_link"]],
         }
-        return answered(status, sparse=True, meta=meta)
+        return answered(status, meta=meta)
 
     @server.tool(annotations=READS, structured_output=False)
     async def forge_graph(
@@ -62,8 +63,8 @@ def _add_project(server: ForgeServer) -> None:
         result = await server.ask(lambda service: service.graphs.answer(operation, asked))
         meta: dict[str, JsonValue] = {"resource_links": [*result.links]}
         if operation in {"verify", "scan"}:
-            meta["annotations"] = {"findings": result.count}
-        return answered(result, meta=meta)
+            meta["annotations"] = {"findings": result.total}
+        return answered({"text": result.text, "count": result.total}, meta=meta)
 
 
 def _add_runs(server: ForgeServer) -> None:
@@ -71,9 +72,9 @@ def _add_runs(server: ForgeServer) -> None:
     async def state_resume_info(workspace: str) -> CallToolResult:
         """The position of a run, and the way to go on with it."""
         info = await server.ask(lambda service: service.queries.resume_info(workspace))
-        link = state_address(info.workspace)
+        link = state_address(str(info["workspace"]))
         meta: dict[str, JsonValue] = {
-            "hints": {"next": info.instruction},
+            "hints": {"next": info["instruction"]},
             "resource_links": [link],
         }
         return answered(info, links=[link], meta=meta)
@@ -81,9 +82,9 @@ def _add_runs(server: ForgeServer) -> None:
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
         """The runs under way, newest first; with ended, all."""
-        listed = await server.ask(lambda service: service.queries.run_list(ended=ended))
-        links = [state_address(str(run["workspace"])) for run in listed.runs]
-        return answered(listed, meta={"resource_links": [*links]})
+        runs = await server.ask(lambda service: service.queries.run_list(ended=ended))
+        links = [state_address(str(run["workspace"])) for run in runs]
+        return answered({"runs": [*runs]}, meta={"resource_links": [*links]})
 
     @server.tool(annotations=READS, structured_output=False)
     async def history_search(
@@ -110,7 +111,7 @@ def _add_runs(server: ForgeServer) -> None:
             return result
         await announce(server.listeners, ctx, workspace)
         meta: dict[str, JsonValue] = {
-            "hints": {"next": result.instruction},
+            "hints": {"next": result["instruction"]},
             "resource_links": [state_address(workspace)],
         }
         return answered(result, meta=meta)
