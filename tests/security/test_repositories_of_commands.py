@@ -15,7 +15,7 @@ from forge_bot.runs.project_commands.commands_for_models import run_tests
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from tests.security.project_scene import project_in
+from tests.security.project_scene import WALLS, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -49,7 +49,7 @@ def ran(tmp_path: Path) -> Path:
     return tmp_path / "ran"
 
 
-@pytest.fixture(params=["bubblewrap", "landlock"])
+@pytest.fixture(params=WALLS)
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Make a project that has a submodule, without its files, and these tests."""
     if trouble := failure_reason(BackendName(request.param)):
