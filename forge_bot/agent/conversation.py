@@ -19,7 +19,7 @@ from pydantic import Field
 from forge_bot.agent import model_feedback
 from forge_bot.agent.assignment import Assignment, StopReason
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus, place
-from forge_bot.agent.capability_requests import sort_requests, without_lines_above
+from forge_bot.agent.capability_requests import sort_requests
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Explore, Malformed, Work, parse_answer
 from forge_bot.agent.models.base import (
@@ -286,11 +286,7 @@ def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Convers
     shown = sorted((*looked, *x.known), key=lambda item: place(item.key))
     new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
     idle = 0 if new else x.idle + 1
-    short = [
-        without_lines_above(item, x.messages, (*x.observations, *shown[:number]))
-        for number, item in enumerate(shown)
-    ]
-    told = model_feedback.results(short, (*x.notes, *_idle_note(shown, idle)))
+    told = model_feedback.results(shown, (*x.notes, *_idle_note(shown, idle)))
     settled = {
         "observations": (*x.observations, *shown),
         "wanted": (),

@@ -4,13 +4,10 @@ no configured program, fetches nothing, and has a timeout.
 
 import os
 import re
-import signal
 import subprocess
-from contextlib import suppress
+import threading
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Timer
-from typing import IO
 
 from pydantic import Field
 
@@ -71,13 +68,22 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=complaints,
-            start_new_session=True,
         ) as process,
     ):
-        output, overtime = _within(process, most, seconds)
+        overtime = threading.Event()
+        watch = threading.Timer(seconds, lambda: (overtime.set(), process.kill()))
+        watch.start()
+        try:
+            # One byte more tells that there is more.
+            output = process.stdout.read(most + 1) if process.stdout else b""
+            if len(output) > most:
+                process.kill()
+            process.wait()
+        finally:
+            watch.cancel()
         complaints.seek(0)
         complaint = complaints.read(4_000).decode("utf-8", "replace").strip()
-    if overtime:
+    if overtime.is_set():
         raise Declined(
             ResultStatus.TIMEOUT,
             f"git {arguments[0]} took longer than {seconds:g} seconds and was ended.",
@@ -86,42 +92,6 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
     return GitOutput(
         code=process.returncode, text=text, complaint=complaint, cut=len(output) > most
     )
-
-
-def _within(process: subprocess.Popen[bytes], most: int, seconds: float) -> tuple[bytes, bool]:
-    """Return the first bytes of the output, and whether time ran out.
-
-    One extra byte is returned if there is more.
-    """
-    late: list[bool] = []
-
-    def end() -> None:
-        late.append(True)
-        _end(process)
-
-    watch = Timer(seconds, end)
-    watch.daemon = True
-    watch.start()
-    try:
-        stream: IO[bytes] | None = process.stdout
-        output = stream.read(most + 1) if stream else b""
-        if len(output) > most:
-            _end(process)
-        process.wait()
-    finally:
-        watch.cancel()
-    return output, bool(late)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git and its child processes."""
-    if process.poll() is not None:
-        return
-    with suppress(ProcessLookupError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
 
 
 _COMMITS = 20

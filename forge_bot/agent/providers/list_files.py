@@ -1,7 +1,7 @@
 """The names of the repository's files: tracked and new ones, without those that git ignores."""
 
+import re
 from collections import Counter
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pydantic import Field
@@ -27,26 +27,19 @@ class ListFiles(Frozen):
 def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     """Return all paths, sorted, or a summary by folder that fits into `limit` characters."""
     folder = normalise(wanted.path or "")
-    scope = ["--", f":(literal){folder}"] if folder else []
-    said = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
-    if said.code and not said.cut:
-        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot list this: {said.complaint[:300]}")
-    listed = {
-        name
-        for name in said.text.split("\0")[: -1 if said.cut else None]
-        if name and _fits(name, wanted.glob)
-    }
-    names = sorted(
-        listed
-        if folder.split("/")[0] == RECORDS
-        else {name for name in listed if not name.startswith(f"{RECORDS}/")}
-    )
+    named = _globs(folder, wanted.glob) if wanted.glob else [f":(literal){folder or '.'}"]
+    without = [] if folder.split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
+    scope = ["--", *named, *without]
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
+    if listed.code and not listed.cut:
+        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot list this: {listed.complaint[:300]}")
+    names = sorted({*listed.text.split("\0")[: -1 if listed.cut else None]} - {""})
     if not names:
         return ProviderResult(content="No files.")
     whole = "\n".join(names) + "\n"
-    note = f"{'more than ' if said.cut else ''}{len(names):,} files"
+    note = f"{'more than ' if listed.cut else ''}{len(names):,} files"
     if len(whole) <= limit:
-        return ProviderResult(content=whole, note=note, truncated=said.cut)
+        return ProviderResult(content=whole, note=note, truncated=listed.cut)
     found = head(
         _by_folder(names, folder),
         limit,
@@ -55,29 +48,13 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     return found.replace(truncated=True)
 
 
-def _fits(name: str, glob: str | None) -> bool:
-    if not glob:
-        return True
-    if len(several := expand_braces(glob)) > 1:
-        return any(_fits(name, each) for each in several)
-    if "/" not in glob:
-        return _matches((name.rpartition("/")[2],), (glob,))
-    return _matches(tuple(name.split("/")), tuple(glob.removeprefix("./").split("/")))
-
-
-def _matches(name: tuple[str, ...], glob: tuple[str, ...]) -> bool:
-    """Return whether path parts match a glob's parts; `**` stands for any number of folders."""
-    reachable = {0}
-    for part in glob:
-        if part == "**":
-            reachable = set(range(min(reachable, default=len(name) + 1), len(name) + 1))
-        else:
-            reachable = {
-                place + 1
-                for place in reachable
-                if place < len(name) and fnmatchcase(name[place], part)
-            }
-    return len(name) in reachable
+def _globs(folder: str, glob: str) -> list[str]:
+    """Return what git is asked for; a glob without a folder matches that name anywhere."""
+    before = re.sub(r"([*?[])", r"[\1]", folder) + "/" if folder else ""
+    anywhere = "" if "/" in glob else "**/"
+    return [
+        f":(glob){before}{anywhere}{single.removeprefix('./')}" for single in expand_braces(glob)
+    ]
 
 
 def _by_folder(names: list[str], folder: str) -> str:

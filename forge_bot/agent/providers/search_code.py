@@ -88,11 +88,7 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
 
 def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
     # The expression follows -e and the path follows --, so neither can be an option.
-    named = (
-        [_pathspec(root, each) for each in expand_braces(wanted.path)]
-        if wanted.path
-        else [":(top)"]
-    )
+    named = [_pathspec(root, path) for path in expand_braces(wanted.path or "")]
     scope = ["--", *named, *_without_records(wanted.path)]
     return git(
         root,
