@@ -21,7 +21,6 @@ from forge_bot.agent.models.batch_api import (
     BatchTicket,
 )
 from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
-from forge_bot.sentences import say
 
 
 class BatchedCall(NamedTuple):
@@ -61,7 +60,8 @@ class BatchLane:
             self._withdraw(asked, parked, "its process ended")
             since = _minute(parked.at)
             raise PossiblyCharged(
-                say("agent.batched_questions.not_known_whether_taken", model=asked.model, at=since)
+                f"The process that handed in a batch to {asked.model} at {since} ended before "
+                "it heard whether it was taken in. `resume` hands the question in again."
             )
         else:
             question = BatchQuestion(id=parked.question, call=asked.call)
@@ -71,12 +71,7 @@ class BatchLane:
             if answer is not None:
                 self._withdraw(asked, parked, answer.words)
                 raise (PossiblyCharged if answer.paid else ModelUnavailable)(
-                    say(
-                        "agent.batched_questions.has_no_answer",
-                        id=parked.ticket.id,
-                        model=parked.model,
-                        why=answer.words,
-                    )
+                    f"The batch {parked.ticket.id} of {parked.model} has no answer: {answer.words}."
                 )
         raise _under_way(parked)
 
@@ -114,14 +109,8 @@ def cancel_batches(
 
 
 def _under_way(parked: Parked) -> BatchUnderWay:
-    return BatchUnderWay(
-        say(
-            "agent.batched_questions.in_batch_of_since",
-            id=parked.ticket.id if parked.ticket else "",
-            model=parked.model,
-            since=_minute(parked.at),
-        )
-    )
+    name, since = parked.ticket.id if parked.ticket else "", _minute(parked.at)
+    return BatchUnderWay(f"A question waits in the batch {name} of {parked.model} since {since}.")
 
 
 def _minute(at: datetime) -> str:

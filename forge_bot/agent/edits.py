@@ -24,7 +24,6 @@ from forge_bot.agent.text_files import (
     occurrences,
 )
 from forge_bot.errors import PathEscapes
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]
@@ -62,21 +61,21 @@ class Folder:
             return self._bytes(path, normalise(path))
         except OSError as error:
             shown, why = printable(path, _PATH_SHOWN), error.strerror
-            raise PathEscapes(say("agent.edits.cannot_be_read", path=shown, strerror=why)) from None
+            raise PathEscapes(f"{shown} cannot be read: {why}.") from None
 
     def _bytes(self, path: str, name: str) -> bytes | None:
         place = self._root / name
         if place.is_symlink() or inside(self._root, path) != self._root.resolve() / name:
-            raise PathEscapes(say("agent.edits.behind_a_link", path=path))
+            raise PathEscapes(f"{path} is, or lies behind, a symbolic link.")
         if place.is_dir():
-            raise PathEscapes(say("agent.edits.is_a_folder", path=path))
+            raise PathEscapes(f"{path} is a folder.")
         for parent in [*PurePosixPath(name).parents][-2::-1]:
             self._check_folder(str(parent), path)
         if place.is_file():
             with place.open("rb") as file:
                 return file.read(_MOST_BYTES + 1)
         if place.exists():
-            raise PathEscapes(say("agent.edits.not_an_ordinary_file", path=path))
+            raise PathEscapes(f"{path} is not an ordinary file.")
         return None
 
     def _check_folder(self, name: str, path: str) -> None:
@@ -85,11 +84,13 @@ class Folder:
         """
         folder = self._root / name
         if folder.is_file():
-            raise PathEscapes(say("agent.edits.below_a_file", file=name))
+            raise PathEscapes(f"{name} is a file, so nothing can lie below it.")
         if not folder.is_dir():
             return
         if (folder / ".git").exists() or (not any(folder.iterdir()) and self._is_submodule(name)):
-            raise PathEscapes(say("agent.edits.in_a_nested_repository", name=name, path=path))
+            raise PathEscapes(
+                f"{name} is a repository of its own, so {path} cannot be changed from here."
+            )
 
     def _is_submodule(self, name: str) -> bool:
         listed = git(self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}")

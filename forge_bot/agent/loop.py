@@ -51,7 +51,6 @@ from forge_bot.errors import (
     ModelUnavailable,
     QuestionRejected,
 )
-from forge_bot.sentences import say
 from forge_bot.values import Usage
 
 Check = Callable[[Work], Sequence[str]]
@@ -245,7 +244,9 @@ class _AssignmentRun:
                 asked.key, asked.model, asked.call.messages, asked.call.output_tokens, batched=True
             )
         except LedgerCrowded:
-            raise BatchUnderWay(say("agent.loop.budget_is_reserved")) from None
+            raise BatchUnderWay(
+                "The next question has to wait: what others in a batch may cost is reserved."
+            ) from None
         if reserved is None:
             return _too_expensive()
         began = self.now()

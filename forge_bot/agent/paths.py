@@ -7,7 +7,6 @@ import re
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from forge_bot.errors import PathEscapes
-from forge_bot.sentences import say
 
 # Names by which file systems of other machines also reach git's own folder.
 _GITS_OWN = frozenset({".git", "git~1"})
@@ -23,11 +22,11 @@ def inside(root: Path, path: str) -> Path:
     try:
         real = (place / wanted).resolve()
     except RuntimeError:  # before Python 3.13, links that lead to each other
-        raise PathEscapes(say("agent.paths.is_link_that_leads_nowhere", path=path)) from None
+        raise PathEscapes(f"{path} is a link that leads nowhere.") from None
     if not real.is_relative_to(place):
-        raise PathEscapes(say("agent.paths.leads_out_of_repository", path=path))
+        raise PathEscapes(f"{path} leads out of the repository.")
     if is_git_folder(real.relative_to(place).parts):
-        raise PathEscapes(say("agent.paths.is_gits_own", path=path))
+        raise PathEscapes(f"{path} is git's own.")
     return real
 
 
@@ -37,15 +36,17 @@ def normalise(path: str) -> str:
     Only the text is checked. Raises PathEscapes.
     """
     if any(not char.isprintable() for char in path):
-        raise PathEscapes(say("agent.paths.has_characters_that_no_path", path=path))
+        raise PathEscapes(f"{path!r} has characters that no path should have.")
     pure = PurePosixPath(path)
     windows = PureWindowsPath(path)
     if pure.is_absolute() or windows.drive or windows.root or path.startswith("~"):
-        raise PathEscapes(say("agent.paths.is_not_path_from_root_of_repository", path=path))
+        raise PathEscapes(
+            f"{path} is not a path from the root of the repository, such as src/app.py."
+        )
     if ".." in pure.parts or ".." in windows.parts:
-        raise PathEscapes(say("agent.paths.leads_out_of_repository", path=path))
+        raise PathEscapes(f"{path} leads out of the repository.")
     if is_git_folder(pure.parts) or is_git_folder(windows.parts):
-        raise PathEscapes(say("agent.paths.is_gits_own", path=path))
+        raise PathEscapes(f"{path} is git's own.")
     return "" if str(pure) == "." else str(pure)
 
 

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, cast
 from forge_bot.agent.model_answers import answer_schema
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.errors import ModelUnavailable, UnknownModel
-from forge_bot.sentences import say
 from forge_bot.values import Usage
 
 _MOST_CALLS = 200
@@ -50,9 +49,7 @@ def _claude_reply(output: str, folder: Path) -> tuple[str, Usage]:
     del folder
     said = cast("dict[str, Any]", json.loads(output))
     if said.get("is_error"):
-        raise ModelUnavailable(
-            say("agent.coding_cli.claude_gave_an_error", reply=str(said.get("result"))[:_SHOWN])
-        )
+        raise ModelUnavailable(f"claude could not answer: {str(said.get('result'))[:_SHOWN]}")
     given = said.get("structured_output")
     text = json.dumps(given, ensure_ascii=False) if given is not None else str(said["result"])
     counts = cast("dict[str, Any]", said.get("usage") or {})
@@ -97,18 +94,18 @@ def open_cli_model(spec: str, seconds: float) -> "CodingCli":
     if program not in _PROGRAMS:
         known = " and ".join(f"cli:{name}" for name in _PROGRAMS)
         raise UnknownModel(
-            say("agent.coding_cli.unknown_program", spec=spec),
-            hint=say("agent.coding_cli.known_programs", known=known),
+            f"{spec} names no program that is known here.",
+            hint=f"There are {known}.",
         )
     if os.environ.get("GITHUB_ACTIONS") == "true":
         raise UnknownModel(
-            say("agent.coding_cli.only_at_a_terminal", spec=spec),
-            hint=say("agent.coding_cli.use_a_provider_in_actions"),
+            f"{spec} is for a terminal, where a person has logged in.",
+            hint="In GitHub Actions, name a provider's model and give its key as a secret.",
         )
     if shutil.which(program) is None:
         raise UnknownModel(
-            say("agent.coding_cli.program_is_missing", spec=spec, program=program),
-            hint=say("agent.coding_cli.install_the_program", program=program),
+            f"{spec} needs the program {program}, which is not installed.",
+            hint=f"Install {program} and log in, or name a provider's model.",
         )
     return CodingCli(spec, program, model, seconds)
 
@@ -129,7 +126,7 @@ class CodingCli:
         async with self._one:
             if self._calls >= _MOST_CALLS:
                 raise ModelUnavailable(
-                    say("agent.coding_cli.asked_too_often", name=self.name, most_calls=_MOST_CALLS)
+                    f"{self.name} was asked {_MOST_CALLS} times, the most of one invocation."
                 )
             self._calls += 1
             with tempfile.TemporaryDirectory(prefix="forge-cli-") as place:
@@ -145,13 +142,9 @@ class CodingCli:
         try:
             text, usage = read(output, place)
         except (ValueError, KeyError, OSError) as error:
+            why, shown = type(error).__name__, " ".join(output.split())[:_SHOWN]
             raise PossiblyCharged(
-                say(
-                    "agent.coding_cli.unreadable_answer",
-                    program=self.program,
-                    name=type(error).__name__,
-                    shown=" ".join(output.split())[:_SHOWN],
-                )
+                f"{self.program} gave no answer that can be read ({why}): {shown}"
             ) from error
         return ModelReply(text=text, usage=usage.replace(cost=None, model=self.name))
 
@@ -170,9 +163,7 @@ class CodingCli:
                 output, complaint = await process.communicate(order.input.encode())
         except TimeoutError:
             raise PossiblyCharged(
-                say(
-                    "agent.coding_cli.no_answer_in_time", program=self.program, seconds=self.seconds
-                )
+                f"{self.program} did not answer within {self.seconds:g} seconds."
             ) from None
         finally:
             with suppress(ProcessLookupError):
@@ -182,12 +173,7 @@ class CodingCli:
         if process.returncode != 0:
             words = " ".join((complaint.decode("utf-8", "replace") or said).split())
             raise PossiblyCharged(
-                say(
-                    "agent.coding_cli.program_failed",
-                    program=self.program,
-                    returncode=process.returncode,
-                    words=words[:_SHOWN],
-                )
+                f"{self.program} ended with exit code {process.returncode}: {words[:_SHOWN]}"
             )
         return said
 

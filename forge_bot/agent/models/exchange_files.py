@@ -14,7 +14,6 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from forge_bot.agent.models.base import FinishReason, ReplayKey
 from forge_bot.errors import BadRecord
-from forge_bot.sentences import say
 from forge_bot.values import Frozen, Usage
 
 ANY = "*"
@@ -75,9 +74,7 @@ class Exchanges(tuple[Exchange, ...]):
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadRecord(
-                say("agent.exchange_files.cannot_be_read", path=path, error=error)
-            ) from error
+            raise BadRecord(f"{path} cannot be read: {error}.") from error
         found = _lines(text, path) if path.suffix == ".jsonl" else _items(text, path)
         try:
             return cls(Exchange.model_validate(item) for item in found.values())
@@ -115,9 +112,7 @@ def _lines(text: str, path: Path) -> Mapping[str, object]:
         except ValueError as error:
             if number == len(lines):
                 break  # a recorder died while writing the last line
-            raise BadRecord(
-                say("agent.exchange_files.line_not_json", path=path, number=number, error=error)
-            ) from error
+            raise BadRecord(f"{path}, line {number} is not JSON: {error}.") from error
     return found
 
 
@@ -125,9 +120,9 @@ def _items(text: str, path: Path) -> Mapping[str, object]:
     try:
         value: object = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise BadRecord(say("agent.exchange_files.not_yaml", path=path, error=error)) from error
+        raise BadRecord(f"{path} is not YAML: {error}.") from error
     if not isinstance(value, list):
-        raise BadRecord(say("agent.exchange_files.not_a_list_of_exchanges", path=path))
+        raise BadRecord(f"{path} is not a list of exchanges.")
     return {f"item {number}": item for number, item in enumerate(cast("list[object]", value), 1)}
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from forge_bot.agent.models.base import Model, ModelCall, ModelReply, ReplayKey, prompt_digest
 from forge_bot.agent.models.exchange_files import Exchange, Exchanges
 from forge_bot.errors import BadOption, ModelUnavailable, RecordExhausted
-from forge_bot.sentences import say
 
 
 class Recorder:
@@ -26,7 +25,7 @@ class Recorder:
             os.close(self._opened())
         except OSError as error:
             why = error.strerror or error
-            raise BadOption(say("agent.recorded.cannot_be_written", path=path, why=why)) from error
+            raise BadOption(f"--record {path}: the file cannot be written: {why}.") from error
 
     def _opened(self) -> int:
         return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -106,10 +105,8 @@ class Scripted:
 
 
 def _exhausted(name: str, call: ModelCall, exchanges: Exchanges) -> RecordExhausted:
-    said = say("agent.recorded.no_answer", name=name, key=call.key)
-    return RecordExhausted(
-        said, details=(say("agent.recorded.it_has_answers"), *exchanges.listed())
-    )
+    said = f"{name} has no answer for {call.key}."
+    return RecordExhausted(said, details=("It has answers for:", *exchanges.listed()))
 
 
 def _reply(found: Exchange) -> ModelReply:

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.errors import BadCapabilities
-from forge_bot.sentences import say
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen
 
@@ -100,22 +99,15 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
     found = _FRONT.match(text)
     if found is None:
         raise BadCapabilities(
-            say("agent.skills.has_no_front_matter", name=name),
-            details=(say("agent.skills.begin_with_line", name=name),),
+            f"{name} has no front matter.",
+            details=(f"{name}:1: begin with a line `---`, name, description, and a line `---`",),
         )
     # The line of dashes stays, so that the lines of the problems are those of the file.
     said = read_yaml(f"---\n{found[1]}\n", name, _FRONT_MATTER, BadCapabilities, ())
     if said.name != folder.name:
         raise BadCapabilities(
-            say("agent.skills.has_one_problem", name=name),
-            details=(
-                say(
-                    "agent.skills.name_is_not_the_folders",
-                    name=name,
-                    said=said.name,
-                    folder=folder.name,
-                ),
-            ),
+            f"{name} has one problem.",
+            details=(f"{name}: the skill is named {said.name}, but its folder {folder.name}",),
         )
     return SkillDefinition(
         name=said.name,
@@ -131,16 +123,11 @@ def _text_of(file: Path, name: str) -> str:
         text = file.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise BadCapabilities(
-            say("agent.skills.cannot_be_read", name=name), details=(f"{name}: {error.strerror}",)
+            f"{name} cannot be read.", details=(f"{name}: {error.strerror}",)
         ) from None
     if len(text) > _MOST_CHARACTERS:
         raise BadCapabilities(
-            say(
-                "agent.skills.has_characters_are_most",
-                name=name,
-                count=len(text),
-                most_characters=_MOST_CHARACTERS,
-            )
+            f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most."
         )
     return text.replace("\r\n", "\n")
 
