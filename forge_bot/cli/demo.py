@@ -11,8 +11,7 @@ import yaml
 from rich.markup import escape
 
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.models.exchange_files import Exchanges
-from forge_bot.agent.models.recorded import Replayer
+from forge_bot.agent.models.recorded import Replayer, read_exchanges
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
@@ -105,7 +104,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     pipeline without them. What our own process does needs no record.
     """
     pipeline = load_pipeline(Config().pipeline, None)
-    recorded = {exchange.phase for exchange in Exchanges.read(templates() / "demo" / RECORD)}
+    recorded = {exchange.phase for exchange in read_exchanges(templates() / "demo" / RECORD)}
     unknown = {
         phase.id: phase.label
         for phase in pipeline.speaking

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from forge_bot.agent.models.exchange_files import Exchanges
+from forge_bot.agent.models.recorded import read_exchanges
 from forge_bot.resources import templates
 from tests.fakes.finished import Demo
 from tests.fakes.sample import Sample
@@ -77,7 +77,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(sample: Sample, tmp_path: Path
 
 
 def test_the_record_names_its_agents_and_phases_and_holds_no_secret() -> None:
-    exchanges = Exchanges.read(RECORD)
+    exchanges = read_exchanges(RECORD)
     assert {exchange.agent for exchange in exchanges} >= {
         "situation-analyst",
         "architect",

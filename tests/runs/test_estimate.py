@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.models.exchange_files import Exchanges
+from forge_bot.agent.models.recorded import read_exchanges
 from forge_bot.agent.prices import usual_price
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
@@ -197,7 +197,7 @@ def test_what_is_not_committed_is_no_evidence(sample: Sample) -> None:
 
 
 def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: Sample) -> None:
-    recorded = [each for each in Exchanges.read(RECORD) if each.phase not in BY_PROCESS]
+    recorded = [each for each in read_exchanges(RECORD) if each.phase not in BY_PROCESS]
     whole = sum((each.usage for each in recorded), Usage())
     found = expect(sample)
     assert found.tokens.p50 == found.tokens.p90 == whole.input_tokens + whole.output_tokens
@@ -214,7 +214,7 @@ def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: 
 
 def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
     counted = {"phase-1", "phase-5"}
-    kept = sum((each.usage for each in Exchanges.read(RECORD) if each.phase in counted), Usage())
+    kept = sum((each.usage for each in read_exchanges(RECORD) if each.phase in counted), Usage())
     small, medium, large = (expect(sample, effort).tokens.p50 for effort in Effort)
     recorded = kept.input_tokens + kept.output_tokens
     assert recorded < small, "a phase that was not recorded counts as one of its kind"
@@ -222,7 +222,7 @@ def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
 
 
 def test_where_models_write_every_document_every_phase_counts(sample: Sample) -> None:
-    whole = sum((each.usage for each in Exchanges.read(RECORD)), Usage())
+    whole = sum((each.usage for each in read_exchanges(RECORD)), Usage())
     found = expect(sample, pipeline=DEVELOP.by_model())
     assert found.tokens.p50 > whole.input_tokens + whole.output_tokens, "four were by process"
 

@@ -1,13 +1,125 @@
-"""Record a model's answers, replay them later, and answer from a script."""
+"""Record a model's answers, replay them later, and answer from a script.
+
+A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same mappings.
+docs/models.md describes them.
+"""
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
+from typing import Any, cast
 
-from forge_bot.agent.models.base import Model, ModelCall, ModelReply, ReplayKey, prompt_digest
-from forge_bot.agent.models.exchange_files import Exchange, Exchanges
-from forge_bot.errors import BadOption, ModelUnavailable, RecordExhausted
+import yaml
+from pydantic import ConfigDict, Field, ValidationError
+
+from forge_bot.agent.models.base import (
+    FinishReason,
+    Model,
+    ModelCall,
+    ModelReply,
+    ReplayKey,
+    prompt_digest,
+)
+from forge_bot.errors import BadOption, BadRecord, ModelUnavailable, RecordExhausted
+from forge_bot.values import Frozen, Usage
+
+ANY = "*"
+_MOST_LISTED = 12
+
+
+class Exchange(Frozen):
+    """One answer, and its question.
+
+    A part of the key that is `*` or left out matches every question.
+    """
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    agent: str = ANY
+    phase: str = ANY
+    round: str = ANY
+    kind: str = Field(default=ANY, alias="schema")
+    prompt_sha256: str = ""
+    answer: str | dict[str, Any] = Field(
+        default="", description="the raw text of the reply, or the answer as data"
+    )
+    finish: FinishReason = FinishReason.STOP
+    usage: Usage = Usage()
+    unavailable: str = Field(
+        default="", description="instead of answering, fail with this sentence"
+    )
+
+    @property
+    def key(self) -> ReplayKey:
+        """The key of the question that this answers."""
+        return ReplayKey(self.agent, self.phase, self.round, self.kind)
+
+    def fits(self, key: ReplayKey) -> int | None:
+        """Return how many parts of the key are named and equal, or None if a named one differs."""
+        pairs = list(zip(self.key, key, strict=True))
+        if any(named not in {ANY, asked} for named, asked in pairs):
+            return None
+        return sum(named != ANY for named, _ in pairs)
+
+    def reply(self) -> ModelReply:
+        """Return the answer as a model would have written it. It costs nothing, as there was one.
+
+        Raises ModelUnavailable.
+        """
+        if self.unavailable:
+            raise ModelUnavailable(self.unavailable)
+        text = self.answer
+        return ModelReply(
+            text=text if isinstance(text, str) else json.dumps(text, ensure_ascii=False),
+            usage=self.usage.replace(cost=Decimal(0)),
+            finish=self.finish,
+        )
+
+
+def read_exchanges(path: Path) -> tuple[Exchange, ...]:
+    """Return all exchanges in a file, in its order. Raises BadRecord with the place of the first
+    error.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecord(f"{path} cannot be read: {error}.") from error
+    exchanges: list[Exchange] = []
+    for place, item in (_lines if path.suffix == ".jsonl" else _items)(text, path):
+        try:
+            exchanges.append(Exchange.model_validate(item))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            raise BadRecord(f"{path}, {place}: {field}: {first['msg']}.") from None
+    return tuple(exchanges)
+
+
+def _lines(text: str, path: Path) -> Iterator[tuple[str, object]]:
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            item: object = json.loads(line)
+        except ValueError as error:
+            if number == len(lines):
+                break  # a recorder died while writing the last line
+            raise BadRecord(f"{path}, line {number} is not JSON: {error}.") from error
+        yield f"line {number}", item
+
+
+def _items(text: str, path: Path) -> Iterator[tuple[str, object]]:
+    try:
+        value: object = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadRecord(f"{path} is not YAML: {error}.") from error
+    if not isinstance(value, list):
+        raise BadRecord(f"{path} is not a list of exchanges.")
+    for number, item in enumerate(cast("list[object]", value), 1):
+        yield f"item {number}", item
 
 
 class Recorder:
@@ -43,11 +155,9 @@ class Recorder:
             finish=reply.finish,
             usage=reply.usage,
         )
+        data = exchange.model_dump(mode="json", exclude_defaults=True)
         # Each line is one write: recorders of parallel tasks share the file.
-        line = (
-            json.dumps(exchange.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
-            + "\n"
-        )
+        line = json.dumps(data, ensure_ascii=False) + "\n"
         descriptor = self._opened()
         try:
             os.write(descriptor, line.encode("utf-8", "replace"))
@@ -65,8 +175,7 @@ class Replayer:
 
     def __init__(self, path: Path) -> None:
         self.name = f"replay:{path}"
-        self._exchanges = Exchanges.read(path)
-        self._answers = {exchange.key: exchange for exchange in self._exchanges}
+        self._answers = {exchange.key: exchange for exchange in read_exchanges(path)}
         self._drifted: dict[ReplayKey, None] = {}
 
     @property
@@ -76,45 +185,41 @@ class Replayer:
 
     async def ask(self, call: ModelCall) -> ModelReply:
         """Return the recorded reply. Raises RecordExhausted with the key and the recorded keys."""
-        found = self._answers.get(call.key)
-        if found is None:
-            raise _exhausted(self.name, call, self._exchanges)
-        if found.prompt_sha256 != prompt_digest(call):
+        exchange = self._answers.get(call.key)
+        if exchange is None:
+            raise _exhausted(self.name, call, [*self._answers])
+        if exchange.prompt_sha256 != prompt_digest(call):
             self._drifted[call.key] = None
-        return _reply(found)
+        return exchange.reply()
 
 
 class Scripted:
     """Answers each question with the exchange that fits its key best, for demonstrations, dry runs
     and tests. It costs nothing.
 
-    The same question always gets the same answer. Answers are not used up, so a run that was
-    interrupted continues with the same script.
+    The exchange that names the most parts of the key fits best; among equals the last one, so a
+    record can be corrected by adding to it. Answers are not used up, so a run that was interrupted
+    continues with the same script.
     """
 
     def __init__(self, path: Path) -> None:
         self.name = f"scripted:{path}"
-        self._exchanges = Exchanges.read(path)
+        self._exchanges = read_exchanges(path)
 
     async def ask(self, call: ModelCall) -> ModelReply:
         """Return the scripted reply. Raises RecordExhausted if none fits."""
-        found = self._exchanges.best(call.key)
-        if found is None:
-            raise _exhausted(self.name, call, self._exchanges)
-        return _reply(found)
+        fitting = [
+            (fit, place)
+            for place, exchange in enumerate(self._exchanges)
+            if (fit := exchange.fits(call.key)) is not None
+        ]
+        if not fitting:
+            raise _exhausted(self.name, call, [exchange.key for exchange in self._exchanges])
+        return self._exchanges[max(fitting)[1]].reply()
 
 
-def _exhausted(name: str, call: ModelCall, exchanges: Exchanges) -> RecordExhausted:
-    said = f"{name} has no answer for {call.key}."
-    return RecordExhausted(said, details=("It has answers for:", *exchanges.listed()))
-
-
-def _reply(found: Exchange) -> ModelReply:
-    """Return an answer that costs nothing, as there was one."""
-    if found.unavailable:
-        raise ModelUnavailable(found.unavailable)
-    return ModelReply(
-        text=found.text,
-        usage=found.usage.replace(cost=Decimal(0)),
-        finish=found.finish,
-    )
+def _exhausted(name: str, call: ModelCall, keys: Sequence[ReplayKey]) -> RecordExhausted:
+    more = [f"… {len(keys) - _MOST_LISTED} more"] if len(keys) > _MOST_LISTED else []
+    listed = [*map(str, keys[:_MOST_LISTED]), *more]
+    words = f"{name} has no answer for {call.key}."
+    return RecordExhausted(words, details=("It has answers for:", *listed))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from forge_bot.agent.models.exchange_files import Exchanges
+from forge_bot.agent.models.recorded import read_exchanges
 from forge_bot.agent.prices import BATCH_PRICE, offers_batches, usual_price
 from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.pipeline import Pipeline
@@ -81,7 +81,7 @@ def _sample(run: PastRun) -> Sample:
 
 def _recorded() -> dict[str, Usage]:
     found: dict[str, Usage] = {}
-    for exchange in Exchanges.read(templates() / RECORD):
+    for exchange in read_exchanges(templates() / RECORD):
         found[exchange.phase] = found.get(exchange.phase, Usage()) + exchange.usage
     return found
 
