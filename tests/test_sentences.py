@@ -42,9 +42,10 @@ over_mcp = presented(view.question, view.state.run, view.links.workspace).text
 print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
 _WITHOUT_FILES = {
-    *("artifacts", "engine", "mcp_server", "prompts", "sentences.py", "values.py", "verification"),
+    *("agent", "artifacts", "engine", "mcp_server"),
+    *("prompts", "sentences.py", "values.py", "verification"),
 }
-"""Rooms that read no file or speak to models, the errors of a template, and a language that there is
+"""Rooms that read no file, speak to models or word their errors themselves, the errors of a template, and a language that there is
 not; beside them code of workflows and what is imported there."""
 _NO_TEXTS = {"say", "Field", "compile", "cast", "names"}
 _SAYS_WHAT_THE_RECORD_SAYS = {"edit_tries", "newly_red", "requirement_check", "reruns"}
