@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,38 +108,27 @@ def named_tools(
 
     Of several tools with the same name each gets a suffix that only depends on itself.
     """
-    by_name: dict[str, list[MCPToolInfo]] = {}
-    for tool in tools:
-        by_name.setdefault(_safe(f"mcp_{tool.server_name}_{tool.tool_name}"), []).append(tool)
-    found: dict[str, MCPToolInfo] = {}
+    names = [f"mcp_{tool.server_name}_{tool.tool_name}" for tool in tools]
+    counts = Counter(_UNSAFE.sub("_", name) for name in names)
+    named: dict[str, MCPToolInfo] = {}
     problems: list[CapabilityProblem] = []
-    for name, same in by_name.items():
-        if len(same) == 1:
-            found[name] = same[0]
-            continue
-        for tool in same:
-            said = json.dumps([tool.server_name, tool.tool_name]).encode()
-            suffix = hashlib.sha256(said).hexdigest()[:6]
-            own = f"{name[: _MOST_NAME - 7]}_{suffix}"
-            found[own] = tool
-            problems.append(
-                CapabilityProblem(
-                    about=own,
-                    sentence=(
-                        f"The tool {tool.tool_name} of {tool.server_name} would be named {name},"
-                        " as another tool is, and has got a suffix."
-                    ),
-                    broken=False,
-                )
+    for tool, whole in zip(tools, names, strict=True):
+        name = _UNSAFE.sub("_", whole)
+        if counts[name] > 1:
+            sentence = (
+                f"The tool {tool.tool_name} of {tool.server_name} would be named {name}, as another"
+                " tool is, and has got a suffix."
             )
-    return dict(sorted(found.items())), tuple(problems)
+            name = _with_suffix(name, f"{tool.server_name}\0{tool.tool_name}")
+            problems.append(CapabilityProblem(about=name, sentence=sentence, broken=False))
+        elif len(name) > _MOST_NAME:
+            name = _with_suffix(name, whole)
+        named[name] = tool
+    return dict(sorted(named.items())), tuple(problems)
 
 
-def _safe(name: str) -> str:
-    clean = _UNSAFE.sub("_", name)
-    if len(clean) <= _MOST_NAME:
-        return clean
-    return f"{clean[: _MOST_NAME - 7]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+def _with_suffix(name: str, whole: str) -> str:
+    return f"{name[: _MOST_NAME - 7]}_{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
 
 
 def _usable(
@@ -147,13 +137,15 @@ def _usable(
     usable: list[MCPToolInfo] = []
     problems: list[CapabilityProblem] = []
     for tool in tools:
-        about, said = f"{tool.server_name}: {tool.tool_name}", ""
-        if fault := schema_fault(tool.input_schema):
-            said = f"The schema of its arguments cannot be used: {fault}"
-        elif tool.output_schema and (fault := schema_fault(tool.output_schema)):
-            said = f"The schema of its results cannot be used: {fault}"
-        if said:
-            problems.append(CapabilityProblem(about=about, sentence=said))
+        schemas = {"arguments": tool.input_schema, "results": tool.output_schema}
+        faults = [
+            f"The schema of its {kind} cannot be used: {fault}"
+            for kind, schema in schemas.items()
+            if schema and (fault := schema_fault(schema))
+        ]
+        if faults:
+            about = f"{tool.server_name}: {tool.tool_name}"
+            problems.append(CapabilityProblem(about=about, sentence=faults[0]))
         else:
             usable.append(tool)
     return usable, tuple(problems)
@@ -162,13 +154,9 @@ def _usable(
 def _skills(
     setup: CapabilitySetup,
 ) -> tuple[dict[str, SkillDefinition], tuple[CapabilityProblem, ...]]:
-    found: dict[str, SkillDefinition] = {}
+    skills: dict[str, SkillDefinition] = {}
     problems: list[CapabilityProblem] = []
-    seen: set[Path] = set()
-    for place in setup.skill_folders:
-        if place.resolve() in seen:
-            continue
-        seen.add(place.resolve())
+    for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
         problems += [
             CapabilityProblem(about=_shown(file, setup.root), sentence=_NO_SKILL)
             for file in near_misses(place)
@@ -178,20 +166,21 @@ def _skills(
             try:
                 skill = read_skill(folder, shown)
             except BadCapabilities as error:
-                said = "; ".join(error.details) or error.message
-                problems.append(CapabilityProblem(about=shown, sentence=said))
+                why = "; ".join(error.details) or error.message
+                problems.append(CapabilityProblem(about=shown, sentence=why))
                 continue
             name = f"skill_{skill.name}"
-            if name in found:
-                said = f"A skill of that name is used already, from {found[name].skill_path}."
-                problems.append(CapabilityProblem(about=shown, sentence=said, broken=False))
+            if name in skills:
+                why = f"A skill of that name is used already, from {skills[name].skill_path}."
+                problems.append(CapabilityProblem(about=shown, sentence=why, broken=False))
             else:
-                found[name] = skill
-    return dict(sorted(found.items())), tuple(problems)
+                skills[name] = skill
+    return dict(sorted(skills.items())), tuple(problems)
 
 
 def _shown(folder: Path, root: Path) -> str:
-    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
+    top = root.resolve()
+    return folder.relative_to(top).as_posix() if folder.is_relative_to(top) else str(folder)
 
 
 def _with_policy(
@@ -207,32 +196,25 @@ def _with_policy(
         name: setup.permission(name, reads_only=name not in setup.policy.network)
         for name in skills
     }
-    offered = {
-        name for name, given in permissions.items() if given is not CapabilityPermission.DENY
-    }
-    asked = tuple(name for name, given in permissions.items() if given is CapabilityPermission.ASK)
-    specs = [
-        _tool_spec(setup, name, tool, asks=name in asked)
-        for name, tool in tools.items()
-        if name in offered
-    ] + [
-        _skill_spec(name, skill, acts=name in asked or name in setup.policy.network)
-        for name, skill in skills.items()
-        if name in offered
-    ]
+    denied = {name for name in permissions if permissions[name] is CapabilityPermission.DENY}
+    asked = tuple(name for name in permissions if permissions[name] is CapabilityPermission.ASK)
+    tools = {name: tool for name, tool in tools.items() if name not in denied}
+    skills = {name: skill for name, skill in skills.items() if name not in denied}
     return ToolCatalogue(
-        specs=tuple(specs),
-        mcp_tools={name: tool for name, tool in tools.items() if name in offered},
-        skill_definitions={name: skill for name, skill in skills.items() if name in offered},
-        digests={
-            **{name: tool_digest(setup, tool) for name, tool in tools.items() if name in offered},
-            **{
-                name: skill_digest(Path(skill.skill_path))
+        specs=(
+            *(_tool_spec(setup, name, tool, asks=name in asked) for name, tool in tools.items()),
+            *(
+                _skill_spec(name, skill, acts=name in asked or name in setup.policy.network)
                 for name, skill in skills.items()
-                if name in offered
-            },
+            ),
+        ),
+        mcp_tools=tools,
+        skill_definitions=skills,
+        digests={
+            **{name: tool_digest(setup, tool) for name, tool in tools.items()},
+            **{name: skill_digest(Path(skill.skill_path)) for name, skill in skills.items()},
         },
-        denied=tuple(sorted(permissions.keys() - offered)),
+        denied=tuple(sorted(denied)),
         asked=asked,
         problems=problems,
     )
@@ -246,8 +228,7 @@ def tool_digest(setup: CapabilitySetup, tool: MCPToolInfo) -> str:
     server = setup.config.mcp_servers[tool.server_name]
     configured = [server.model_dump(mode="json"), tool.server_name in setup.policy.network]
     what = [*configured, program_digests(setup, server), tool.tool_name, tool.input_schema]
-    said = json.dumps(what, sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
 def _tool_spec(
