@@ -75,9 +75,9 @@ class OneStep:
         if self._kind is None:
             return ()
         return tuple(
-            each
-            for each in actions
-            if self._kind is not AgentStep.ACTIONS or each.key != self._action
+            action
+            for action in actions
+            if self._kind is not AgentStep.ACTIONS or action.key != self._action
         )
 
 
@@ -125,4 +125,4 @@ class AgentStops:
             raise self._parked
         if waiting:
             step = next(step for step in AgentStep if step in waiting)
-            raise PausedBefore(step, [each for pause in self._paused for each in pause.actions])
+            raise PausedBefore(step, [action for pause in self._paused for action in pause.actions])

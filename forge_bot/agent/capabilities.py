@@ -91,8 +91,8 @@ def effect_key(turn: int, index: int, capability: str, params: str) -> str:
 
     The same request at the same place has the same key in every process.
     """
-    said = hashlib.sha256(f"{capability}\n{params}".encode("utf-8", "replace")).hexdigest()[:10]
-    return f"{turn}.{index}-{said}"
+    digest = hashlib.sha256(f"{capability}\n{params}".encode("utf-8", "replace")).hexdigest()[:10]
+    return f"{turn}.{index}-{digest}"
 
 
 def place(key: str) -> int:

@@ -151,7 +151,7 @@ def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:
     if x.candidate is not None:
         return Judge(answer=x.candidate)
     if x.to_try is not None:
-        left = x.limits.try_seconds - sum(each.seconds for each in x.tries)
+        left = x.limits.try_seconds - sum(outcome.seconds for outcome in x.tries)
         last = _sent_back_red(x) >= x.limits.tries
         return Try(step=_step(x), answer=x.to_try, seconds=left, last=last)
     if elapsed >= x.limits.seconds:
@@ -171,18 +171,18 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
     if isinstance(reply, Failure):
         return _stopped(x, reply.reason, reply.message, reply.trouble)
     # Providers refuse an empty message, and an unread one need not be carried along whole.
-    said = reply.text.strip() or "(no answer)"
+    text = reply.text.strip() or "(no answer)"
     if reply.finish is FinishReason.REFUSAL:
-        x = _heard(x, said, reply.usage)
+        x = _heard(x, text, reply.usage)
         return _stopped(
             x,
             StopReason.MODEL_REFUSED,
-            f"The model declined: {model_feedback.printable(said, 300)}",
+            f"The model declined: {model_feedback.printable(text, 300)}",
         )
     try:
         answer = parse_answer(reply.text, x.kind)
     except Malformed as error:
-        x = _heard(x, cut(said, x.limits.result_chars), reply.usage)
+        x = _heard(x, cut(text, x.limits.result_chars), reply.usage)
         if reply.finish is FinishReason.LENGTH:
             return _sent_back(
                 x,
@@ -190,7 +190,7 @@ def replied(x: Conversation, reply: ModelReply | Failure) -> Conversation:
                 (model_feedback.cut_off(x.kind, x.limits.output_tokens),),
             )
         return _sent_back(x, StopReason.MODEL_MALFORMED, (str(error),))
-    x = _heard(x, said, reply.usage)
+    x = _heard(x, text, reply.usage)
     return _explored(x, answer) if isinstance(answer, Explore) else x.replace(candidate=answer)
 
 
@@ -199,8 +199,8 @@ def fetched(x: Conversation, observations: tuple[CapabilityResult, ...]) -> Conv
 
     A missing result counts as failed; a result that is too long is cut.
     """
-    found = {item.key: item for item in observations}
-    looked = tuple(_kept(found.get(item.key) or _missing(item), x.limits) for item in x.wanted)
+    results = {item.key: item for item in observations}
+    looked = tuple(_kept(results.get(item.key) or _missing(item), x.limits) for item in x.wanted)
     cost = sum((item.usage for item in looked), x.elsewhere)
     x = x.replace(elsewhere=cost)
     standing = {item.key for item in looked if item.status is ResultStatus.STANDS}
@@ -221,8 +221,8 @@ def judged(x: Conversation, complaints: tuple[str, ...]) -> Conversation:
     if complaints:
         # An answer that passed before and was only red is better than this one.
         kept = x.rejected if x.tries else answer
-        hopeless = [each for each in complaints if each.endswith(UNEDITABLE)]
-        if hopeless and any(each.endswith(UNEDITABLE) for each in x.complaints):
+        hopeless = [complaint for complaint in complaints if complaint.endswith(UNEDITABLE)]
+        if hopeless and any(complaint.endswith(UNEDITABLE) for complaint in x.complaints):
             message = model_feedback.printable(hopeless[0], 300)
             return _stopped(x.replace(rejected=kept), StopReason.MODEL_MALFORMED, message)
         return _sent_back(x.replace(rejected=kept), StopReason.MODEL_MALFORMED, complaints)
@@ -237,21 +237,21 @@ def tried(x: Conversation, outcome: TryOutcome) -> Conversation:
     x = x.replace(to_try=None, tries=(*x.tries, outcome))
     if not outcome.red or sent >= x.limits.tries:
         return _answered(x, answer)
-    told = model_feedback.newly_red(outcome.words, x.kind)
+    feedback = model_feedback.newly_red(outcome.words, x.kind)
     x = x.replace(rejected=answer, complaints=(), attempt=x.attempt + 1)
-    return _ask(x, told, last=x.last)
+    return _ask(x, feedback, last=x.last)
 
 
 def _is_tried(x: Conversation, answer: Change) -> bool:
     """Return whether commands run on the edits. The same edits again are not run again."""
     before = x.rejected if x.tries else None
     again = isinstance(before, Change) and before.edits == answer.edits
-    left = sum(each.seconds for each in x.tries) < x.limits.try_seconds
+    left = sum(outcome.seconds for outcome in x.tries) < x.limits.try_seconds
     return x.limits.tries > 0 and bool(answer.edits) and left and not again
 
 
 def _sent_back_red(x: Conversation) -> int:
-    return sum(bool(each.red) for each in x.tries)
+    return sum(bool(outcome.red) for outcome in x.tries)
 
 
 def _answered(x: Conversation, answer: Work | None) -> Conversation:
@@ -265,10 +265,10 @@ def _step(x: Conversation) -> str:
 def _explored(x: Conversation, answer: Explore) -> Conversation:
     if x.last is not None:
         return _stopped(x, x.last, _WHY_LAST[x.last])
-    wishes = sort_requests(
+    requests = sort_requests(
         answer, x.turn, x.observations, x.providers, x.limits.requests_per_turn, x.running
     )
-    x = x.replace(wanted=wishes.wanted, known=wishes.known, notes=wishes.notes)
+    x = x.replace(wanted=requests.wanted, known=requests.known, notes=requests.notes)
     return x if x.wanted else _turn_over(x, ())
 
 
@@ -286,7 +286,7 @@ def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Convers
     shown = sorted((*looked, *x.known), key=lambda item: place(item.key))
     new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
     idle = 0 if new else x.idle + 1
-    told = model_feedback.results(shown, (*x.notes, *_idle_note(shown, idle)))
+    results = model_feedback.results(shown, (*x.notes, *_idle_note(shown, idle)))
     settled = {
         "observations": (*x.observations, *shown),
         "wanted": (),
@@ -296,7 +296,7 @@ def _turn_over(x: Conversation, looked: tuple[CapabilityResult, ...]) -> Convers
     }
     x = x.replace(**settled, idle=idle, turn=x.turn + 1, attempt=1)
     limit = StopReason.ROUND_LIMIT if x.turn >= x.limits.turns else None
-    return _ask(x, told, last=StopReason.NO_PROGRESS if idle >= _IDLE_TURNS else limit)
+    return _ask(x, results, last=StopReason.NO_PROGRESS if idle >= _IDLE_TURNS else limit)
 
 
 def _idle_note(shown: list[CapabilityResult], idle: int) -> tuple[str, ...]:
@@ -316,34 +316,34 @@ def _sent_back(x: Conversation, reason: StopReason, complaints: tuple[str, ...])
         return _stopped(
             x, reason, f"After {x.attempt} tries: {model_feedback.printable(complaints[0], 300)}"
         )
-    told = (
+    words = (
         complaints[0]
         if reason is StopReason.MODEL_TRUNCATED
         else model_feedback.complaint(complaints, x.kind)
     )
-    return _ask(x.replace(attempt=x.attempt + 1), told, last=x.last)
+    return _ask(x.replace(attempt=x.attempt + 1), words, last=x.last)
 
 
 def _ask(
-    x: Conversation, told: str, *, last: StopReason | None, seams: tuple[int, ...] = ()
+    x: Conversation, words: str, *, last: StopReason | None, seams: tuple[int, ...] = ()
 ) -> Conversation:
     """Return `x` with one more message to the model.
 
     A question that leaves no tokens for another is the last.
     """
     spent = x.usage.input_tokens
-    cost = prompt_tokens((*x.messages, ChatMessage(role=MessageRole.USER, text=told)))
+    cost = prompt_tokens((*x.messages, ChatMessage(role=MessageRole.USER, text=words)))
     if last is None and spent + 2 * cost > x.limits.total_input_tokens:
         last = StopReason.TOKEN_BUDGET
     left = x.limits.total_input_tokens - spent
     line = model_feedback.progress_line(x.turn, x.limits.turns, left, x.kind, last=last is not None)
-    text = f"{told}\n\n{line}".strip()
+    text = f"{words}\n\n{line}".strip()
     message = ChatMessage(role=MessageRole.USER, text=text, seams=seams)
     return x.replace(messages=(*x.messages, message), last=last)
 
 
-def _heard(x: Conversation, said: str, usage: Usage) -> Conversation:
-    message = ChatMessage(role=MessageRole.ASSISTANT, text=said)
+def _heard(x: Conversation, text: str, usage: Usage) -> Conversation:
+    message = ChatMessage(role=MessageRole.ASSISTANT, text=text)
     return x.replace(messages=(*x.messages, message), usage=x.usage + usage)
 
 

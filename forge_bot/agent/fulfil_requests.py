@@ -69,10 +69,10 @@ class Fulfilment:
             self.steps.begin(AgentStep.LOOKUPS)
         later = {action.key: action for action in self.steps.left_to_others(actions)}
         now = (self._looked(item) for item in wanted if prefix + item.key not in later)
-        found = tuple(await asyncio.gather(*now))
+        results = tuple(await asyncio.gather(*now))
         if later:
             raise PausedBefore(AgentStep.ACTIONS, tuple(later.values()))
-        return found
+        return results
 
     async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
@@ -90,9 +90,9 @@ class Fulfilment:
             if runs:
                 self.journal.begun(key, item)
             seconds = limits.command_seconds if runs else limits.lookup_seconds
-            found = await self._fulfilled(item, seconds)
+            result = await self._fulfilled(item, seconds)
         took = round(self.now() - began, 3)
-        return self.journal.looked(key, found.replace(seconds=took))
+        return self.journal.looked(key, result.replace(seconds=took))
 
     async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
         """Return the result, or a timeout.
@@ -102,13 +102,13 @@ class Fulfilment:
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
-                found = await asyncio.to_thread(self._fetch, item)
-                return found if isinstance(found, CapabilityResult) else await found
+                result = await asyncio.to_thread(self._fetch, item)
+                return result if isinstance(result, CapabilityResult) else await result
         except TimeoutError:
             if not clock.expired():
                 raise
-            said = f"This took longer than {seconds:g} seconds and was given up."
-            return result_of(item, ResultStatus.TIMEOUT, said)
+            why = f"This took longer than {seconds:g} seconds and was given up."
+            return result_of(item, ResultStatus.TIMEOUT, why)
 
     def _fetch(self, item: CapabilityRequest) -> CapabilityResult | Awaitable[CapabilityResult]:
         try:
@@ -120,5 +120,5 @@ class Fulfilment:
                 # This is no result of the request. If it were kept as one, it would be repeated
                 # when there is room again.
                 raise
-            said = f"{type(error).__name__}: {error}"
-            return result_of(item, ResultStatus.TOOL_ERROR, said)
+            why = f"{type(error).__name__}: {error}"
+            return result_of(item, ResultStatus.TOOL_ERROR, why)

@@ -65,7 +65,7 @@ class Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for entry in self._entries(path):
             self._remember(entry)
-        own = {each.question for each in self._handed_in}
+        own = {entry.question for entry in self._handed_in}
         for entry in self._entries(carried) if carried is not None else ():
             # What this machine did itself it knows best; the file that travels may be older.
             if not isinstance(entry, Submitting | Withdrawn) or entry.question not in own:

@@ -82,9 +82,9 @@ async def work(
     invocation. With `lane` questions go into batches, if the provider offers them, and
     BatchUnderWay is raised until they are answered.
     """
-    taken = steps or OneStep()
-    run = _AssignmentRun(assignment, model, journal, ledger, notice, now, taken, lane)
-    requests = Fulfilment(assignment, context, journal, ledger, notice, now, taken)
+    one_step = steps or OneStep()
+    run = _AssignmentRun(assignment, model, journal, ledger, notice, now, one_step, lane)
+    requests = Fulfilment(assignment, context, journal, ledger, notice, now, one_step)
     run.charge_unsettled()
     x = begin(assignment)
     while True:

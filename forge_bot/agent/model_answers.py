@@ -145,7 +145,7 @@ _WORDS = frozenset({"title", "description"})
 def _without_words(node: object, *, names: bool = False) -> object:
     """Return a schema without titles and descriptions; the keys of `properties` are names."""
     if isinstance(node, list):
-        return [_without_words(each) for each in cast("list[object]", node)]
+        return [_without_words(item) for item in cast("list[object]", node)]
     if not isinstance(node, dict):
         return node
     return {
@@ -191,11 +191,11 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
     try:
         return wanted[name].model_validate(_repaired(body))
     except ValidationError as error:
-        found = [
+        faults = [
             f"{'.'.join(str(part) for part in item['loc']) or name}: {item['msg']}"
             for item in error.errors()[:5]
         ]
-        raise Malformed(f"This {name} does not fit its schema: {'; '.join(found)}.") from error
+        raise Malformed(f"This {name} does not fit its schema: {'; '.join(faults)}.") from error
 
 
 _FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
@@ -228,10 +228,10 @@ def _only_object(text: str) -> JsonObject:
         amid = [repaired]
     if len(amid) == 1:
         return _storable(amid[0])
-    said = f"{len(amid)} JSON objects" if amid else "no readable JSON object"
+    contents = f"{len(amid)} JSON objects" if amid else "no readable JSON object"
     reason = "" if amid else _unreadable(text)
     raise Malformed(
-        f"The answer contains {said}{reason}. Answer with exactly one JSON object and nothing"
+        f"The answer contains {contents}{reason}. Answer with exactly one JSON object and nothing"
         " around it."
     )
 

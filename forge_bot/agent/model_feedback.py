@@ -44,11 +44,11 @@ def results(observations: Sequence[CapabilityResult], notes: Sequence[str]) -> s
 
 def complaint(complaints: Sequence[str], kind: AnswerKind) -> str:
     """Return why an answer was rejected."""
-    said = "\n".join(f"- {text}" for text in complaints)
-    if len(said) > _COMPLAINT_CHARS:
-        said = said[:_COMPLAINT_CHARS] + "\n[there is more; correct these first]"
+    listed = "\n".join(f"- {text}" for text in complaints)
+    if len(listed) > _COMPLAINT_CHARS:
+        listed = listed[:_COMPLAINT_CHARS] + "\n[there is more; correct these first]"
     return (
-        f"Your answer could not be taken:\n\n{said}\n\nAnswer again with the whole"
+        f"Your answer could not be taken:\n\n{listed}\n\nAnswer again with the whole"
         f" {kind.value.capitalize()}, corrected."
     )
 

@@ -61,19 +61,19 @@ def expand_braces(glob: str) -> tuple[str, ...]:
     Git and fnmatch do not support braces. Braces multiply: of many alternatives the first are
     returned, and a glob with very many braces is returned unchanged.
     """
-    found = [glob]
+    globs = [glob]
     if glob.count("{") <= _MOST_BRACES:
-        while any(_CHOICE.search(each) for each in found):
-            found = [whole for each in found for whole in _opened(each)][:_MOST_ALTERNATIVES]
-    return tuple(found)
+        while any(_CHOICE.search(pattern) for pattern in globs):
+            globs = [whole for pattern in globs for whole in _opened(pattern)][:_MOST_ALTERNATIVES]
+    return tuple(globs)
 
 
 def _opened(glob: str) -> tuple[str, ...]:
     """Return the glob with the first of its innermost braces replaced by each of its parts."""
-    if (found := _CHOICE.search(glob)) is None:
+    if (choice := _CHOICE.search(glob)) is None:
         return (glob,)
     return tuple(
-        f"{glob[: found.start()]}{part}{glob[found.end() :]}" for part in found[1].split(",")
+        f"{glob[: choice.start()]}{part}{glob[choice.end() :]}" for part in choice[1].split(",")
     )
 
 

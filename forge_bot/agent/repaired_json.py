@@ -52,4 +52,4 @@ def _tokens(text: str) -> list[str]:
 
 
 def _without_commas(tokens: list[str]) -> list[str]:
-    return [each for each in tokens if each != ","]
+    return [part for part in tokens if part != ","]

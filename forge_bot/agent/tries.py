@@ -26,7 +26,7 @@ def with_formatting(
     """Return files of edits as they were formatted. A file with other bytes since stays as it
     is.
     """
-    known = {(each.path, each.before): each.text.encode() for each in formatted}
+    known = {(file.path, file.before): file.text.encode() for file in formatted}
     return tuple(
         (path, known.get((path, blob_id(data)), data) if data is not None else None)
         for path, data in files
@@ -68,7 +68,7 @@ class TryOutcome(Frozen):
         """Return the outcome with the rules of the manifest that the edits break."""
         if not broken:
             return self
-        listed = "\n".join(f"- {each}" for each in broken)
+        listed = "\n".join(f"- {rule}" for rule in broken)
         words = f"Rules of `.forge/manifest.yaml` that held before these edits:\n\n{listed}"
         summary = f"rules are red: {len(broken)}"
         return self.replace(
@@ -86,21 +86,23 @@ class TryOutcome(Frozen):
             elsewhere=tuple(map(strike, self.elsewhere)),
             not_run=tuple(map(strike, self.not_run)),
             without=without and _struck(without, strike),
-            formatted=tuple(each for each in self.formatted if strike(each.text) == each.text),
+            formatted=tuple(file for file in self.formatted if strike(file.text) == file.text),
         )
 
 
 def _struck(without: WithoutChange, strike: Callable[[str], str]) -> WithoutChange:
     """Return an outcome without secrets in the names of tests."""
-    results = [each.replace(failures=tuple(map(strike, each.failures))) for each in without.results]
+    results = [
+        result.replace(failures=tuple(map(strike, result.failures))) for result in without.results
+    ]
     facts = tuple(map(strike, without.facts))
     return without.replace(results=tuple(results), facts=facts)
 
 
 def with_tries(markdown: str, tries: Sequence[TryOutcome]) -> str:
     """Return a task's document with what our own process saw, in place of any such words in it."""
-    told = _section(tries)
-    return f"{without_section(markdown, HEADING).rstrip()}\n\n{told}" if told else markdown
+    section = _section(tries)
+    return f"{without_section(markdown, HEADING).rstrip()}\n\n{section}" if section else markdown
 
 
 def proof_of(tries: Sequence[TryOutcome]) -> dict[str, WithoutChange]:
@@ -115,12 +117,12 @@ def _section(tries: Sequence[TryOutcome]) -> str:
         return ""
     last = tries[-1]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
-    if not any(each.red or each.elsewhere for each in tries):
+    if not any(outcome.red or outcome.elsewhere for outcome in tries):
         green = ["- Nothing is newly red, compared with the commit before them.", *_seen(last)]
-        told = [*_formatting(last), *(green if last.ran and not last.untold else ())]
-        return "\n".join([*lines, *told]) + "\n" if told else ""
-    back = [each for each in tries[: -1 if last.red else None] if each.red]
-    lines += [f"- Went back to the implementer: {each.summary}." for each in back]
+        sentences = [*_formatting(last), *(green if last.ran and not last.untold else ())]
+        return "\n".join([*lines, *sentences]) + "\n" if sentences else ""
+    back = [outcome for outcome in tries[: -1 if last.red else None] if outcome.red]
+    lines += [f"- Went back to the implementer: {outcome.summary}." for outcome in back]
     if last.red:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
@@ -144,10 +146,10 @@ def _seen(outcome: TryOutcome) -> list[str]:
     """
     green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
     without = outcome.without.facts if outcome.without is not None else ()
-    told = [f"- {sentence}" for sentence in (*outcome.ran, *without)]
+    facts = [f"- {sentence}" for sentence in (*outcome.ran, *without)]
     if outcome.not_run:
-        told += [f"- No command ran these tests that the edits add: {named(outcome.not_run)}."]
-    return [*told, *green]
+        facts += [f"- No command ran these tests that the edits add: {named(outcome.not_run)}."]
+    return [*facts, *green]
 
 
 def named(items: Sequence[str], most: int = _NAMED) -> str:

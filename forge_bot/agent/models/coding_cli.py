@@ -47,12 +47,12 @@ def _claude(model: str, system: str, text: str, folder: Path) -> _Order:
 
 def _claude_reply(output: str, folder: Path) -> tuple[str, Usage]:
     del folder
-    said = cast("dict[str, Any]", json.loads(output))
-    if said.get("is_error"):
-        raise ModelUnavailable(f"claude could not answer: {str(said.get('result'))[:_SHOWN]}")
-    given = said.get("structured_output")
-    text = json.dumps(given, ensure_ascii=False) if given is not None else str(said["result"])
-    counts = cast("dict[str, Any]", said.get("usage") or {})
+    reply = cast("dict[str, Any]", json.loads(output))
+    if reply.get("is_error"):
+        raise ModelUnavailable(f"claude could not answer: {str(reply.get('result'))[:_SHOWN]}")
+    given = reply.get("structured_output")
+    text = json.dumps(given, ensure_ascii=False) if given is not None else str(reply["result"])
+    counts = cast("dict[str, Any]", reply.get("usage") or {})
     cached = int(counts.get("cache_read_input_tokens") or 0)
     new = int(counts.get("input_tokens") or 0) + int(counts.get("cache_creation_input_tokens") or 0)
     usage = Usage(
@@ -134,7 +134,9 @@ class CodingCli:
 
     async def _answered(self, call: ModelCall, place: Path) -> ModelReply:
         order_of, read = _PROGRAMS[self.program]
-        system = "\n\n".join(each.text for each in call.messages if each.role is MessageRole.SYSTEM)
+        system = "\n\n".join(
+            message.text for message in call.messages if message.role is MessageRole.SYSTEM
+        )
         order = order_of(self.model, system, _conversation(call), place)
         empty = place / "empty"
         empty.mkdir()
@@ -169,23 +171,23 @@ class CodingCli:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-        said = output.decode("utf-8", "replace")
+        text = output.decode("utf-8", "replace")
         if process.returncode != 0:
-            words = " ".join((complaint.decode("utf-8", "replace") or said).split())
+            words = " ".join((complaint.decode("utf-8", "replace") or text).split())
             raise PossiblyCharged(
                 f"{self.program} ended with exit code {process.returncode}: {words[:_SHOWN]}"
             )
-        return said
+        return text
 
 
 def _conversation(call: ModelCall) -> str:
     """Return the messages as one text: the program remembers nothing."""
-    rest = [each for each in call.messages if each.role is not MessageRole.SYSTEM]
+    rest = [message for message in call.messages if message.role is not MessageRole.SYSTEM]
     if len(rest) == 1:
         return rest[0].text
+    headings = {MessageRole.ASSISTANT: "You answered"}
     return "\n\n".join(
-        f"# {'You answered' if each.role is MessageRole.ASSISTANT else 'Message'}\n\n{each.text}"
-        for each in rest
+        f"# {headings.get(message.role, 'Message')}\n\n{message.text}" for message in rest
     )
 
 

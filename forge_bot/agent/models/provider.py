@@ -267,14 +267,14 @@ class ProviderModel:
         )
         # Compatible servers constrain what the model writes without showing it the schema: they
         # get it without words, and the model is told the forms instead.
-        told = not enforced or (form == "auto" and self._elsewhere())
+        shown = not enforced or (form == "auto" and self._elsewhere())
         # One text, not two: some servers accept only a single system message.
         system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
-        system += [ANSWER_FORMS] if told else []
+        system += [ANSWER_FORMS] if shown else []
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
             output_object=OutputObjectDefinition(
-                json_schema=answer_schema(described=not told),
+                json_schema=answer_schema(described=not shown),
                 name="turn",
                 description="Your answer.",
             ),

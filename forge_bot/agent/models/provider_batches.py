@@ -66,7 +66,7 @@ class ProviderBatches:
             batch = await self._known(model.batch_status(_batch(ticket)), ticket)
             if batch.status != "ended":
                 return None
-            results = {each.custom_id: each for each in await model.batch_results(batch)}
+            results = {result.custom_id: result for result in await model.batch_results(batch)}
             return self._decoded(model, results.get(question.id), question)
 
     async def cancel(self, ticket: BatchTicket) -> None:

@@ -20,10 +20,10 @@ def counted(name: str, call: ModelCall, text: str, response: "ModelResponse") ->
     Missing, negative or implausible counts are replaced by a high estimate, so that a budget holds
     whatever a server reports.
     """
-    said = response.usage
-    asked = (said.input_tokens, said.output_tokens)
-    if said.input_tokens > 0 and all(0 <= count <= _MOST_TOKENS for count in asked):
-        cached = min(max(said.cache_read_tokens, 0), said.input_tokens)
+    counts = response.usage
+    asked = (counts.input_tokens, counts.output_tokens)
+    if counts.input_tokens > 0 and all(0 <= count <= _MOST_TOKENS for count in asked):
+        cached = min(max(counts.cache_read_tokens, 0), counts.input_tokens)
         cost = _cost(response)
         usual = cost is None or cost >= 0
         return _usage(name, response, *asked, cached, cost if usual else worst_case(name, *asked))

@@ -77,10 +77,10 @@ def _file(graph: "ProjectGraph", about: str) -> str:
 
 def _symbols(graph: "ProjectGraph", path: str) -> Iterator[str]:
     """Yield a line for each definition: its lines, and its first line as it is written."""
-    found = graph.facts((path,)).get(path)
-    for each in found.symbols if found is not None else ():
-        lines = f"{each.line}-{each.end}" if each.end > each.line else str(each.line)
-        yield f"{lines}: {_INDENT * each.name.count('.')}{each.text}"
+    facts = graph.facts((path,)).get(path)
+    for symbol in facts.symbols if facts is not None else ():
+        lines = f"{symbol.line}-{symbol.end}" if symbol.end > symbol.line else str(symbol.line)
+        yield f"{lines}: {_INDENT * symbol.name.count('.')}{symbol.text}"
 
 
 def _uses(graph: "ProjectGraph", path: str) -> Iterator[str]:

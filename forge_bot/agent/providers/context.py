@@ -127,19 +127,19 @@ class ProviderContext:
                 f"There is no capability of that name. There are: {offered}.",
             )
         try:
-            found = capability.answer(wanted.params, limits)
+            shown = capability.answer(wanted.params, limits)
         except ValidationError as error:
             return result_of(wanted, ResultStatus.INVALID_PARAMS, _faults(error, capability.spec))
         except PathEscapes as escapes:
             return result_of(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
-        return result_of(wanted, ResultStatus.OK, found.content, found)
+        return result_of(wanted, ResultStatus.OK, shown.content, shown)
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
-    found = "; ".join(
+    faults = "; ".join(
         f"{'.'.join(str(part) for part in item['loc']) or 'parameters'}: {item['msg']}"
         for item in error.errors()[:5]
     )
-    return f"{found}. It takes:\n{menu.line}"
+    return f"{faults}. It takes:\n{menu.line}"

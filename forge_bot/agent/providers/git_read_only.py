@@ -112,12 +112,12 @@ def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
     """Return one line for each commit."""
     scope = [f":(literal){path}"] if (path := normalise(wanted.path or "")) else []
     shown = "--format=%h %ad %an: %s"
-    said = git(
+    output = git(
         root, "log", f"--max-count={wanted.count or _COMMITS}", "--date=short", shown, "--", *scope
     )
-    if said.code:
-        raise Declined(ResultStatus.TOOL_ERROR, f"git has no log to show: {said.complaint[:300]}")
-    return head(said.text, limit) if said.text else ProviderResult(content="No commits.")
+    if output.code:
+        raise Declined(ResultStatus.TOOL_ERROR, f"git has no log to show: {output.complaint[:300]}")
+    return head(output.text, limit) if output.text else ProviderResult(content="No commits.")
 
 
 # Inside a submodule git obeys the settings of that repository, which a command may have made there.
@@ -139,16 +139,16 @@ def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderRes
     path = normalise(wanted.path or "")
     scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){RECORDS}"]
     commit = _commit(root, wanted.base or start)
-    said = git(root, "diff", *_FORM, commit, "--", *scope)
-    if said.code and not said.cut:
-        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {said.complaint[:300]}")
+    output = git(root, "diff", *_FORM, commit, "--", *scope)
+    if output.code and not output.cut:
+        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {output.complaint[:300]}")
     new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip(
         "\0"
     )
     named = "".join(f"Not tracked yet: {name}\n" for name in new.split("\0") if name)
     return (
-        head(named + said.text, limit, f"since {commit[:12]}")
-        if named or said.text
+        head(named + output.text, limit, f"since {commit[:12]}")
+        if named or output.text
         else ProviderResult(content="No difference.")
     )
 
@@ -157,10 +157,10 @@ def _commit(root: Path, base: str) -> str:
     """Return the full id of a commit, so that no text of the model is in the command line."""
     if any(not char.isprintable() for char in base):
         raise Declined(ResultStatus.INVALID_PARAMS, "A commit's name has no control characters.")
-    said = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
-    if said.code or not said.text.strip():
+    output = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+    if output.code or not output.text.strip():
         raise Declined(ResultStatus.INVALID_PARAMS, f"There is no commit {base}.")
-    return said.text.strip()
+    return output.text.strip()
 
 
 _SECRET_NAME = re.compile(

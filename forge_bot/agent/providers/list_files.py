@@ -40,12 +40,12 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     note = f"{'more than ' if listed.cut else ''}{len(names):,} files"
     if len(whole) <= limit:
         return ProviderResult(content=whole, note=note, truncated=listed.cut)
-    found = head(
+    summary = head(
         _by_folder(names, folder),
         limit,
         f"{note}, too many to list: folders with the number of files in them",
     )
-    return found.replace(truncated=True)
+    return summary.replace(truncated=True)
 
 
 def _globs(folder: str, glob: str) -> list[str]:

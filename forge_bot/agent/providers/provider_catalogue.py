@@ -35,10 +35,10 @@ class CapabilitySpec(Frozen):
         given = ", ".join(
             item.name if item.required else f"{item.name}?" for item in self.parameters
         )
-        told = "".join(
+        details = "".join(
             f"\n  - {item.name} ({item.kind}): {item.description}" for item in self.parameters
         )
-        return f"- {self.name}({given}): {self.description}{told}"
+        return f"- {self.name}({given}): {self.description}{details}"
 
 
 @cache

@@ -63,7 +63,7 @@ def result_of(
     wanted: CapabilityRequest,
     status: ResultStatus,
     content: str,
-    found: ProviderResult | None = None,
+    shown: ProviderResult | None = None,
 ) -> CapabilityResult:
     """Return the result of a request."""
     return CapabilityResult(
@@ -72,6 +72,6 @@ def result_of(
         params=wanted.params,
         status=status,
         content=content,
-        truncated=found.truncated if found else False,
-        note=found.note if found else "",
+        truncated=shown.truncated if shown else False,
+        note=shown.note if shown else "",
     )

@@ -47,25 +47,27 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
             ResultStatus.INVALID_PARAMS,
             "The expression is matched against single lines and cannot hold a line break.",
         )
-    said, note = _grep(root, wanted)
+    output, note = _grep(root, wanted)
     matches = _public(
-        root, [line for line in said.text.split("\n") if line.count("\0") >= _FIELDS - 1]
+        root, [line for line in output.text.split("\n") if line.count("\0") >= _FIELDS - 1]
     )
     if not matches:
         return ProviderResult(content="No line matches.", note=note)
     most = wanted.max or _MOST_MATCHES
     shown = "\n".join(_shown(line) for line in matches[:most])
-    counted = f"{len(matches):,} matches" if not said.cut else f"more than {len(matches):,} matches"
+    counted = (
+        f"{len(matches):,} matches" if not output.cut else f"more than {len(matches):,} matches"
+    )
     note = "; ".join(part for part in (counted, note) if part)
-    if len(matches) <= most and not said.cut:
+    if len(matches) <= most and not output.cut:
         return head(shown, limit, note)
-    found = head(
+    shown_part = head(
         shown,
         limit,
         f"{note}; the first {min(most, len(matches)):,} are shown, so narrow the expression or the"
         " path",
     )
-    return found.replace(truncated=True)
+    return shown_part.replace(truncated=True)
 
 
 def _public(root: Path, matches: list[str]) -> list[str]:
@@ -75,15 +77,15 @@ def _public(root: Path, matches: list[str]) -> list[str]:
 
 
 def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
-    said, note = _with(root, "-P", wanted), ""
-    if said.code and _WITHOUT_PERL in said.complaint:
-        said, note = (
+    output, note = _with(root, "-P", wanted), ""
+    if output.code and _WITHOUT_PERL in output.complaint:
+        output, note = (
             _with(root, "-E", wanted),
             "this git knows only POSIX extended expressions: no \\d, no look-around",
         )
-    if said.code > 1 and not said.cut:
-        raise _trouble(said, wanted)
-    return said, note
+    if output.code > 1 and not output.cut:
+        raise _trouble(output, wanted)
+    return output, note
 
 
 def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
@@ -113,8 +115,8 @@ def _without_records(path: str | None) -> list[str]:
     return [] if path and normalise(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
 
 
-def _trouble(said: GitOutput, wanted: SearchCode) -> Declined:
-    complaint = said.complaint.removeprefix("fatal: ")
+def _trouble(output: GitOutput, wanted: SearchCode) -> Declined:
+    complaint = output.complaint.removeprefix("fatal: ")
     if "outside repository" in complaint:
         return Declined(ResultStatus.DENIED, f"{wanted.path} leads out of the repository.")
     if "match limit" in complaint or "recursion limit" in complaint:

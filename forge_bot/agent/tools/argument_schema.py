@@ -111,7 +111,11 @@ def _followed(shape: object, root: JsonMap) -> JsonMap:
 
 def _sample(shape: JsonMap) -> object:
     lists = (shape.get(key) for key in ("examples", "enum"))
-    values = [cast("list[object]", each)[0] for each in lists if isinstance(each, list) and each]
+    values = [
+        cast("list[object]", choices)[0]
+        for choices in lists
+        if isinstance(choices, list) and choices
+    ]
     values += [shape[key] for key in ("const", "default") if key in shape]
     for value in values:
         if len(json.dumps(value, ensure_ascii=False)) <= _MOST_SHOWN:

@@ -129,10 +129,10 @@ def _text(result: Mapping[str, object], schema: str) -> str:
     blocks = cast("list[object]", content) if isinstance(content, list) else [content]
     parts = [_block(block) for block in blocks if block is not None]
     if structured is not None:
-        said = json.dumps(structured, ensure_ascii=False)
+        text = json.dumps(structured, ensure_ascii=False)
         if not any(_repeats(part, structured) for part in parts):
-            parts.append(said)
-        if schema and (faults := faults_of(schema, said)):
+            parts.append(text)
+        if schema and (faults := faults_of(schema, text)):
             parts.append(f"[Its structured result does not fit the tool's schema: {faults[0]}]")
     return "\n".join(parts)
 
@@ -173,13 +173,13 @@ async def _with_server(
     except TimeoutError:
         if not clock.expired():
             raise
-        said = f"The server {name} did not finish within {setup.policy.seconds:g} seconds."
-        raise Declined(ResultStatus.TIMEOUT, said) from None
+        why = f"The server {name} did not finish within {setup.policy.seconds:g} seconds."
+        raise Declined(ResultStatus.TIMEOUT, why) from None
     # A server can break its client in any way, and the run has to go on.
     except Exception as error:  # noqa: BLE001 - see above
         cause = innermost(error)
         if isinstance(cause, Declined):
             raise cause from None
         mask = redactor_of(server_secrets(setup, name))
-        said = mask(f"The server {name} failed: {sentence_of(cause)}.")
-        raise Declined(ResultStatus.TOOL_ERROR, said) from None
+        why = mask(f"The server {name} failed: {sentence_of(cause)}.")
+        raise Declined(ResultStatus.TOOL_ERROR, why) from None

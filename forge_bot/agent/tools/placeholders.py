@@ -43,8 +43,8 @@ def texts_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
 
 def variables_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
     """Return the names of the variables that a server is given, each once."""
-    found = (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text))
-    return tuple(dict.fromkeys(match[1] for match in found if not match[0].startswith("$$")))
+    matches = (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text))
+    return tuple(dict.fromkeys(match[1] for match in matches if not match[0].startswith("$$")))
 
 
 def check_variables(
@@ -52,7 +52,7 @@ def check_variables(
 ) -> None:
     """Raise Unresolved with every variable that is missing or that no server gets."""
     why: list[str] = []
-    for match in (found for text in texts_of(server) for found in _PLACEHOLDER.finditer(text)):
+    for match in (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text)):
         if match[0].startswith("$$"):
             continue
         if _OURS.fullmatch(match[1]):
@@ -90,10 +90,10 @@ def secrets_for(
     They are every value of a placeholder, except folders and the like, the password in an address,
     and the keys in the configuration itself.
     """
-    found: dict[str, str] = {}
+    secrets: dict[str, str] = {}
     for server in servers:
         named = server.env if isinstance(server, MCPServerConfig) else server.headers
-        found |= {
+        secrets |= {
             name: text for name, text in secrets_of(named).items() if not _PLACEHOLDER.search(text)
         }
         for name in variables_of(server):
@@ -101,7 +101,7 @@ def secrets_for(
             # A Path raises for names that are too long.
             is_file = value.startswith("/") and os.path.exists(value)  # noqa: PTH110
             if name not in _PLAIN and not is_file:
-                found[name] = value
+                secrets[name] = value
                 if password := password_in(value):
-                    found[f"{name} password"] = password
-    return found
+                    secrets[f"{name} password"] = password
+    return secrets

@@ -26,22 +26,22 @@ _GRANTS = {"allow", "ask", "deny", "network"}
 def require_yes(setup: CapabilitySetup) -> None:
     """Raise Declined where no person has said yes to the servers as they are now."""
     if setup.agreed is not None and servers_digest(setup) not in setup.agreed:
-        said = (
+        why = (
             "No server is started: nobody has said yes to the servers of this repository as they"
             " are now. `forge-bot capabilities approve` shows them and asks."
         )
-        raise Declined(ResultStatus.DENIED, said)
+        raise Declined(ResultStatus.DENIED, why)
 
 
 def servers_digest(setup: CapabilitySetup) -> str:
     """Return a sha256 of everything that a yes to the servers is a yes to."""
-    said = [
+    agreed = [
         {name: server.model_dump(mode="json") for name, server in setup.servers.items()},
         setup.policy.model_dump(mode="json", include=_GRANTS),
         setup.sandbox,
         {name: program_digests(setup, server) for name, server in setup.servers.items()},
     ]
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
 def program_digests(
@@ -100,7 +100,7 @@ def _files_beside(place: Path, top: Path) -> Iterator[Path]:
     repository's own folder these are only the files of the same kind.
     """
     folder = place if place.is_dir() else place.parent
-    found = top.glob(f"*{place.suffix}") if folder == top else folder.rglob("*")
+    loaded = top.glob(f"*{place.suffix}") if folder == top else folder.rglob("*")
     yield from (
-        file for file in (place, *found) if file.is_file() and not _LEFT_OUT & {*file.parts}
+        file for file in (place, *loaded) if file.is_file() and not _LEFT_OUT & {*file.parts}
     )

@@ -57,8 +57,8 @@ def _in_tree(setup: CapabilitySetup, file: Path) -> bool:
 
 
 def _changeable(word: str) -> Declined:
-    said = (
+    why = (
         f"{word} lies in the run's tree and is not in its base commit, so it is not started:"
         " commit it before the run, or install it outside of the repository."
     )
-    return Declined(ResultStatus.DENIED, said)
+    return Declined(ResultStatus.DENIED, why)

@@ -79,7 +79,7 @@ class SkillContext:
             else None,
         )
         return (
-            *(each for each in own if each is not None),
+            *(capability for capability in own if capability is not None),
             *self.providers.catalogue(sorted(allowed)),
         )
 
@@ -87,13 +87,13 @@ class SkillContext:
         """Return the result of one request. Every failure is a status."""
         try:
             if wanted.capability == READ_REFERENCE:
-                found = self._read(ReadReference.model_validate_json(wanted.params), limits)
-                return result_of(wanted, ResultStatus.OK, found.content, found)
+                shown = self._read(ReadReference.model_validate_json(wanted.params), limits)
+                return result_of(wanted, ResultStatus.OK, shown.content, shown)
             if wanted.capability == RUN_SCRIPT:
                 return self._ran(wanted, SkillScript.model_validate_json(wanted.params), limits)
         except ValidationError as error:
-            said = "; ".join(f"{item['loc'][0]}: {item['msg']}" for item in error.errors()[:5])
-            return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
+            faults = "; ".join(f"{item['loc'][0]}: {item['msg']}" for item in error.errors()[:5])
+            return result_of(wanted, ResultStatus.INVALID_PARAMS, faults)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
         return self.providers.fetch(wanted, limits)
@@ -107,14 +107,14 @@ class SkillContext:
         self, wanted: CapabilityRequest, script: SkillScript, limits: WorkLimits
     ) -> CapabilityResult:
         if RUN_SCRIPT not in allowed_tools(self.skill):
-            said = f"The front matter of {self.skill.name} allows no scripts (allowed-tools)."
-            raise Declined(ResultStatus.DENIED, said)
+            why = f"The front matter of {self.skill.name} allows no scripts (allowed-tools)."
+            raise Declined(ResultStatus.DENIED, why)
         file = self._file(script.path, files_of(self.skill)[1])
         program = _PROGRAMS.get(file.suffix)
         executable = file.stat().st_mode & 0o111
         if not executable and program is None:
-            said = f"{script.path} is not executable, and its ending names no program for it."
-            raise Declined(ResultStatus.TOOL_ERROR, said)
+            why = f"{script.path} is not executable, and its ending names no program for it."
+            raise Declined(ResultStatus.TOOL_ERROR, why)
         # An executable file without `#!` would be read by a shell, whatever its ending says.
         itself = program is None or (executable and file.read_bytes().startswith(b"#!"))
         first = (str(file),) if itself or program is None else (program, str(file))
@@ -124,9 +124,9 @@ class SkillContext:
         status = ResultStatus.OK if outcome.exit_code == 0 else ResultStatus.TOOL_ERROR
         if outcome.timed_out:
             status = ResultStatus.TIMEOUT
-        found = result_of(wanted, status, shown.content, shown)
+        result = result_of(wanted, status, shown.content, shown)
         note = f"{code}; {shown.note}" if shown.note else code
-        return found.replace(note=note)
+        return result.replace(note=note)
 
     def _file(self, path: str, listed: Sequence[str]) -> Path:
         """Return a file of the skill. Raises Declined for an unlisted file and for a link that
@@ -136,6 +136,6 @@ class SkillContext:
         file = (root / path).resolve()
         if path not in listed or not file.is_relative_to(root):
             names = ", ".join(listed) or "none"
-            said = f"{path} is no such file of this skill. There are: {names}."
-            raise Declined(ResultStatus.INVALID_PARAMS, said)
+            why = f"{path} is no such file of this skill. There are: {names}."
+            raise Declined(ResultStatus.INVALID_PARAMS, why)
         return file

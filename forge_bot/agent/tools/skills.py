@@ -61,9 +61,9 @@ def skill_folders(folder: Path) -> tuple[Path, ...]:
     if not folder.is_dir():
         return ()
     return tuple(
-        each
-        for each in sorted(folder.iterdir())
-        if not each.name.startswith(".") and (each / SKILL_FILE).is_file()
+        place
+        for place in sorted(folder.iterdir())
+        if not place.name.startswith(".") and (place / SKILL_FILE).is_file()
     )
 
 
@@ -83,10 +83,10 @@ def near_misses(folder: Path) -> tuple[Path, ...]:
 
 def _has_front_matter(file: Path) -> bool:
     try:
-        found = _FRONT.match(file.read_text(encoding="utf-8-sig", errors="replace"))
+        front = _FRONT.match(file.read_text(encoding="utf-8-sig", errors="replace"))
     except OSError:
         return False
-    return found is not None and re.search(r"^name\s*:", found[1], re.MULTILINE) is not None
+    return front is not None and re.search(r"^name\s*:", front[1], re.MULTILINE) is not None
 
 
 def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefinition:
@@ -96,25 +96,25 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
     """
     name = f"{shown_as}/{SKILL_FILE}"
     text = _text_of(folder / SKILL_FILE, name)
-    found = _FRONT.match(text)
-    if found is None:
+    front = _FRONT.match(text)
+    if front is None:
         raise BadCapabilities(
             f"{name} has no front matter.",
             details=(f"{name}:1: begin with a line `---`, name, description, and a line `---`",),
         )
     # The line of dashes stays, so that the lines of the problems are those of the file.
-    said = read_yaml(f"---\n{found[1]}\n", name, _FRONT_MATTER, BadCapabilities, ())
-    if said.name != folder.name:
+    fields = read_yaml(f"---\n{front[1]}\n", name, _FRONT_MATTER, BadCapabilities, ())
+    if fields.name != folder.name:
         raise BadCapabilities(
             f"{name} has one problem.",
-            details=(f"{name}: the skill is named {said.name}, but its folder {folder.name}",),
+            details=(f"{name}: the skill is named {fields.name}, but its folder {folder.name}",),
         )
     return SkillDefinition(
-        name=said.name,
-        description=" ".join(said.description.split()),
-        instructions=text[found.end() :].strip() if whole else "",
+        name=fields.name,
+        description=" ".join(fields.description.split()),
+        instructions=text[front.end() :].strip() if whole else "",
         skill_path=str(folder.resolve()),
-        allowed_tools=said.allowed_tools,
+        allowed_tools=fields.allowed_tools,
     )
 
 
@@ -134,25 +134,25 @@ def _text_of(file: Path, name: str) -> str:
 
 def skill_digest(folder: Path) -> str:
     """Return a sha256 of every file in the folder of a skill, with its name and whether it runs."""
-    said = [
+    digests = [
         [
-            each.relative_to(folder).as_posix(),
-            bool(each.stat().st_mode & 0o100),
-            hashlib.sha256(each.read_bytes()).hexdigest(),
+            file.relative_to(folder).as_posix(),
+            bool(file.stat().st_mode & 0o100),
+            hashlib.sha256(file.read_bytes()).hexdigest(),
         ]
-        for each in sorted(folder.rglob("*"))
-        if each.is_file()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
     ]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(digests).encode()).hexdigest()
 
 
 def files_of(skill: SkillDefinition) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of a skill's references and scripts, as paths from its folder."""
     root = Path(skill.skill_path)
     names = sorted(
-        each.relative_to(root).as_posix()
-        for each in root.rglob("*")
-        if each.is_file() and not any(part.startswith(".") for part in each.relative_to(root).parts)
+        file.relative_to(root).as_posix()
+        for file in root.rglob("*")
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(root).parts)
     )
     scripts = tuple(name for name in names if name.startswith(f"{SCRIPTS}/"))
     others = tuple(name for name in names if name not in {*scripts, SKILL_FILE})

@@ -45,29 +45,29 @@ class ToolCalls:
         if (complaint := self.complaint(wanted)) is not None:
             return complaint
         try:
-            found = self._run(self._executed(wanted, limit))
+            shown = self._run(self._executed(wanted, limit))
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
-        return result_of(wanted, ResultStatus.OK, found.content, found)
+        return result_of(wanted, ResultStatus.OK, shown.content, shown)
 
     def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
         """Make a call that may change something; also return whether its outcome is unknown."""
         if wanted.capability not in self.specs:
-            said = f"There is no capability {wanted.capability} any more."
-            return result_of(wanted, ResultStatus.UNKNOWN_CAPABILITY, said), False
+            why = f"There is no capability {wanted.capability} any more."
+            return result_of(wanted, ResultStatus.UNKNOWN_CAPABILITY, why), False
         if (complaint := self.complaint(wanted)) is not None:
             return complaint, False
         try:
-            found = self._run(self._executed(wanted, limit))
+            shown = self._run(self._executed(wanted, limit))
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why), declined.sent
-        return result_of(wanted, ResultStatus.OK, found.content, found), False
+        return result_of(wanted, ResultStatus.OK, shown.content, shown), False
 
     async def _executed(self, wanted: CapabilityRequest, limit: int) -> ProviderResult:
         tool = self.catalogue.mcp_tools.get(wanted.capability)
         if tool is None:
-            said = f"{wanted.capability} is a skill: it takes a model, and there is none here."
-            raise Declined(ResultStatus.DENIED, said)
+            why = f"{wanted.capability} is a skill: it takes a model, and there is none here."
+            raise Declined(ResultStatus.DENIED, why)
         return await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
 
     def call_off(self) -> None:

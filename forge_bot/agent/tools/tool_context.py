@@ -54,8 +54,8 @@ class ToolContext:
                 else self.calls.call(wanted, limits.result_chars)
             )
         if len(wanted.params) > _MOST_SHOWN:
-            said = f"A person has to read these arguments: {_MOST_SHOWN:,} characters are the most."
-            return result_of(wanted, ResultStatus.INVALID_PARAMS, said)
+            why = f"A person has to read these arguments: {_MOST_SHOWN:,} characters are the most."
+            return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
         before = self.settled.get((wanted.capability, wanted.params))
         if before is not None:
             return before.replace(key=wanted.key)
