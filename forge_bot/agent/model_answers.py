@@ -129,30 +129,12 @@ class Malformed(Exception):
     """The text is not an answer. The message tells the model what to do instead."""
 
 
-def answer_schema(*, described: bool = True) -> JsonObject:
+def answer_schema() -> JsonObject:
     """Return the JSON schema of one answer, in the form that providers can enforce.
 
     It is the same for all agents, since a provider counts it as the beginning of each prompt.
-    Without `described` it holds no words: for servers that enforce it and do not show it.
     """
-    schema = _Turn.model_json_schema()
-    return schema if described else cast("JsonObject", _without_words(schema))
-
-
-_WORDS = frozenset({"title", "description"})
-
-
-def _without_words(node: object, *, names: bool = False) -> object:
-    """Return a schema without titles and descriptions; the keys of `properties` are names."""
-    if isinstance(node, list):
-        return [_without_words(item) for item in cast("list[object]", node)]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: _without_words(value, names=key in {"properties", "$defs"})
-        for key, value in cast("JsonObject", node).items()
-        if names or key not in _WORDS
-    }
+    return _Turn.model_json_schema()
 
 
 ANSWER_FORMS = """\

@@ -1,12 +1,8 @@
 """The cost of calls by the price list that comes with pydantic-ai. It is read offline."""
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from forge_bot.values import Usage
-
-if TYPE_CHECKING:
-    from genai_prices import Usage as Priced
 
 # Names of one provider that the price list has under one name.
 _LISTED_AS = {
@@ -34,15 +30,11 @@ def worst_case(model: str, input_tokens: int, output_tokens: int) -> Decimal | N
     Records cost nothing. Every input token is priced as one that is also written to the provider's
     cache, which is the most expensive way to send it.
     """
-    if model.startswith(_FREE):
-        return Decimal(0)
-    from genai_prices import Usage as Priced
-
     return _total(
         model,
-        Priced(
-            input_tokens=input_tokens, cache_write_tokens=input_tokens, output_tokens=output_tokens
-        ),
+        input_tokens=input_tokens,
+        cache_write_tokens=input_tokens,
+        output_tokens=output_tokens,
     )
 
 
@@ -51,26 +43,23 @@ def usual_price(model: str, usage: Usage) -> Decimal | None:
 
     Records cost nothing.
     """
-    if model.startswith(_FREE):
-        return Decimal(0)
-    from genai_prices import Usage as Priced
-
-    cached = min(usage.cached_tokens, usage.input_tokens)
     return _total(
         model,
-        Priced(
-            input_tokens=usage.input_tokens,
-            cache_read_tokens=cached,
-            output_tokens=usage.output_tokens,
-        ),
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=min(usage.cached_tokens, usage.input_tokens),
+        output_tokens=usage.output_tokens,
     )
 
 
-def _total(model: str, usage: "Priced") -> Decimal | None:
+def _total(model: str, **tokens: int) -> Decimal | None:
+    if model.startswith(_FREE):
+        return Decimal(0)
+    from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
     provider, _, name = model.removeprefix("gateway/").partition(":")
+    listed_as = _LISTED_AS.get(provider, provider)
     try:
-        return calc_price(usage, name, provider_id=_LISTED_AS.get(provider, provider)).total_price
+        return calc_price(Priced(**tokens), name, provider_id=listed_as).total_price
     except (LookupError, ValueError):
         return None

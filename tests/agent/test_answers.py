@@ -144,18 +144,14 @@ def test_any_text_is_an_answer_or_malformed_and_nothing_else(text: str) -> None:
             assert isinstance(parse_answer(text, kind), Explore | Document | Change)
 
 
-@pytest.mark.parametrize("described", [True, False])
-def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode(
-    *, described: bool
-) -> None:
-    schema = answer_schema(described=described)
+def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode() -> None:
+    schema = answer_schema()
     assert schema["type"] == "object"
 
     def walk(node: object) -> None:
         if isinstance(node, dict):
             fields = cast("dict[str, Any]", node)
             assert not fields.keys() & {"default", "oneOf", "discriminator", "patternProperties"}
-            assert described or not {"description", "title"} & fields.keys()
             if fields.get("type") == "object":
                 assert fields["additionalProperties"] is False
                 assert sorted(fields["required"]) == sorted(fields["properties"])

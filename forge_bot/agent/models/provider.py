@@ -8,6 +8,7 @@ import asyncio
 import os
 import re
 import warnings
+from decimal import Decimal
 from http import HTTPStatus
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -16,12 +17,14 @@ from pydantic import Field
 
 from forge_bot.agent.model_answers import ANSWER_FORMS, answer_schema
 from forge_bot.agent.models.base import (
+    BYTES_PER_TOKEN,
     ChatMessage,
     FinishReason,
     MessageRole,
     ModelCall,
     ModelReply,
     PossiblyCharged,
+    prompt_tokens,
 )
 from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import (
@@ -34,10 +37,9 @@ from forge_bot.agent.models.provider_errors import (
     violation,
 )
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
-from forge_bot.agent.models.usage import counted
-from forge_bot.agent.prices import offers_batches
+from forge_bot.agent.prices import offers_batches, worst_case
 from forge_bot.errors import ForgeError, UnknownModel
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse, UserContent
@@ -265,16 +267,16 @@ class ProviderModel:
         enforced = form == "native" or (
             form == "auto" and self._model.profile.get("supports_json_schema_output", False)
         )
-        # Compatible servers constrain what the model writes without showing it the schema: they
-        # get it without words, and the model is told the forms instead.
-        shown = not enforced or (form == "auto" and self._elsewhere())
+        # Compatible servers constrain what the model writes without showing it the schema: it is
+        # told the forms too.
+        in_words = not enforced or (form == "auto" and self._elsewhere())
         # One text, not two: some servers accept only a single system message.
         system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
-        system += [ANSWER_FORMS] if shown else []
+        system += [ANSWER_FORMS] if in_words else []
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
             output_object=OutputObjectDefinition(
-                json_schema=answer_schema(described=not shown),
+                json_schema=answer_schema(),
                 name="turn",
                 description="Your answer.",
             ),
@@ -340,4 +342,49 @@ def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     finish = _FINISH.get(response.finish_reason or "stop", FinishReason.STOP)
     if len(text) > _MOST_CHARACTERS:
         text, finish = text[:_MOST_CHARACTERS], FinishReason.LENGTH
-    return ModelReply(text=text, usage=counted(name, call, text, response), finish=finish)
+    return ModelReply(text=text, usage=_counted(name, call, text, response), finish=finish)
+
+
+_MOST_TOKENS = 100_000_000
+"""The maximum tokens of one call; no model reads or writes as many."""
+
+
+def _counted(name: str, call: ModelCall, text: str, response: "ModelResponse") -> Usage:
+    """Return the usage of one reply.
+
+    Missing, negative or implausible counts are replaced by a high estimate, so that a budget holds
+    whatever a server reports.
+    """
+    counts = response.usage
+    asked = (counts.input_tokens, counts.output_tokens)
+    if counts.input_tokens > 0 and all(0 <= count <= _MOST_TOKENS for count in asked):
+        cached = min(max(counts.cache_read_tokens, 0), counts.input_tokens)
+        cost = _cost(response)
+        usual = cost is None or cost >= 0
+        return _usage(name, response, *asked, cached, cost if usual else worst_case(name, *asked))
+    estimate = (
+        prompt_tokens(call.messages),
+        int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1,
+    )
+    return _usage(name, response, *estimate, 0, worst_case(name, *estimate))
+
+
+def _usage(
+    name: str, response: "ModelResponse", read: int, written: int, cached: int, cost: Decimal | None
+) -> Usage:
+    model = response.model_name or name
+    return Usage(
+        calls=1,
+        input_tokens=read,
+        cached_tokens=cached,
+        output_tokens=written,
+        cost=cost,
+        model=model,
+    )
+
+
+def _cost(response: "ModelResponse") -> Decimal | None:
+    try:
+        return response.cost().total_price
+    except (LookupError, ValueError):
+        return None

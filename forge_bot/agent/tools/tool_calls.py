@@ -42,13 +42,7 @@ class ToolCalls:
 
     def call(self, wanted: CapabilityRequest, limit: int) -> CapabilityResult:
         """Return the result of one call of a tool. Every failure is a status."""
-        if (complaint := self.complaint(wanted)) is not None:
-            return complaint
-        try:
-            shown = self._run(self._executed(wanted, limit))
-        except Declined as declined:
-            return result_of(wanted, declined.status, declined.why)
-        return result_of(wanted, ResultStatus.OK, shown.content, shown)
+        return self.act(wanted, limit)[0]
 
     def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
         """Make a call that may change something; also return whether its outcome is unknown."""
