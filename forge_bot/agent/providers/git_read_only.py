@@ -4,8 +4,10 @@ no configured program, fetches nothing, and has a timeout.
 
 import os
 import re
+import signal
 import subprocess
 import threading
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -68,16 +70,23 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=complaints,
+            start_new_session=True,
         ) as process,
     ):
+
+        def end() -> None:
+            # What git has started holds its output open.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
         overtime = threading.Event()
-        watch = threading.Timer(seconds, lambda: (overtime.set(), process.kill()))
+        watch = threading.Timer(seconds, lambda: (overtime.set(), end()))
         watch.start()
         try:
             # One byte more tells that there is more.
             output = process.stdout.read(most + 1) if process.stdout else b""
             if len(output) > most:
-                process.kill()
+                end()
             process.wait()
         finally:
             watch.cancel()
