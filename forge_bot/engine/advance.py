@@ -82,8 +82,8 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )
-    said = f"started at effort {report.effort}: {report.effort_reason}"
-    return state.logged(report.at, first.id, said)
+    event = f"started at effort {report.effort}: {report.effort_reason}"
+    return state.logged(report.at, first.id, event)
 
 
 def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
@@ -133,21 +133,21 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             raise ReportRejected("The run has started already.")
         case Answered():
             after = gate_answers.handle_answer(pipeline, state, report)
-            said = f"{report.answer.value} by {report.by} via {report.via}"
-            return _moved(after).logged(report.at, report.gate, said)
+            event = f"{report.answer.value} by {report.by} via {report.via}"
+            return _moved(after).logged(report.at, report.gate, event)
         case GateShown():
             return _shown(state, report)
         case ArtifactChanged():
             return _changed(pipeline, state, report)
         case RetryAsked():
-            after = _with_wish(_moved(handle_retry(pipeline, state, report)), pipeline, report)
-            said = f"retry asked by {report.by} via {report.via}"
-            return after.logged(report.at, report.phase, said)
+            after = _with_request(_moved(handle_retry(pipeline, state, report)), pipeline, report)
+            event = f"retry asked by {report.by} via {report.via}"
+            return after.logged(report.at, report.phase, event)
         case BudgetRaised():
             more = f"${report.amount}" if report.tokens is None else f"{report.tokens:,} tokens"
-            said = f"budget raised by {report.by}: +{more}"
+            event = f"budget raised by {report.by}: +{more}"
             raised = _raised(pipeline, state, report)
-            after = raised.logged(report.at, state.current_phase, said)
+            after = raised.logged(report.at, state.current_phase, event)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
             return _moved(after) if asked else after
         case Asked():
@@ -159,8 +159,8 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             return _paid(state, report, state.current_phase, "the cost of lost reports counted")
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
-            said = f"abandoned by {report.by} via {report.via}"
-            return _moved(after).logged(report.at, state.current_phase, said)
+            event = f"abandoned by {report.by} via {report.via}"
+            return _moved(after).logged(report.at, state.current_phase, event)
         case _:
             assert_never(report)
 
@@ -183,7 +183,7 @@ def _worked(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     return after if begun or _still_out(state, after) else _moved(after)
 
 
-def _with_wish(state: State, pipeline: Pipeline, report: RetryAsked | BaseConflicted) -> State:
+def _with_request(state: State, pipeline: Pipeline, report: RetryAsked | BaseConflicted) -> State:
     """Return the state that remembers who had work done again or more of it, and with which words.
     A retry of another phase without any asks for nothing new.
     """
@@ -191,7 +191,7 @@ def _with_wish(state: State, pipeline: Pipeline, report: RetryAsked | BaseConfli
     notes = report.notes if isinstance(report, RetryAsked) else ""
     if not notes and not isinstance(pipeline.phase(phase), TasksPhase):
         return state
-    wish = Decision(
+    asked_again = Decision(
         at=report.at,
         gate=phase,
         answer="retry" if isinstance(report, RetryAsked) else "update",
@@ -200,31 +200,31 @@ def _with_wish(state: State, pipeline: Pipeline, report: RetryAsked | BaseConfli
         via=report.via,
         notes=notes,
     )
-    return state.replace(sent_back=(*state.sent_back, wish))
+    return state.replace(sent_back=(*state.sent_back, asked_again))
 
 
 def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> State:
     match report:
         case RequestRefreshed():
             after = external_events.apply_refresh(pipeline, state, report)
-            said = f"request read again for {report.by} via {report.via}"
+            event = f"request read again for {report.by} via {report.via}"
         case EffortChanged():
             after = external_events.apply_effort_change(pipeline, state, report)
-            said = f"effort {report.effort} chosen by {report.by} via {report.via}"
+            event = f"effort {report.effort} chosen by {report.by} via {report.via}"
         case ApprovalDoubted():
             after = external_events.apply_doubt(pipeline, state, report)
-            said = f"{report.gate} asked again: {report.why}"
+            event = f"{report.gate} asked again: {report.why}"
         case ChecksFailed():
             after = external_events.apply_failed_checks(pipeline, state, report)
-            said = f"checks failed: {', '.join(report.checks)}"
+            event = f"checks failed: {', '.join(report.checks)}"
         case BaseConflicted():
             after = external_events.apply_conflicts(pipeline, state, report)
-            after = _with_wish(after, pipeline, report)
+            after = _with_request(after, pipeline, report)
             conflicts = ", ".join(report.paths)
-            said = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
+            event = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
         case _:
             assert_never(report)
-    return _moved(after).logged(report.at, state.current_phase, said)
+    return _moved(after).logged(report.at, state.current_phase, event)
 
 
 def _still_out(before: State, after: State) -> bool:
@@ -279,8 +279,8 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
-    said = f"{report.artifact} was changed by {who}"
-    return refresh(state.logged(report.at, record.phase, said))
+    event = f"{report.artifact} was changed by {who}"
+    return refresh(state.logged(report.at, record.phase, event))
 
 
 def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:

@@ -24,10 +24,10 @@ def summed(
     before: Sequence[CapabilityUse], more: Sequence[CapabilityUse]
 ) -> tuple[CapabilityUse, ...]:
     """Return uses with one entry for each name."""
-    found = {each.name: each for each in before}
-    for each in more:
-        found[each.name] = found[each.name] + each if each.name in found else each
-    return tuple(found.values())
+    uses = {use.name: use for use in before}
+    for use in more:
+        uses[use.name] = uses[use.name] + use if use.name in uses else use
+    return tuple(uses.values())
 
 
 def use_lines(state: State) -> tuple[UseLine, ...]:
@@ -35,19 +35,19 @@ def use_lines(state: State) -> tuple[UseLine, ...]:
     all unused ones.
     """
     declined = [call.capability for call in state.calls if call.status is CallStatus.DECLINED]
-    known = {each.name: each for each in state.capabilities if each.calls or each.missing}
-    told = [
+    known = {use.name: use for use in state.capabilities if use.calls or use.missing}
+    lines = [
         UseLine(name=name, words=_words(use, declined.count(name)), cost=use.cost or None)
         for name in dict.fromkeys((*known, *declined))
         for use in (known.get(name, CapabilityUse(name=name)),)
     ]
     asked = {call.capability for call in state.calls}
-    unused = [each.name for each in state.capabilities if each.name not in {*known, *asked}]
+    unused = [use.name for use in state.capabilities if use.name not in {*known, *asked}]
     if unused:
         more = len(unused) - _MOST_UNUSED
         names = (*unused[:_MOST_UNUSED], *((f"{more} more",) if more > 0 else ()))
-        told.append(UseLine(name=", ".join(names), words="offered, not used"))
-    return tuple(told)
+        lines.append(UseLine(name=", ".join(names), words="offered, not used"))
+    return tuple(lines)
 
 
 HEADING = "Tools and Skills"
@@ -55,8 +55,8 @@ HEADING = "Tools and Skills"
 
 def uses_section(state: State) -> str:
     """Return the section of the last document about used capabilities; empty without any use."""
-    told = [f"- `{line.name}`: {line.words}" for line in use_lines(state)]
-    return "\n".join((f"## {HEADING}", "", *told, "")) if told else ""
+    lines = [f"- `{line.name}`: {line.words}" for line in use_lines(state)]
+    return "\n".join((f"## {HEADING}", "", *lines, "")) if lines else ""
 
 
 def _words(use: CapabilityUse, declined: int) -> str:

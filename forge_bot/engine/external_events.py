@@ -83,8 +83,8 @@ def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> St
     phase = pipeline.phase(report.gate)
     if not isinstance(phase, GatePhase) or state.gate is not None:
         raise ReportRejected(f"{report.gate} cannot be asked again now.")
-    files, said = state.versions(phase.shows), f"{phase.label}: {report.why}"
-    return open_decision(pipeline, state, Reason.UNVERIFIED_APPROVAL, said, files=files)
+    files, subject = state.versions(phase.shows), f"{phase.label}: {report.why}"
+    return open_decision(pipeline, state, Reason.UNVERIFIED_APPROVAL, subject, files=files)
 
 
 def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
@@ -100,9 +100,9 @@ def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) 
     record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
     state = state.with_document(report.artifact, record).with_round(CHECKS, count)
     if count > CHECK_ROUNDS:
-        said = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
+        subject = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
         shown = state.versions((report.artifact,))
-        return open_decision(pipeline, state, Reason.CHECKS_RED, said, files=shown)
+        return open_decision(pipeline, state, Reason.CHECKS_RED, subject, files=shown)
     findings = tuple(
         Finding(severity=Severity.CRITICAL, description=f"Mend what the check {name} reports.")
         for name in report.checks

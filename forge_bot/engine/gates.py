@@ -178,7 +178,7 @@ def is_agreed(
     """Return whether a person answered so to the last question about this version."""
     bound = digest_in(state, name, state.rounds.get(name, 0), files, subject)
     agreed = (name, answer, bound)
-    return any((each.gate, each.answer, each.digest) == agreed for each in state.decisions)
+    return any((past.gate, past.answer, past.digest) == agreed for past in state.decisions)
 
 
 def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
@@ -214,7 +214,7 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
                 f"The approval names {answered.digest[:SHOWN_DIGEST]}, but {short} waits."
             )
         # Who writes a document can make two whose digests begin alike.
-        others = (each.digest for each in gate.shown if each.digest != gate.digest)
+        others = (showing.digest for showing in gate.shown if showing.digest != gate.digest)
         if any(names_version(answered.digest, other) for other in others):
             raise StaleApproval(
                 f"{answered.digest[:SHOWN_DIGEST]} begins the digest of another version too, which"

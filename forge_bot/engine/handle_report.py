@@ -166,7 +166,7 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
     state = state.with_document(report.artifact, record)
     from forge_bot.verification.judgement import said_before
 
-    subject = "; ".join(said_before(each) for each in report.unusable) + "."
+    subject = "; ".join(said_before(command) for command in report.unusable) + "."
     shown = state.versions((report.artifact,))
     return open_decision(pipeline, state, Reason.BASELINE, subject, files=shown)
 
@@ -200,8 +200,8 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     count = state.rounds.get(phase.id, 0) + 1
     state = state.with_round(phase.id, count)
     if count > phase.rounds:
-        said, shown = "; ".join(judgement.reasons), state.versions((report.artifact,))
-        return open_decision(pipeline, state, Reason.VERIFICATION_RED, said, files=shown)
+        subject, shown = "; ".join(judgement.reasons), state.versions((report.artifact,))
+        return open_decision(pipeline, state, Reason.VERIFICATION_RED, subject, files=shown)
     findings = tuple(
         Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons
     )

@@ -92,7 +92,7 @@ def _document(
 def _done(pipeline: Pipeline, state: State) -> Done:
     abandoned = state.current_phase_status is RunStatus.ABANDONED
     done, skipped = len(state.completed_phases), len(state.skipped_phases)
-    said = (
+    outcome = (
         f"abandoned at {state.current_phase}"
         if abandoned
         else f"completed: {done} phases, {skipped} skipped"
@@ -101,7 +101,7 @@ def _done(pipeline: Pipeline, state: State) -> Done:
         action_id=action_id(state),
         phase=state.current_phase,
         outcome="abandoned" if abandoned else "done",
-        summary=f"Pipeline {said}",
+        summary=f"Pipeline {outcome}",
         summary_path=next(
             (name for name in pipeline.documents("summary") if name in state.artifacts), None
         ),
@@ -245,7 +245,7 @@ def inputs(
     names: list[str] = []
     for name in phase.reads:
         if "{each}" in name:
-            names += [name.replace("{each}", each.spec.id) for each in state.tasks]
+            names += [name.replace("{each}", other.spec.id) for other in state.tasks]
         elif "{task}" in name:
             names += [name.replace("{task}", task.spec.id)] if task is not None else []
         else:

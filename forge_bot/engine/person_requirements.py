@@ -20,7 +20,7 @@ def person_requirements(state: State) -> tuple[PersonRequirement, ...]:
     Every condition stays. The choices are those of the last approval at each gate, because an
     older version had other options.
     """
-    last = {each.gate: each for each in state.decisions if each.answer == "approve"}
+    last = {decision.gate: decision for decision in state.decisions if decision.answer == "approve"}
     texts = [
         (text, decision)
         for decision in state.decisions

@@ -114,7 +114,7 @@ def in_task_order(log: Sequence[LogEntry], tasks: Sequence[TaskId]) -> list[LogE
 
     for entry in log:
         if entry.task is None or any(
-            each.phase != entry.phase or each.task == entry.task for each in wave
+            other.phase != entry.phase or other.task == entry.task for other in wave
         ):
             end_wave()
         if entry.task is None:

@@ -172,8 +172,8 @@ class Pipeline(Frozen):
         phase = self.phase(phase_id)
         variant = phase.variants.get(effort) if isinstance(phase, AgentPhase) else None
         later = variant.also_writes if variant is not None else None
-        agents = (each for each in self.phases if isinstance(each, AgentPhase))
-        return next((each for each in agents if each.id == later), None)
+        agents = (agent for agent in self.phases if isinstance(agent, AgentPhase))
+        return next((agent for agent in agents if agent.id == later), None)
 
     def by_model(self) -> "Pipeline":
         """Return this pipeline with every document written by a model."""
@@ -304,5 +304,7 @@ def _alone(phase: AnyPhase) -> AnyPhase:
     """Return a phase whose agents write no document but their own."""
     if not isinstance(phase, AgentPhase):
         return phase
-    variants = {effort: each.replace(also_writes=None) for effort, each in phase.variants.items()}
+    variants = {
+        effort: variant.replace(also_writes=None) for effort, variant in phase.variants.items()
+    }
     return phase.replace(variants=variants)

@@ -108,7 +108,7 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
             plan = _plan(pipeline, state)
             title = plan.title if plan is not None and plan.title else state.title
             text = _filled(phase, title, _of_summary(pipeline, state))
-            return f"{text}\n{told}" if (told := uses_section(state)) else text
+            return f"{text}\n{uses}" if (uses := uses_section(state)) else text
 
 
 def _written_before(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> str:
@@ -118,10 +118,12 @@ def _written_before(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> 
     if phase.writes in state.artifacts:
         return ""
     authors = (
-        each for each in pipeline.speaking if pipeline.also_written(each.id, state.effort) == phase
+        author
+        for author in pipeline.speaking
+        if pipeline.also_written(author.id, state.effort) == phase
     )
-    found = (state.artifacts.get(each.writes) for each in authors)
-    return next((each.next_document for each in found if each is not None), "")
+    records = (state.artifacts.get(author.writes) for author in authors)
+    return next((record.next_document for record in records if record is not None), "")
 
 
 def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:
@@ -180,8 +182,7 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
 
     The verdict is that of the first review if this phase knows it.
     """
-    found = _only_review(pipeline, state)
-    task, record = found if found is not None else (None, None)
+    task, record = _only_review(pipeline, state) or (None, None)
     name = _review_name(pipeline, task)
     positive = [verdict for verdict in phase.verdicts if verdict.positive]
     given = [verdict for verdict in positive if task is not None and verdict is task.verdict]
@@ -189,8 +190,8 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     table = record.sections.get(REQUIREMENTS, "") if record is not None else ""
     bodies = {REQUIREMENTS: table or f"As `{name}` says.", "Findings": "None."}
     text = _filled(phase, phase.label.capitalize(), bodies)
-    said = f"The run has one task, and its review stands with its findings: `{name}`."
-    return text.replace("## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{said}")
+    stands = f"The run has one task, and its review stands with its findings: `{name}`."
+    return text.replace("## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{stands}")
 
 
 def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:
@@ -224,10 +225,10 @@ def _green(state: State) -> str:
 
 def _requirements(pipeline: Pipeline, state: State) -> str:
     """Return the last review's table of requirements, because our process reads no code."""
-    found = _last_said(pipeline, state, REQUIREMENTS)
-    if found is None:
+    section = _last_section(pipeline, state, REQUIREMENTS)
+    if section is None:
         return "The reviews say what was asked for and where it is."
-    name, text = found
+    name, text = section
     return f"{text}\n\nThis table is that of `{name}`."
 
 
@@ -248,10 +249,10 @@ UNNEEDED = {
 """The sentences for the person who asked, by the reason why no change is needed."""
 
 
-def _unneeded(found: NothingToDo) -> dict[str, str]:
+def _unneeded(reason: NothingToDo) -> dict[str, str]:
     return {
-        "Summary": f"{UNNEEDED[found.why]}\n\nA person has read the evidence and agreed:\n\n"
-        f"{found.evidence}",
+        "Summary": f"{UNNEEDED[reason.why]}\n\nA person has read the evidence and agreed:\n\n"
+        f"{reason.evidence}",
         "Changes": "None.",
         "Verification": "Nothing was changed, so there was nothing to verify.",
     }
@@ -275,8 +276,8 @@ def _changes(pipeline: Pipeline, state: State) -> list[str]:
     """Return the tasks with their verdicts, and the files that each implementer named."""
     lines: list[str] = []
     for task in state.tasks:
-        said = f": {task.verdict.value}" if task.verdict is not None else ""
-        lines.append(f"- Task {task.spec.id}, {task.spec.title}{said}")
+        verdict = f": {task.verdict.value}" if task.verdict is not None else ""
+        lines.append(f"- Task {task.spec.id}, {task.spec.title}{verdict}")
         name = pipeline.implementation.writes.replace("{task}", task.spec.id)
         record = state.artifacts.get(name)
         for text in record.sections.values() if record is not None else ():
@@ -285,16 +286,16 @@ def _changes(pipeline: Pipeline, state: State) -> list[str]:
 
 
 def _improvements(pipeline: Pipeline, state: State) -> str:
-    found = _last_said(pipeline, state, _REPORT)
-    if found is None:
+    section = _last_section(pipeline, state, _REPORT)
+    if section is None:
         return "No step was done twice, and the last reviewer reported nothing."
-    name, text = found
+    name, text = section
     return f"{text}\n\nThis is what the last reviewer reported in `{name}`; no step was done twice."
 
 
-def _last_said(pipeline: Pipeline, state: State, heading: str) -> tuple[str, str] | None:
+def _last_section(pipeline: Pipeline, state: State, heading: str) -> tuple[str, str] | None:
     """Return the last review that carries a section, by name, and the section's text."""
-    found: list[tuple[str, str]] = []
+    sections: list[tuple[str, str]] = []
     for phase in pipeline.reviews:
         names = (
             [phase.writes.replace("{task}", task.spec.id) for task in state.tasks]
@@ -304,5 +305,5 @@ def _last_said(pipeline: Pipeline, state: State, heading: str) -> tuple[str, str
         for name in names:
             record = state.artifacts.get(name)
             if record is not None and (text := record.sections.get(heading)):
-                found.append((name, text))
-    return found[-1] if found else None
+                sections.append((name, text))
+    return sections[-1] if sections else None

@@ -94,7 +94,7 @@ def _phases(steps: StepPipeline, step: Step) -> Iterator[AnyPhase]:
             label=step.label,
             agent=AGENT,
             tier=step.tier,
-            reads=tuple(each.document for each in steps.producers(step)),
+            reads=tuple(producer.document for producer in steps.producers(step)),
             writes=step.document,
             caption=step.label,
             instruction=step.prompt or "",

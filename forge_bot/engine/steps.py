@@ -106,12 +106,12 @@ class StepPipeline(Frozen):
         """Return the earlier steps whose outputs the paths of a step name."""
         words = {word for path in step.input_map.values() for word in re.findall(r"\w+", path)}
         earlier = self.steps[: self.steps.index(step)]
-        return tuple(each for each in earlier if each.gives in words)
+        return tuple(other for other in earlier if other.gives in words)
 
     def gate_before(self, step: Step) -> Step:
         """Return the step that asks before this one. Raises StopIteration if none does."""
         return next(
-            each for each in reversed(self.steps) if each.asks and step in self.behind(each)
+            gate for gate in reversed(self.steps) if gate.asks and step in self.behind(gate)
         )
 
     def behind(self, gate: Step) -> tuple[Step, ...]:

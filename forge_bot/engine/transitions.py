@@ -323,8 +323,8 @@ def add_fix(
 
     The reviews that come after the tasks are open again.
     """
-    taken = {task.spec.id for task in state.tasks}
-    free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in taken)
+    names = {task.spec.id for task in state.tasks}
+    free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in names)
     heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(
         findings
     )

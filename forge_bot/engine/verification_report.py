@@ -52,13 +52,13 @@ def section(
         *[f"- {reason}" for reason in judgement.reasons],
         *[f"- {note}" for note in judgement.notes],
         *([f"- {proof.said}"] if proof is not None else []),
-        *[f"- {said}" for said in (requirements.said if requirements is not None else ())],
+        *[f"- {fact}" for fact in (requirements.said if requirements is not None else ())],
         "",
     ]
     for result in results:
         if result.exit_code != 0:
-            said = f"From the output of `{command_line(result.argv)}`:"
-            lines += [said, "", code_block(result.tail), ""]
+            heading = f"From the output of `{command_line(result.argv)}`:"
+            lines += [heading, "", code_block(result.tail), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
