@@ -5,8 +5,7 @@ Faces render it.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from difflib import unified_diff
 from fnmatch import fnmatch
 from functools import partial
@@ -36,7 +35,7 @@ _TEXT_SHOWN = MOST_CHARACTERS
 _LINES_COMPARED = 5_000
 _SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
 
-_CHANGED = re.compile(r"\+\+\+ (?:b/|\"b/)(.+?)\"?\s*")
+_CHANGED = re.compile(r"^\+\+\+ (?:b/|\"b/)(.+?)\"?\s*$", re.MULTILINE)
 
 
 class Choice(Frozen):
@@ -335,49 +334,21 @@ def _gate_in(raw: bytes | None) -> OpenGate | None:
 
 
 def _setup_of_patch(run: Run) -> Iterator[str]:
-    """Yield a risk for each setup command that may build the project with network after the patch
-    of the open question was approved.
+    """Yield the setup commands that run again with network after the patch of the open question was
+    approved, as risks.
     """
     gate = run.state.gate
     if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
         return
     from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
     from forge_bot.runs.project_commands.kept_profiles import profile_at
-    from forge_bot.runs.project_commands.setup_steps import deciding_files, not_divided
+    from forge_bot.runs.project_commands.registry_credentials import runs_nothing
 
-    added = _added_lines(
-        run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch")
-    )
-    names = [path.rpartition("/")[2] for path in added]
+    patches = (run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch"))
+    names = {path.rpartition("/")[2] for patch in patches for path in _CHANGED.findall(patch)}
     if not any(fnmatch(name, known) for name in names for known in DEPENDENCY_FILES):
         return
-    commit = run.state.base_commit
-    setup = [
-        each.argv
-        for each in profile_at(
-            run.repository, commit, run.config, run.state.flags.scope
-        ).commands.setup
-    ]
-    texts = {
-        path: (run.repository.read(commit, path) or b"").decode("utf-8", "replace")
-        + "".join(added.get(path, ()))
-        for path in deciding_files(setup)
-    }
-    for command in not_divided(setup, lambda path: texts.get(path, "")):
-        yield say("question.setup_runs_again", command=command)
-
-
-def _added_lines(patches: Iterable[str]) -> Mapping[str, list[str]]:
-    """Return the lines that patches add, by the file: with those of the base commit they are all
-    that setup may read there.
-    """
-    found = defaultdict[str, list[str]](list)
-    for patch in patches:
-        path = ""
-        for line in patch.splitlines():
-            if (named := _CHANGED.fullmatch(line)) is not None:
-                path = named[1]
-                found[path] += ["\n"]
-            elif line.startswith("+"):
-                found[path].append(line[1:] + "\n")
-    return found
+    commit, scope = run.state.base_commit, run.state.flags.scope
+    for command in profile_at(run.repository, commit, run.config, scope).commands.setup:
+        if not runs_nothing(command.argv):
+            yield say("question.setup_runs_again", command=" ".join(command.argv))

@@ -59,7 +59,10 @@ CONFIG = """sandbox: %s
 setup_without_namespace: true
 setup_credentials: [PIP_INDEX_URL]
 commands:
-  setup: [[python3, -m, venv, --without-pip, --system-site-packages, "{env}"], ["{env}/bin/python", -m, pip, install, -v, -e, .]]
+  setup:
+    - [python3, -m, venv, --without-pip, --system-site-packages, "{env}"]
+    - ["{env}/bin/python", -m, pip, install, -v, fetchedhere]
+    - ["{env}/bin/python", -m, pip, install, -v, --no-deps, --no-build-isolation, -e, .]
   test: [["{env}/bin/python", -c, "import fetchedhere, os; print(sorted(os.environ))"]]
 """
 
@@ -243,14 +246,16 @@ def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
 def test_what_a_package_prints_of_them_is_struck_out(
     demo: Repository, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    serve_two(registry, "sys.exit(os.environ['PIP_INDEX_URL'][::-1] + os.environ['PIP_INDEX_URL'])")
+    serve_two(
+        registry, "sys.exit(' '.join((url := os.environ['PIP_INDEX_URL'], url.encode().hex())))"
+    )
     give(monkeypatch, registry)
     told: list[Notice] = []
     failed = project(demo, told).set_up()[-1]
     assert failed.exit_code != 0
     assert failed.tail.count("[PIP_INDEX_URL]") >= 2
     assert SECRET not in f"{failed}{told}"
-    assert SECRET[::-1] not in f"{failed}{told}"
+    assert SECRET.encode().hex() not in f"{failed}{told}"
 
 
 @pytest.mark.slow
@@ -270,7 +275,7 @@ def test_what_a_package_writes_down_of_them_ends_setup(
         here.set_up()
 
 
-def test_a_command_that_cannot_be_divided_gets_none_and_that_is_said(
+def test_a_command_after_one_that_may_run_code_of_the_project_gets_none_and_that_is_said(
     demo: Repository, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(monkeypatch, registry)
@@ -339,7 +344,7 @@ def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
         f"environment: {{npm_config_registry: '{url}'}}\nsetup_credentials: [NPM_TOKEN]\n"
-        "commands: {setup: npm ci, lint: [], build: []}\n"
+        "commands: {setup: [npm ci --ignore-scripts, npm rebuild], lint: [], build: []}\n"
     )
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "packages")
@@ -374,6 +379,14 @@ def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
         ("pip install -r requirements.txt", {"requirements.txt": "-e .\n"}, False),
         ("pip install -e .", {}, False),
         ("pip install .", {}, False),
+        ("{env}/bin/python -m pip install six", {}, True),
+        ("./venv/bin/pip install six", {}, False),
+        ("env A=1 uv sync --frozen --no-install-project", {"uv.lock": 'editable = "."\n'}, True),
+        ("uv sync --no-install-project", {"uv.lock": 'editable = "packages/a"\n'}, False),
+        ("uv sync --frozen", {}, False),
+        ("poetry install --no-root", {"poetry.lock": 'type = "legacy"\n'}, True),
+        ("poetry install --no-root --directory a", {"a/poetry.lock": 'type = "file"\n'}, False),
+        ("pdm install --check --no-self", {"pdm.lock": 'path = "./lib"\n'}, False),
         ("go mod download", {}, True),
         ("cargo fetch --locked", {}, True),
         ("cargo fetch", {".cargo/config.toml": 'credential-provider = ["./mine"]'}, False),

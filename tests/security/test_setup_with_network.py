@@ -12,7 +12,7 @@ import pytest
 
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import Answer as PersonsAnswer
-from forge_bot.errors import SetupNotWalled
+from forge_bot.errors import GitFailed, SetupNotWalled
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.notifications import CommandEnded, Notice
@@ -26,6 +26,8 @@ from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier
 from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote
+from tests.security.project_scene import project_in
+from tests.security.scene import git
 
 INSTALL = """
 import os, pathlib, sys, urllib.request
@@ -271,3 +273,26 @@ def test_setup_that_could_pass_the_proxy_waits_for_a_consent(
         go_on(stage.path, Model(EDITS), until="phase-5")
     assert "setup_without_namespace: true" in hint_of(caught.value)
     assert registry.asked == []
+
+
+def test_an_approved_patch_that_does_not_fit_the_base_is_an_error_and_no_command_of_setup_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "demo"
+    (folder / ".forge").mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "requirements.txt").write_text("one\n", encoding="utf-8")
+    config = "setup_without_namespace: true\ncommands: {setup: touch ran}\n"
+    (folder / ".forge" / "config.yml").write_text(config, encoding="utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "start")
+    patch = (
+        b"diff --git a/requirements.txt b/requirements.txt\n--- a/requirements.txt\n"
+        b"+++ b/requirements.txt\n@@ -1 +1 @@\n-other\n+added\n"
+    )
+    project = project_in(folder, patch)
+    with pytest.raises(GitFailed, match=r"requirements\.txt"):
+        project.set_up()
+    assert not (project.places.judged / "ran").exists()
+    assert not (project.places.environment / "ready").exists()

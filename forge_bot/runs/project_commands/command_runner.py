@@ -74,7 +74,6 @@ class CommandRunner:
         argv: tuple[str, ...],
         place: Tree,
         *,
-        network: bool,
         secret: Mapping[str, str],
         first: bool,
     ) -> CommandResult:
@@ -83,7 +82,7 @@ class CommandRunner:
         """
         self._begins(CommandName.SETUP, argv)
         at_base = self._is_at_base(place)
-        box = self.sandbox.box(place, setting_up=True, network=network, at_base=at_base)
+        box = self.sandbox.box(place, setting_up=True, at_base=at_base)
         outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
         if outcome.killed and first:
             raise SetupKilled(say("runs.command_runner.setup_begins_anew", command=" ".join(argv)))

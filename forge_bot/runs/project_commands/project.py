@@ -4,7 +4,7 @@ codes.
 
 import os
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
@@ -30,14 +30,13 @@ from forge_bot.runs.project_commands.installation import (
 )
 from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
-from forge_bot.runs.project_commands.python_setup_steps import Step
 from forge_bot.runs.project_commands.registry_credentials import (
     check_not_kept,
     credentials,
-    credentials_first,
+    only_fetches,
+    runs_nothing,
     secrets_in,
 )
-from forge_bot.runs.project_commands.setup_steps import divided, runs_nothing
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox.box import CommandOutcome
@@ -145,15 +144,8 @@ class Project:
         tree = self._installation.begin()
         self.forget_built(tree.path)
         results: list[CommandResult] = []
-        for (argv, network), trusted in self._steps(commands, tree):
-            secret = self._credentials if trusted else {}
-            if self._credentials and network and not trusted and not runs_nothing(argv):
-                self.tell(
-                    Message(text=say("runs.project.gets_no_credentials", command=" ".join(argv)))
-                )
-            results.append(
-                self.runner.of_setup(argv, tree, network=network, secret=secret, first=first)
-            )
+        for argv, secret in self._with_credentials(commands, tree):
+            results.append(self.runner.of_setup(argv, tree, secret=secret, first=first))
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()
@@ -161,24 +153,27 @@ class Project:
         self._installation.keep(mark, tuple(results))
         return tuple(results)
 
-    def _steps(self, commands: Sequence[Command], tree: Tree) -> Iterator[tuple[Step, bool]]:
-        """Yield the steps of setup, and whether each gets the credentials of registries.
-
-        A manifest that a person approved may name code that runs while the project is built. The
-        project is then built after the installation of third-party packages, without network. The
-        same holds where there are credentials, because the project's own code must not see them.
+    def _with_credentials(
+        self, commands: Sequence[Command], tree: Tree
+    ) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
+        """Yield the words of setup commands, each with the credentials of registries that it gets:
+        none after a command that could have run code of the project, which may have changed later
+        programs.
         """
 
         def read(path: str) -> str:
             file = tree.path / path
             return file.read_text("utf-8", "replace") if file.is_file() else ""
 
-        if not self._credentials and not self._installation.foundation.approved():
-            yield from (((command.argv, True), False) for command in commands)
-            return
-        environment = self.places.environment
-        divided_ones = [divided(each.argv, tree.path, environment) for each in commands]
-        yield from credentials_first(divided_ones, read)
+        trusted = True
+        for argv in (command.argv for command in commands):
+            fetches = only_fetches(argv, read)
+            trusted = trusted and (fetches or runs_nothing(argv))
+            if self._credentials and not trusted:
+                self.tell(
+                    Message(text=say("runs.project.gets_no_credentials", command=" ".join(argv)))
+                )
+            yield argv, self._credentials if trusted and fetches else {}
 
     def _require_namespace(self) -> None:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""

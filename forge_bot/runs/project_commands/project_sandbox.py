@@ -87,7 +87,7 @@ class ProjectSandbox:
         environment.mkdir(parents=True, exist_ok=True)
         return Box(
             worktree=place.path,
-            network=network,
+            network=network or setting_up,
             writable=(*((environment,) if setting_up else ()), *kept.values()),
             readable=(
                 (self.repository.common_dir,)

@@ -1,34 +1,53 @@
 """Credentials of package registries: who gets them, and that nothing stores them.
 
 A repository names the variables (`setup_credentials`). The user gives the values in variables with
-a prefix, so that no repository can ask for another secret of the machine. Only steps that fetch
-third-party packages get them. Steps that build or run code of the project never do.
+a prefix, so that no repository can ask for another secret of the machine. Only commands of setup
+that fetch third-party packages get them. Commands that build or run code of the project never do.
 """
 
 import mmap
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile, pairwise
+from pathlib import Path, PurePath
 
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept
-from forge_bot.runs.project_commands.python_setup_steps import (
-    Read,
-    Step,
-    is_python_setup,
-    python_divides,
-)
-from forge_bot.runs.project_commands.setup_steps import runs_nothing
+from forge_bot.project.detected_commands import ENV
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 
-_LAST_BUILDS_NOTHING = {"npm": (), "bun": (), "pnpm": (".pnpmfile.cjs", ".pnpmfile.mjs")}
-"""Package managers whose `--ignore-scripts` keeps the project's code from running, and the files by
-which it runs all the same."""
-_YARN_RUNS = re.compile(r"yarn-path|yarnPath|plugins\s*:")
-_CARGO_RUNS = "credential-provider"
-_FETCHES = (("go", "mod", "download"), ("cargo", "fetch"))
+Read = Callable[[str], str]
+"""Returns the text of a file of the project by its path; "" if there is none."""
+
+_FETCHES = (
+    (("npm",), "--ignore-scripts"),
+    (("bun",), "--ignore-scripts"),
+    (("pnpm",), "--ignore-scripts"),
+    (("yarn",), "--ignore-scripts"),
+    (("yarn",), "--mode=skip-build"),
+    (("uv", "sync"), "--no-install-project"),
+    (("poetry", "install"), "--no-root"),
+    (("pdm", "install"), "--no-self"),
+    (("go", "mod", "download"), ""),
+    (("cargo", "fetch"), ""),
+    (("pip", "install"), ""),
+)
+"""The programs that install without running code of the project, with the option for it."""
+_LOCKS = {"uv": "uv.lock", "poetry": "poetry.lock", "pdm": "pdm.lock"}
+_RUNS = {
+    ".pnpmfile.cjs": "",
+    ".pnpmfile.mjs": "",
+    ".yarnrc": r"yarn-path",
+    ".yarnrc.yml": r"yarnPath|plugins\s*:",
+    ".cargo/config.toml": "credential-provider",
+    ".cargo/config": "credential-provider",
+}
+"""Files by which such a program runs code of the project all the same, if they hold these words."""
+_LOCAL = re.compile(r"\s*(?:-e\b|--editable\b|\.|/|file:|[\w.\[\],-]+\s*@\s*file:)")
+_LOCAL_IN_LOCK = re.compile(
+    r"\btype\s*=\s*\"(?:directory|file)\"|\b(?:path|editable|directory)\s*=\s*\"(?!\.\")"
+)
 
 
 def credentials(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
@@ -38,21 +57,32 @@ def credentials(config: Config, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def only_fetches(argv: Sequence[str], read: Read) -> bool:
-    """Return whether a step of setup fetches third-party packages and runs nothing of the project.
-
-    `argv` is a step that `divided` gave the network; `read` gives the files of the project.
+    """Return whether a command of setup fetches third-party packages and runs nothing of the
+    project.
     """
-    words = tuple(argv)
-    if is_python_setup(words):
-        return "-e" not in words and "--editable" not in words and python_divides(words, read)
-    if any(words[: len(begin)] == begin for begin in _FETCHES):
-        configured = read(".cargo/config.toml") + read(".cargo/config")
-        return words[0] != "cargo" or _CARGO_RUNS not in configured
-    if words[0] == "yarn":
-        apart = "--ignore-scripts" in words or "--mode=skip-build" in words
-        return apart and not _YARN_RUNS.search(read(".yarnrc") + read(".yarnrc.yml"))
-    runs = _LAST_BUILDS_NOTHING.get(words[0])
-    return runs is not None and "--ignore-scripts" in words and not any(map(read, runs))
+    words = _from_program(argv)
+    if any(re.search(mark, text) for path, mark in _RUNS.items() if (text := read(path))):
+        return False
+    options = dict(pairwise(words))
+    folder = PurePath(options.get("--project", options.get("--directory", "")))
+    for program, option in _FETCHES:
+        if words[: len(program)] == [*program] and (not option or option in words):
+            lock = _LOCKS.get(program[0])
+            files = [name for flag, name in pairwise(words) if flag == "-r"]
+            lines = [line for name in files for line in read(name).splitlines()]
+            local = program[0] == "pip" and any(map(_LOCAL.match, (*words, *lines)))
+            return not (local or (lock and _LOCAL_IN_LOCK.search(read(str(folder / lock)))))
+    return False
+
+
+def _from_program(argv: Sequence[str]) -> list[str]:
+    """Return the words of a command without `env`, its variables, and the Python of a module; none
+    for a program of the project.
+    """
+    words = [*dropwhile(lambda word: word == "env" or "=" in word, argv)]
+    words = words[2:] if words[1:2] == ["-m"] else words
+    ours = bool(words) and ("/" not in words[0] or words[0].startswith(f"{ENV}/"))
+    return [PurePath(words[0]).name, *words[1:]] if ours else []
 
 
 def secrets_in(given: Mapping[str, str]) -> dict[str, str]:
@@ -61,31 +91,9 @@ def secrets_in(given: Mapping[str, str]) -> dict[str, str]:
     return {**given, **{name: text for name, text in passwords.items() if text}}
 
 
-def credentials_first(
-    commands: Iterable[Iterator[Step]], read: Read
-) -> Iterator[tuple[Step, bool]]:
-    """Yield the steps of all commands, and whether each gets the credentials.
-
-    The steps that only fetch come first. After a step that could have run code of the project, no
-    step gets credentials: that code may have changed later programs.
-    """
-    waiting: list[Iterator[Step]] = []
-    whole = True
-    for steps in commands:
-        for argv, network in steps if whole else ():
-            if network and only_fetches(argv, read):
-                yield (argv, network), True
-            elif runs_nothing(argv):
-                yield (argv, network), False
-            else:
-                # What cannot be divided may prepare what the next command fetches.
-                whole = not network
-                waiting.append(chain([(argv, network)], steps))
-                break
-        else:
-            if not whole:
-                waiting.append(steps)
-    yield from ((step, False) for steps in waiting for step in steps)
+def runs_nothing(argv: Sequence[str]) -> bool:
+    """Return whether a command makes an environment, and runs nothing of the project."""
+    return tuple(argv[:3]) == ("python3", "-m", "venv")
 
 
 def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
