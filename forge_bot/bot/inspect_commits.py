@@ -5,7 +5,6 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -40,10 +39,6 @@ MOST_BYTES = 20_000_000
 REQUEST = "request.md"
 _WORKFLOWS = ".github/workflows/"
 _GONE = "000000"
-_ORDER = re.compile(r"^\d+[-_. ]")
-_ENDING = re.compile(r"\.\w{1,5}$")
-_SHORTEST_PIECE = 4
-"""Characters of a name that can be part of a value; shorter ones would spell any word."""
 _PLAIN_MODES = frozenset({"100644", "100755", _GONE})
 
 
@@ -234,8 +229,6 @@ class CommitInspector:
         new = [path for step in steps for path in self._new_files(*step)]
         texts = [form for path in new for form in (path, path.replace("/", ""))]
         leaked = {name for text in texts for name in self._leaked(os.fsencode(text))}
-        pieces = _pieces(new)
-        leaked |= {name for needle, name in self._needles.items() if _spell(pieces, needle)}
         return [
             *found,
             *(
@@ -259,21 +252,3 @@ class CommitInspector:
         return {
             name for needle, name in self._needles.items() if needle in text or needle in joined
         }
-
-
-def _pieces(paths: Sequence[str]) -> frozenset[str]:
-    """Return the parts of new paths, also without endings and numbers that keep them in order."""
-    parts = {part for path in paths for part in path.split("/")}
-    ordered = parts | {_ORDER.sub("", part) for part in parts}
-    every = ordered | {_ENDING.sub("", part) for part in ordered}
-    return frozenset(part for part in every if len(part) >= _SHORTEST_PIECE)
-
-
-def _spell(pieces: frozenset[str], needle: str) -> bool:
-    """Return whether some of the pieces together make the value, in any order of the files."""
-    inside = {piece for piece in pieces if piece in needle}
-    reached = {0}
-    for place in range(len(needle)):
-        if place in reached:
-            reached |= {place + len(piece) for piece in inside if needle.startswith(piece, place)}
-    return bool(needle) and len(needle) in reached

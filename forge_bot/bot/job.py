@@ -16,7 +16,7 @@ from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import JobHandoff, handed
 from forge_bot.bot.job_results import received, run_of
-from forge_bot.bot.job_start import JobStart, job_repository
+from forge_bot.bot.job_start import JobStart, begin, job_repository
 from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
@@ -41,16 +41,16 @@ _QUIET = frozenset({"cancelled"})
 them."""
 
 
-def work(begun: JobStart) -> int:
+def work() -> int:
     """Start, continue the run, and report the outcome; return the exit code."""
-    return _supervised(begun, None, None)
+    return _supervised(begin(), None, None)
 
 
-def publish(begun: JobStart, folder: Path | None, *, last: bool = False) -> int:
+def publish(folder: Path | None, *, last: bool = False) -> int:
     """Run the supervisor without a worker on this machine: apply the result that another machine
     left in the folder, and hand over the next work.
     """
-    return _supervised(begun, JobHandoff(last=last), folder)
+    return _supervised(begin(), JobHandoff(last=last), folder)
 
 
 def deliver(folder: Path) -> int:
@@ -84,7 +84,7 @@ class _Visit:
         wall: JobHandoff | None,
         folder: Path | None,
     ) -> None:
-        around, inputs, self._cloned, self.environ = begun
+        around, inputs, self.environ = begun
         self.wall = wall
         self.folder = folder
         self.around = around
@@ -102,7 +102,7 @@ class _Visit:
     def carried_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
         try:
-            repository = self._cloned.repository()
+            repository = job_repository(self.around)
             config = load_config(repository.root)
             self.supervisor = Supervisor(
                 repository,

@@ -1,11 +1,8 @@
-"""The beginning of a job: who woke it, and the repository, which git clones while the rest of the
-supervisor is read.
-"""
+"""The beginning of a job: who woke it, and a clone of the repository."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Thread
 from typing import NamedTuple
 
 from forge_bot.bot.job_context import JobContext, read_job_context
@@ -19,46 +16,17 @@ from forge_bot.store.lock import waited_for
 
 
 class JobStart(NamedTuple):
-    """The initial state of a job."""
+    """The initial state of a job. `environ` is the environment with everything in it."""
 
     around: JobContext
     inputs: Inputs
-    cloned: "CloneUnderWay"
     environ: Mapping[str, str]
 
 
 def begin(environ: Mapping[str, str] = os.environ) -> JobStart:
-    """Read who woke the job, protect its token, and let git clone. Raises NotInAction and
-    BadInput.
-    """
+    """Read who woke the job, and protect its token. Raises NotInAction and BadInput."""
     around, inputs = read_job_context(environ)
-    whole = protect_token(around)
-    return JobStart(around, inputs, CloneUnderWay(around), whole)
-
-
-class CloneUnderWay:
-    """A repository that a thread of its own makes ready."""
-
-    def __init__(self, around: JobContext) -> None:
-        self._found: Repository | None = None
-        self._error: BaseException | None = None
-        self._thread = Thread(target=self._make, args=(around,), daemon=True)
-        self._thread.start()
-
-    def repository(self) -> Repository:
-        """Return the repository when the clone is complete. Raises the error of the clone."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        if self._found is None:
-            raise RuntimeError("The clone ended without a word.")
-        return self._found
-
-    def _make(self, around: JobContext) -> None:
-        try:
-            self._found = job_repository(around)
-        except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
-            self._error = error
+    return JobStart(around, inputs, protect_token(around))
 
 
 def default_tree(repository: str, issue: int) -> Path:

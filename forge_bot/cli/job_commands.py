@@ -40,20 +40,13 @@ def work(out: Path | None = None) -> int:
         from forge_bot.bot.job import deliver
 
         return deliver(out)
-    from forge_bot.bot.job_start import begin
-
-    # Git clones while the rest is read.
-    begun = begin()
     from forge_bot.bot.job import work as carry_on
 
-    return carry_on(begun)
+    return carry_on()
 
 
 def publish(folder: Path | None, *, last: bool = False) -> int:
     """Do the part of a job that holds the token."""
-    from forge_bot.bot.job_start import begin
-
-    begun = begin()
     from forge_bot.bot.job import publish as carry_on
 
-    return carry_on(begun, folder, last=last)
+    return carry_on(folder, last=last)

@@ -4,7 +4,7 @@ MCP; standard library only.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, SIZES, Amount, Size, read_amount
 from forge_bot.sentences import say
@@ -33,10 +33,8 @@ _WORD = re.compile(r"\S+")
 _VALUE_LIKE = {
     "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
     "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
-    # A name is a word like any other: behind the task it is given with `=`.
-    "pipeline": re.compile(r"(?!)"),
-    "in": re.compile(r"(?!)"),
 }
+"""A name is a word like any other: behind the task it is given with `=`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +61,6 @@ class _Flag:
     value: str | None = None
 
 
-@dataclass(slots=True)
-class _Found:
-    flags: list[_Flag] = field(default_factory=list[_Flag])
-    start: int = 0
-    end: int = 0
-
-
 def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
     """Separate the flags from the words of a task. `also` names switches that only this face has.
 
@@ -78,66 +69,47 @@ def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
     """
     switches = (*SWITCHES, *also)
     places = list(_WORD.finditer(words))
-    found = _split([place[0] for place in places], switches)
-    text = (
-        words[places[found.start].start() : places[found.end - 1].end()]
-        if found.start < found.end
-        else ""
-    )
-    return _read(text, found.flags, switches)
-
-
-def _split(words: list[str], switches: Sequence[str]) -> _Found:
-    found = _Found(end=len(words))
-    while found.start < len(words) and words[found.start].startswith((_END, *_LONG_DASHES)):
-        flag = _flag(words[found.start])
-        found.start += 1
-        if flag.written == _END:
-            return found
-        if flag.name in VALUES and flag.value is None and found.start < len(words):
-            flag = _Flag(flag.written, flag.name, words[found.start])
-            found.start += 1
-            if flag.name == "budget" and _unit(words[found.start : found.start + 1]):
-                flag = _Flag(flag.written, flag.name, f"{flag.value} {words[found.start]}")
-                found.start += 1
-        found.flags.append(flag)
+    tokens = [place[0] for place in places]
+    flags, start = _leading(tokens)
     behind: list[_Flag] = []
-    while (
-        found.end > found.start
-        and (last := _last(words[found.start : found.end], switches)) is not None
-    ):
-        flag, taken = last
-        behind.append(flag)
-        found.end -= taken
-    found.flags += reversed(behind)
-    return found
+    end = len(tokens)
+    ended = tokens[start - 1 : start] == [_END]
+    while not ended and end > start and (last := _last(tokens[start:end], switches)) is not None:
+        flag, length = last
+        behind.insert(0, flag)
+        end -= length
+    text = words[places[start].start() : places[end - 1].end()] if start < end else ""
+    return _read(text, [*flags, *behind], switches)
+
+
+def _leading(tokens: list[str]) -> tuple[list[_Flag], int]:
+    """Return the flags before the words, and the place where the words begin."""
+    flags: list[_Flag] = []
+    start = 0
+    while start < len(tokens) and tokens[start].startswith((_END, *_LONG_DASHES)):
+        flag = _flag(tokens[start])
+        start += 1
+        if flag.written == _END:
+            break
+        if flag.name in VALUES and flag.value is None and start < len(tokens):
+            flag = _Flag(flag.written, flag.name, tokens[start])
+            start += 1
+        flags.append(flag)
+    return flags, start
 
 
 def _last(words: list[str], switches: Sequence[str]) -> tuple[_Flag, int] | None:
     """Return the known flag that the words end with and the number of its words."""
     if words[-1].startswith((_END, *_LONG_DASHES)):
         flag = _flag(words[-1])
-        known = (flag.name in switches and flag.value is None) or (
-            flag.name in VALUES and flag.value is not None
-        )
-        return (flag, 1) if known else None
-    before = words[-3:-2]
-    if before and _unit(words[-1:]) and _flag(before[0]) == _Flag("--budget", "budget"):
-        return _Flag("--budget", "budget", f"{words[-2]} {words[-1]}"), 3
+        known = switches if flag.value is None else VALUES
+        return (flag, 1) if flag.name in known else None
     if len(words) > 1 and words[-2].startswith((_END, *_LONG_DASHES)):
         flag = _flag(words[-2])
-        if (
-            flag.value is None
-            and flag.name in VALUES
-            and _VALUE_LIKE[flag.name].fullmatch(words[-1])
-        ):
+        shape = _VALUE_LIKE.get(flag.name)
+        if flag.value is None and shape is not None and shape.fullmatch(words[-1]):
             return _Flag(flag.written, flag.name, words[-1]), 2
     return None
-
-
-def _unit(words: list[str]) -> bool:
-    """Return whether the word behind a number is the unit of it."""
-    return [word.casefold() for word in words] in (["tokens"], ["token"])
 
 
 def _flag(written: str) -> _Flag:

@@ -5,7 +5,7 @@ Faces render it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 from fnmatch import fnmatch
 from functools import partial
@@ -15,7 +15,7 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from forge_bot.artifacts.read_artifact import MOST_CHARACTERS
-from forge_bot.artifacts.requirement_table import with_requirement_words
+from forge_bot.artifacts.requirement_table import numbered_requirements, with_requirement_words
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import AgentPhase
@@ -28,6 +28,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
 from forge_bot.sentences import listed, say
 from forge_bot.store.run_folder import STATE
+from forge_bot.text_format import without_environment
 from forge_bot.values import Finding, Frozen
 
 _REQUEST = "request.md"
@@ -147,15 +148,41 @@ def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Question:
+    persons = {each.number: each.text for each in person_requirements(run.state)}
+    requirements = listed_requirements(run) | persons
+    spoken = partial(with_requirement_words, requirements=requirements)
     documents = tuple(
-        ShownDocument(name=file.name, text=_text(run, file.name), blob=file.blob)
+        ShownDocument(name=file.name, text=_text(run, file.name, requirements), blob=file.blob)
         for file in asked.files
     )
-    label = run.pipeline.phase(asked.name).label
-    seen = (
-        overview(run, asked) if asked.reason is None and "approve" in asked.options else Overview()
+    is_usual = asked.reason is None and "approve" in asked.options
+    seen = overview(run, asked) if is_usual else Overview()
+    what = f"{run.state.title} ({run.state.branch})", _meaning(run, asked)[0], spoken(asked.subject)
+    data = QuestionData(
+        gate=asked.name,
+        decision=tuple(filter(None, what)),
+        digest=asked.digest,
+        risks=(
+            *map(spoken, asked.risks),
+            *_setup_of_patch(run),
+            *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
+            *told(run.rules, run.state),
+        ),
+        findings=tuple(
+            finding.replace(description=spoken(finding.description))
+            for finding in asked.findings or _reviewed(run, asked)
+        ),
+        overview=seen.replace(outline=seen.outline.reworded(spoken)),
+        documents=documents,
+        difference=difference(run, asked),
     )
-    what, approve, reject = _meaning(run, asked)
+    label = run.pipeline.phase(asked.name).label
+    return Question(title=label, data=data, actions=_choices(run, asked, seen))
+
+
+def _choices(run: Run, asked: Checkpoint, seen: Overview) -> tuple[Choice, ...]:
+    """Return the answers with their effects."""
+    _, approve, reject = _meaning(run, asked)
     if defaults := [f"{each.number}{each.default.letter}" for each in seen.outline.decisions]:
         approve = say("question.and_choices", effect=approve, choices=listed(defaults))
     effects = {
@@ -163,39 +190,9 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         "reject": reject,
         "post": say("question.post_this_summary"),
         "skip": say("question.post_nothing"),
+        "abandon": say("question.end_the_run"),
     }
-    persons = {each.number: each.text for each in person_requirements(run.state)}
-    spoken = partial(with_requirement_words, requirements=listed_requirements(run) | persons)
-    decision = tuple(
-        line
-        for line in (f"{run.state.title} ({run.state.branch})", what, spoken(asked.subject))
-        if line
-    )
-    return Question(
-        title=label,
-        data=QuestionData(
-            gate=asked.name,
-            decision=decision,
-            digest=asked.digest,
-            risks=(
-                *map(spoken, asked.risks),
-                *_setup_of_patch(run),
-                *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
-                *told(run.rules, run.state),
-            ),
-            findings=tuple(
-                each.replace(description=spoken(each.description))
-                for each in asked.findings or _reviewed(run, asked)
-            ),
-            overview=seen.replace(outline=seen.outline.reworded(spoken)),
-            documents=documents,
-            difference=difference(run, asked),
-        ),
-        actions=(
-            *(Choice(answer=option, effect=effects[option]) for option in asked.options),
-            Choice(answer="abandon", effect=say("question.end_the_run")),
-        ),
-    )
+    return tuple(Choice(answer=name, effect=effects[name]) for name in (*asked.options, "abandon"))
 
 
 def _hidden(
@@ -215,14 +212,21 @@ def _hidden(
             yield say("question.hidden_text_elsewhere", name=name, what=unseen, path=path)
 
 
-def _text(run: Run, name: str) -> str:
-    """Return a document for the question: all of it, or its beginning with a mark of the cut."""
+def _text(run: Run, name: str, requirements: Mapping[str, str]) -> str:
+    """Return a document for the question: all of it, or its beginning with a mark of the cut. What
+    only agents know is told as people know it: the words of a requirement that another document
+    numbers, and programs of the environment by their names.
+    """
     text = run.workspace.read(name)
-    if len(text) <= _TEXT_SHOWN:
+    if len(text) > _TEXT_SHOWN:
+        path = f"{run.workspace.relative}/{name}"
+        more = say("question.more_characters", count=len(text) - _TEXT_SHOWN, path=path)
+        text = f"{text[:_TEXT_SHOWN]}\n\n[{more}]\n"
+    if not name.endswith(".md"):
         return text
-    path = f"{run.workspace.relative}/{name}"
-    more = say("question.more_characters", count=len(text) - _TEXT_SHOWN, path=path)
-    return f"{text[:_TEXT_SHOWN]}\n\n[{more}]\n"
+    own = numbered_requirements(text)
+    others = {number: words for number, words in requirements.items() if number not in own}
+    return with_requirement_words(without_environment(text), others)
 
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:

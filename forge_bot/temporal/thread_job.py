@@ -19,12 +19,9 @@ def main() -> int:
         ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
     if os.getppid() == 1:
         return 1
-    from forge_bot.bot.job_start import begin
-
-    begun = begin()
     from forge_bot.bot.job import work
 
-    return work(begun)
+    return work()
 
 
 if __name__ == "__main__":

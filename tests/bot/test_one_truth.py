@@ -12,7 +12,6 @@ import pytest
 
 from tests.bot.stage import PERMISSIONS, Stage, heard
 from tests.bot.truth import agree
-from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.model_server import ModelServer, Question, Says, busy
 
@@ -162,17 +161,6 @@ def test_a_configuration_that_cannot_be_read_is_told_before_anything_begins_and_
     assert len(stage.said("tracking")) == 1
 
 
-def test_an_archived_repository_is_told_as_one_where_it_can_be(stage: Stage) -> None:
-    stage.repo.archived = True
-    job = stage.label()
-    assert (job.code, job.outcome) == (5, "refused"), job.log
-    assert "**This repository is archived.**" in job.summary
-    assert "contents: write" not in job.summary
-    assert stage.issue.comments == []
-    stage.repo.archived = False
-    assert heard(stage.say("/forge")).outcome == "waiting"
-
-
 def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage) -> None:
     stage.permissions = {**PERMISSIONS, "contents": "read"}
     said = agree(stage, stage.label(), "may-not-push", 5)
@@ -188,59 +176,8 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
-@pytest.mark.slow
-def test_workflow_files_that_the_token_cannot_push_after_all_are_named_in_github_s_words(
-    waiting: Stage,
-) -> None:
-    waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
-    waiting.model(
-        {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
-    )
-    waiting.say("/approve")
-    before = waiting.repo.bare.head(waiting.branch)
-    said = agree(waiting, heard(waiting.say("/approve")), "workflow-push-refused", 1)
-    assert ".github/workflows/ci.yml" in said
-    assert "git -c" not in said
-    assert waiting.repo.bare.head(waiting.branch) != ""
-    assert ".github/workflows/ci.yml" not in waiting.files()
-    del waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"]
-    assert (
-        waiting.repo.bare.head(waiting.branch) != before
-        or waiting.state["gate"]["reason"] == "protected_paths"
-    )
-    assert heard(waiting.say("/forge retry")).code == 0
-    assert "held-1.patch" in waiting.said("reply occasion=workflow-files")[0]
-
-
 # -- the thread and the repository change while a job is on its way
 # ---------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_command_whose_comment_is_deleted_after_it_was_read_counts_and_frightens_nobody(
-    waiting: Stage,
-) -> None:
-    approval = waiting.comment("/approve")
-    waiting.hub.faults.meanwhile(
-        r"POST .*/issues/comments/.*/reactions",
-        lambda: waiting.issue.comments.remove(approval),
-        skip=1,
-    )
-    job = waiting.delivered(approval)
-    assert job.code == 0, job.log
-    assert [decision["by"] for decision in waiting.state["decisions"]][:1] == ["maint"]
-    assert waiting.said("reply occasion=issue-gone") == []
-
-
-@pytest.mark.slow
-def test_a_command_whose_comment_is_deleted_before_it_was_read_does_not_count(
-    waiting: Stage,
-) -> None:
-    approval = waiting.comment("/approve")
-    job = waiting.delivered(approval, then=lambda: waiting.issue.comments.remove(approval))
-    assert job.code == 0, job.log
-    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
-    assert waiting.said("reply") == []
 
 
 # -- a machine that is used again

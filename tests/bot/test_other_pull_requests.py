@@ -6,14 +6,7 @@ import pytest
 
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
-from tests.fakes.github import Issue
 from tests.fakes.sampled import sampled
-
-
-def mine(stage: Stage, branch: str = "fix/1-mine") -> Issue:
-    """A person's own pull request, from a branch that is named like one of a run."""
-    stage.hub.commit(stage.repo, branch, {"mine.py": "mine = 1\n"})
-    return stage.hub.pull(stage.repo, branch, by="maint", title="Mine")
 
 
 def test_a_pull_request_from_a_fork_is_none_of_the_run_whatever_its_branch_and_files_are(

@@ -149,14 +149,6 @@ def finishes_by_approval(stage: Stage) -> None:
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
-@pytest.mark.slow
-def test_a_renamed_repository_is_found_under_its_new_name(waiting: Stage) -> None:
-    comment = waiting.comment("/approve")
-    job = waiting.delivered(comment, then=lambda: waiting.hub.rename(waiting.repo, "renamed"))
-    assert job.code == 0, job.log
-    assert waiting.state["currentPhaseStatus"] == "completed"
-
-
 def test_a_server_for_git_that_fails_is_told_in_its_words_and_the_next_one_goes_on(
     waiting: Stage,
 ) -> None:

@@ -38,29 +38,6 @@ def test_a_key_in_the_name_of_a_file_is_found_and_not_said(scene: Scene, path: s
     assert KEY not in said
 
 
-@pytest.mark.parametrize(
-    ("paths", "commits"),
-    [
-        ((f"notes/{KEY[:12]}", f"notes/{KEY[12:]}"), 1),
-        ((f"1-{KEY[:9]}.txt", f"2-{KEY[9:20]}.txt", f"3-{KEY[20:]}.txt"), 1),
-        ((f"a/{KEY[:12]}.md", f"b/{KEY[12:]}.md"), 2),
-    ],
-    ids=["in one folder", "numbered", "in two commits"],
-)
-def test_a_key_that_the_names_of_several_files_spell_is_found(
-    scene: Scene, paths: tuple[str, ...], commits: int
-) -> None:
-    for place, path in enumerate(paths):
-        scene.write(path, f"{place}\n")
-        if commits > 1:
-            scene.commit()
-    if commits == 1:
-        scene.commit()
-    said = refused(scene)
-    assert "the name of a file holds the value of OPENAI_API_KEY" in said
-    assert KEY not in said
-
-
 def test_a_key_in_the_name_of_a_protected_file_is_not_said_in_the_reason(scene: Scene) -> None:
     scene.write(f".claude/{KEY}.md", "x\n")
     scene.commit()
