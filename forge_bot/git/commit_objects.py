@@ -30,7 +30,7 @@ _RULES = ".gitattributes"
 
 _TRIED = "Edits to be tried"
 _NOBODY = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
-_OURS = Signature(_NOBODY, _NOBODY)
+OURS = Signature(_NOBODY, _NOBODY)
 
 
 def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
@@ -136,7 +136,7 @@ def commit_on(
         for path, data in files
     ]
     tree = tree_with(root, tree_id(root, base), versions)
-    return make_commit(root, tree, (base,), _TRIED, (), _OURS)
+    return make_commit(root, tree, (base,), _TRIED, (), OURS)
 
 
 def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] = ()) -> str:
@@ -147,7 +147,7 @@ def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] 
     with _index(root, tree_id(root, base)) as env:
         git(root, "apply", "--cached", *APPLY, *left_out, "-", stdin=patch, env=env)
         tree = git(root, "write-tree", env=env, seconds=LONG).line
-    return make_commit(root, tree, (base,), _TRIED, (), _OURS)
+    return make_commit(root, tree, (base,), _TRIED, (), OURS)
 
 
 def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:

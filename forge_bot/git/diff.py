@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.process import GitResult, git
+from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, is_shallow, tree_id
 from forge_bot.git.tree_entries import differences
 from forge_bot.sentences import say
@@ -121,8 +121,7 @@ def _cut(head: bytes, size: int) -> str:
 
 # git-merge-file(1): the exit code is the number of conflicts, at most 127; above that it is an
 # error (a binary file).
-_CONFLICTS = range(128)
-_ERRORS = range(128, 256)
+_MERGED = range(256)
 
 
 class MergeConflict(Exception):
@@ -141,7 +140,12 @@ def merge(
         return theirs
     if base is None or ours is None or theirs is None:
         raise MergeConflict
-    answer = _merge_file(folder, (ours, base, theirs))
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        places = [Path(name) / side for side in ("ours", "base", "theirs")]
+        for place, data in zip(places, (ours, base, theirs), strict=True):
+            place.write_bytes(data)
+        words = ("merge-file", "--stdout", "--quiet", *map(str, places))
+        answer = git(folder, *words, ok=_MERGED)
     if answer.code != 0:
         raise MergeConflict
     return answer.out
@@ -151,32 +155,6 @@ MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 """The beginnings of the lines that enclose both versions of a conflict."""
 
 
-def merge_with_markers(
-    folder: Path, base: bytes, ours: bytes, theirs: bytes, labels: tuple[str, str]
-) -> bytes:
-    """Return the file with the changes of both sides.
-
-    In a conflict all versions stand between markers, ours and theirs by their labels. Raises
-    MergeConflict for a file that is no text.
-    """
-    named = [word for label in (labels[0], "before both", labels[1]) for word in ("-L", label)]
-    answer = _merge_file(folder, (ours, base, theirs), "--diff3", *named)
-    if answer.code not in _CONFLICTS:
-        raise MergeConflict
-    return answer.out
-
-
 def has_markers(data: bytes) -> bool:
-    """Return whether a file has the conflict markers of `merge_with_markers`."""
+    """Return whether a file has the conflict markers of a merge."""
     return any(line.startswith(MARKERS) for line in data.splitlines())
-
-
-def _merge_file(folder: Path, sides: tuple[bytes, bytes, bytes], *options: str) -> GitResult:
-    """Let git merge three versions of a file: ours, the one before both, theirs."""
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        places = [Path(name) / side for side in ("ours", "base", "theirs")]
-        for place, data in zip(places, sides, strict=True):
-            place.write_bytes(data)
-        ok = (*_CONFLICTS, *_ERRORS)
-        given = ("--stdout", "--quiet", *options, *map(str, places))
-        return git(folder, "merge-file", *given, ok=ok)

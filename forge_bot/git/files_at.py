@@ -1,8 +1,7 @@
 """The names and contents of files in a commit, independent of the work tree."""
 
 import hashlib
-import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -61,38 +60,10 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
 
 def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
     wanted = {path: plain for path in paths if (plain := _plain(path))}
-    found = _by_name(folder, tree, [plain for plain in wanted.values() if "\n" not in plain])
-    here = {path: found[plain] for path, plain in wanted.items() if plain in found}
-    return here | _listed_first(
-        folder, tree, {path: plain for path, plain in wanted.items() if path not in here}
-    )
-
-
-def _by_name(folder: Path, tree: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Return the contents at those names that are files.
-
-    For a missing name and for a missing object git answers the same: `<name> SP missing LF`
-    (git-cat-file(1)).
-    """
-    asked = [b"%s:%s" % (tree.encode(), os.fsencode(name)) for name in names]
-    return {
-        name: answer.data
-        for name, answer in zip(names, answers(folder, asked), strict=True)
-        if answer is not None and answer.kind == "blob"
-    }
-
-
-def _listed_first(folder: Path, tree: str, wanted: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the same for any names, and check which exist, so that a missing object differs from a
-    missing file.
-    """
-    if not wanted:
-        return {}
-    entries = {path: find(folder, tree, plain) for path, plain in wanted.items()}
     oids = {
         path: entry.oid
-        for path, entry in entries.items()
-        if entry is not None and entry.kind == "blob"
+        for path, plain in wanted.items()
+        if (entry := find(folder, tree, plain)) is not None and entry.kind == "blob"
     }
     data = raw(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}

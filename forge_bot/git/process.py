@@ -84,36 +84,16 @@ _MORE_TRIES, _PAUSE = 20, 0.05
 
 _NO_ROOM = "git.process.make_room"
 # What git says, and what a person can do about it. The first that is found counts.
-_ADVICE = (
+_ADVICE = {
     # The second are git's words when a file it checks as it writes, such as the index, finds no
     # room (csum-file.c).
-    ("No space left", _NO_ROOM),
-    ("Out of diskspace", _NO_ROOM),
-    (
-        "index.lock",
-        "git.process.index_is_locked",
-    ),
-    (
-        "from promisor remote",
-        "git.process.partial_clone_without_its_remote",
-    ),
-    (
-        "dubious ownership",
-        "git.process.folder_of_somebody_else",
-    ),
-    (
-        "could not create leading directories",
-        "git.process.state_home_not_writable",
-    ),
-    (
-        "Argument list too long",
-        "git.process.too_many_files",
-    ),
-    (
-        "not a git repository",
-        "git.process.link_is_lost",
-    ),
-)
+    "No space left": _NO_ROOM,
+    "Out of diskspace": _NO_ROOM,
+    "index.lock": "git.process.index_is_locked",
+    "from promisor remote": "git.process.partial_clone_without_its_remote",
+    "dubious ownership": "git.process.folder_of_somebody_else",
+    "could not create leading directories": "git.process.state_home_not_writable",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +269,10 @@ def _shown(args: tuple[str, ...]) -> str:
 
 
 def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
-    said = [
-        line.rstrip() for line in without_credentials(words.decode(errors="replace")).splitlines()
-    ]
-    text = "\n".join(line for line in said if line and not line.startswith("hint:"))[-_WORDS_SHOWN:]
-    way = next((way for sign, way in _ADVICE if sign in text), None)
-    advice = say(way) if way is not None else None
-    remedy = Resume() if way == _NO_ROOM else None
+    plain = without_credentials(words.decode(errors="replace"))
+    lines = [line.rstrip() for line in plain.splitlines() if not line.startswith("hint:")]
+    text = "\n".join(filter(None, lines))[-_WORDS_SHOWN:]
+    advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
     return GitFailed(
         say(
             "git.process.failed",
@@ -303,8 +280,8 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
             words=text or say("words.exit_code", code=code),
         ),
         output=text,
-        hint=advice,
-        remedy=remedy,
+        hint=say(advice) if advice is not None else None,
+        remedy=Resume() if advice == _NO_ROOM else None,
     )
 
 

@@ -205,12 +205,6 @@ class Repository:
         """Return commits by id as git keeps them: the lines of their heads and the messages."""
         return files_at.raw(self.root, ids, "commit")
 
-    def put_aside(self, path: Path) -> Path | None:
-        """Rename a folder that was the work tree of a repository which is gone; its new place, None
-        for any other folder.
-        """
-        return worktree.put_aside(path)
-
 
 def _find_with_care(start: Path, path: Path) -> Repository:
     """Find the repository with one question to git at a time. This serves folders with line ends in

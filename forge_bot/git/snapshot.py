@@ -15,7 +15,7 @@ from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import status, untracked_repositories
 from forge_bot.git.commits import identity
 from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
-from forge_bot.git.process import FROM_INPUT, LONG, GitResult, git, listing
+from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
 from forge_bot.sentences import say
 
@@ -190,82 +190,48 @@ RESCUED = "refs/forge-bot/rescued/"
 
 
 def rescue(folder: Path, name: str) -> str | None:
-    """Save everything uncommitted as a commit under a new ref, then make the tree clean; the ref,
-    or None if it was clean.
+    """Save everything uncommitted as a commit after HEAD under a new ref, then make the tree clean;
+    the ref, or None if it was clean.
 
-    The saved commit comes after HEAD; when the index held something else than the files, a second
-    parent holds that. Ignored files and the insides of submodules and nested repositories are
-    neither saved nor touched; a nested repository stays there as untracked. A name that is taken
-    gets a number. Get the work back with `git checkout REF -- .`.
+    Ignored files and the insides of submodules and nested repositories are neither saved nor
+    touched; a nested repository stays there as untracked. A name that is taken gets a number. Get
+    the work back with `git checkout REF -- .`.
     """
     if not is_ref(folder, RESCUED + name):
         raise BadOption(
             say("git.snapshot.bad_part_of_ref", name=name),
             hint=say("git.revisions.allowed_in_branch_names"),
         )
-    _is_top(folder)
+    top = git(folder, "rev-parse", "--show-toplevel").line
+    if not Path(top).samefile(folder):
+        # A hard reset must not reach a repository further up.
+        raise NotARepository(say("git.snapshot.not_the_top", folder=folder, top=top))
     if not status(folder):
         return None
+    with scratch(folder, keep=True) as copy:
+        tree = work_tree(copy)
+    head, message = commit_id(folder, "HEAD"), "forge-bot: uncommitted work, put aside"
+    words = ("commit-tree", "--no-gpg-sign", "-p", head, "-F", "-", tree)
+    saved = git(folder, *words, stdin=message.encode(), env=identity(folder)).line
     ref = _free(folder, RESCUED + name)
     # An empty old value makes git refuse when the ref has come into being meanwhile.
-    git(folder, "update-ref", "--create-reflog", "-m", "forge-bot: rescue", ref, _saved(folder), "")
+    git(folder, "update-ref", "--create-reflog", "-m", "forge-bot: rescue", ref, saved, "")
     git(folder, "reset", "--hard", "--quiet", "HEAD", "--", seconds=LONG)
-    _clean(folder, ref)
+    _clean(folder, saved)
     return ref
 
 
-def _is_top(folder: Path) -> None:
-    """A hard reset must not reach a repository further up."""
-    top = git(folder, "rev-parse", "--show-toplevel").line
-    if not Path(top).samefile(folder):
-        raise NotARepository(say("git.snapshot.not_the_top", folder=folder, top=top))
-
-
-def _saved(folder: Path) -> str:
-    head = commit_id(folder, "HEAD")
-    known = {tree_id(folder, "HEAD")}
-    with scratch(folder, keep=True) as copy:
-        # Exit 128: an index with conflicts is no tree; its sides are in the commits that were
-        # merged.
-        staged = git(folder, "write-tree", env=copy.env, ok=(0, 128))
-        tree = work_tree(copy)
-    parents = [head]
-    if staged.code == 0 and staged.line not in known | {tree}:
-        parents.append(
-            _commit(folder, staged.line, [head], "forge-bot: the index of the work tree").line
-        )
-    return _commit(folder, tree, parents, "forge-bot: uncommitted work, put aside").line
-
-
-def _clean(folder: Path, ref: str) -> None:
-    """Remove untracked files. Files that only an uncommitted .gitignore ignored are added to the
-    saved commit first.
+def _clean(folder: Path, saved: str) -> None:
+    """Remove the untracked files that are saved. What only an uncommitted .gitignore ignored
+    stays.
     """
-    before: tuple[str, ...] = ()
-    while (left := git(folder, "ls-files", "--others", "--exclude-standard", "-z").names) != before:
-        _save_late(folder, ref, left)
-        git(folder, "clean", "--quiet", "--force", "-d", seconds=LONG)
-        before = left
-
-
-def _save_late(folder: Path, ref: str, untracked: tuple[str, ...]) -> None:
-    saved = frozenset(git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", ref).names)
-    late = [name for name in untracked if name not in saved and not name.endswith("/")]
-    if not late:
-        return
-    old = commit_id(folder, ref)
-    with scratch(folder, keep=True) as copy:
-        git(folder, "read-tree", old, env=copy.env)
-        add_by_force(copy, late)
-        tree = git(folder, "write-tree", env=copy.env).line
-    new = _commit(folder, tree, [old], "forge-bot: files that became untracked").line
-    git(folder, "update-ref", "-m", "forge-bot: rescue", ref, new, old)
-
-
-def _commit(folder: Path, tree: str, parents: list[str], message: str) -> GitResult:
-    above = [part for parent in parents for part in ("-p", parent)]
-    words = ("commit-tree", "--no-gpg-sign", *above, "-F", "-", tree)
-    return git(folder, *words, stdin=message.encode(), env=identity(folder))
+    names = git(folder, "ls-files", "--others", "--exclude-standard", "-z").names
+    listed = git(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", saved).names
+    for name in frozenset(listed).intersection(names):
+        place = folder / name
+        place.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.removedirs(place.parent)
 
 
 def _free(folder: Path, ref: str) -> str:

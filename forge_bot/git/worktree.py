@@ -1,8 +1,6 @@
 """One work tree on one branch: made, filled, shown, mended, removed."""
 
 import contextlib
-import itertools
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -241,35 +239,9 @@ def _is_used(path: Path, branch: str, written: str) -> bool:
 
 def mend(root: Path, path: Path) -> None:
     """Link a work tree and its repository anew if either was moved (git-worktree(1), "repair")."""
-    if lost(path):
-        git(root, "worktree", "repair", "--", str(path))
-
-
-def put_aside(path: Path) -> Path | None:
-    """Rename the folder of a work tree that has lost its repository, so that a new one can be made
-    there. Return its new place; None for any other folder.
-    """
-    if not lost(path):
-        return None
-    names = (path.with_name(f"{path.name}-lost-{number}") for number in itertools.count(1))
-    place = next(name for name in names if not os.path.lexists(name))
-    path.rename(place)
-    return place
-
-
-def lost(path: Path) -> bool:
-    """Return whether the folder is a work tree whose repository is gone or belongs to another
-    folder by now (gitrepository-layout(5)).
-    """
     link = path / ".git"
-    if not link.is_file():
-        return False
-    behind = revisions.named_folder(link)
-    back = behind / "gitdir"
-    if behind.parent.name != "worktrees" or not back.is_file():
-        # A submodule has such a link too, and no way back.
-        return not behind.is_dir()
-    return (behind / os.fsdecode(back.read_bytes().strip())).resolve() != link.resolve()
+    if link.is_file() and not revisions.named_folder(link).is_dir():
+        git(root, "worktree", "repair", "--", str(path))
 
 
 def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> list[WorktreeInfo]:

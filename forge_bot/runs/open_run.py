@@ -226,9 +226,7 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         )
     if info.kept:
         advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
-    aside = repository.put_aside(place)
-    notices = (say("runs.open_run.tree_put_aside", place=aside),) if aside is not None else ()
-    return repository.add_worktree(place, info.branch, None), notices
+    return repository.add_worktree(place, info.branch, None), ()
 
 
 def _stands(repository: Repository, tree: Tree, branch: str) -> str:

@@ -124,27 +124,3 @@ def test_a_work_tree_is_linked_again_after_its_repository_was_moved(
     scene.git("status", at=tree.path, code=128)
     Repository.find(moved).mend_worktree(tree.path)
     assert tree.is_clean()
-
-
-def test_a_submodule_is_no_lost_work_tree(scene: Scene) -> None:
-    other = scene.beside / "other"
-    scene.git("clone", "--quiet", str(scene.root), str(other))
-    scene.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "part")
-    part = Repository.find(scene.root / "part")
-    part.mend_worktree(part.root)
-    assert part.put_aside(part.root) is None
-
-
-def test_only_a_work_tree_without_a_repository_is_put_aside(scene: Scene) -> None:
-    tree = scene.worktree("work")
-    empty = scene.beside / "empty"
-    empty.mkdir()
-    for place in (tree.path, scene.root, empty, scene.beside / "nowhere"):
-        assert scene.repository.put_aside(place) is None
-    scene.git("worktree", "lock", str(tree.path))
-    scene.write("kept.txt", "kept", tree.path)
-    (scene.root / ".git" / "worktrees").rename(scene.beside / "gone")
-    aside = scene.repository.put_aside(tree.path)
-    assert aside is not None
-    assert (aside / "kept.txt").read_text() == "kept"
-    assert not tree.path.exists()

@@ -56,17 +56,6 @@ def test_what_was_rescued_comes_back_with_the_command_that_the_docs_name(scene: 
     assert (scene.root / "new.txt").read_text() == "new"
 
 
-def test_what_stood_only_in_the_index_is_saved_beside_the_files(scene: Scene) -> None:
-    scene.write("README.md", "staged")
-    scene.git("add", "README.md")
-    scene.write("README.md", "in the file")
-
-    assert scene.tree.rescue("run-1") == REF
-
-    assert scene.repository.read(REF, "README.md") == b"in the file"
-    assert scene.repository.read(f"{REF}^2", "README.md") == b"staged"
-
-
 def test_a_file_taken_out_of_the_index_and_ignored_is_saved_before_the_reset_writes_over_it(
     scene: Scene,
 ) -> None:
@@ -93,23 +82,15 @@ def test_an_ignored_file_that_was_staged_is_saved_as_it_lies_there(scene: Scene)
     assert scene.repository.read(REF, "a.env") == b"newer"
 
 
-@pytest.mark.parametrize("committed", [False, True])
-def test_what_only_an_uncommitted_ignore_rule_hides_is_saved_before_it_is_removed(
-    scene: Scene, committed: bool
+def test_what_only_an_uncommitted_ignore_rule_hides_is_neither_saved_nor_removed(
+    scene: Scene,
 ) -> None:
-    if committed:
-        scene.commit({".gitignore": "*.old\n"})
     scene.write(".gitignore", "*.env\n")
-    scene.write("sub/.gitignore", "*.tmp\n")
     scene.write("a.env", "a")
-    scene.write("sub/b.tmp", "b")
-
     assert scene.tree.rescue("run-1") == REF
-
-    saved = _saved(scene, REF)
-    assert (saved["a.env"], saved["sub/b.tmp"], saved[".gitignore"]) == (b"a", b"b", b"*.env\n")
-    assert scene.tree.is_clean()
-    assert not (scene.root / "a.env").exists()
+    assert _saved(scene, REF)[".gitignore"] == b"*.env\n"
+    assert (scene.root / "a.env").read_text("utf-8") == "a"
+    assert not (scene.root / ".gitignore").exists()
 
 
 def test_a_change_of_the_same_size_in_the_tick_of_the_index_is_saved(scene: Scene) -> None:

@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
-from forge_bot.git.worktree import lost
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.sentences import say
 
@@ -48,8 +47,7 @@ def operation(subject: CheckSubject) -> Iterator[CheckResult]:
 def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal for a merge, rebase or the like that is under way in the run's work tree."""
     tree = subject.run_tree
-    # A tree that has lost its repository is made again, so no operation can be in progress in it.
-    if tree is None or not (tree / ".git").exists() or lost(tree):
+    if tree is None or not (tree / ".git").exists():
         return
     found = under_way(tree)
     if found is not None:

@@ -34,8 +34,8 @@ def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> Merg
     Where there are conflicts, nothing was merged. Raises GitFailed.
     """
     since = run.tree.merge_base(run.tree.commit_id(), newest)
-    labels = ("this run", base) if mark else None
-    return _merged(run, newest, since, f"Merge {base} into the run", labels, ((BASE, newest),))
+    subject = f"Merge {base} into the run"
+    return _merged(run, newest, since, subject, ((BASE, newest),), mark=mark)
 
 
 def _merged(
@@ -43,13 +43,14 @@ def _merged(
     theirs: str,
     since: str,
     subject: str,
-    labels: tuple[str, str] | None = None,
     trailers: tuple[tuple[str, str], ...] = (),
+    *,
+    mark: bool = False,
 ) -> MergedTrees:
     root, head = run.repository.root, run.tree.commit_id()
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
-    found = merge_trees(root, since, head, theirs, labels)
+    found = merge_trees(root, since, head, theirs, mark=mark)
     # A path that no trailer can hold cannot be found again.
     forbidden += [path for path in found.marked if " ".join(path.split()) != path]
     if found.conflicts or forbidden:
