@@ -17,10 +17,8 @@ from typing import NamedTuple
 
 from forge_bot.git import Repository, files_at
 from forge_bot.git.process import git
-from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
-from forge_bot.runs.prompt_material.ranked_files import likely_files
 
 COMMITS = Path(__file__).with_name("commits.json")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@ ?(.*)$")
@@ -62,9 +60,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Recall of files in prompts over real commits.")
     parser.add_argument("folder", type=Path, help="git directories, as OWNER/NAME")
     parser.add_argument("--language", help="only the commits of one language")
-    parser.add_argument(
-        "--graph", action="store_true", help="rank by the imports of the project's graph too"
-    )
     given = parser.parse_args()
     wanted = [
         entry
@@ -80,7 +75,6 @@ def main() -> int:
         for kind, score in measured(
             Repository(place, place),
             entry["commit"],
-            by_graph=given.graph,
             request=entry.get("request", ""),
         ):
             scores.setdefault((entry["language"], kind), []).append(score)
@@ -99,12 +93,10 @@ def main() -> int:
 
 
 def measured(
-    repository: Repository, commit: str, *, by_graph: bool = False, request: str = ""
+    repository: Repository, commit: str, *, request: str = ""
 ) -> Iterator[tuple[str, Score]]:
     """Yield the score of a commit for each kind of design."""
     base = repository.commit_id(f"{commit}^")
-    if by_graph:
-        link_by_graph(repository, base)
     said = git(repository.root, "log", "-1", "--format=%B", commit).out
     message = request or said.decode("utf-8", "replace")
     changes = _changes(repository, base, commit)
@@ -121,22 +113,6 @@ def measured(
         files = PromptFiles(repository, base, message)
         shown = [*files.looked_up(), *files.for_task(base, (), [design])]
         yield kind, _score(known, [each for each in shown if each.kind == "file"])
-
-
-def link_by_graph(repository: Repository, commit: str) -> None:
-    """Add the resolved imports and tests of the graph to what the ranking knows of import lines.
-
-    The ranking of a commit is made once and kept; these packages are small enough for that.
-    """
-    ranked = likely_files(repository, commit, ())
-    if ranked is None:
-        return
-    graph = GraphReader(repository).at(commit)
-    for path in ranked.links.keys() & graph.files.keys():
-        node = graph.files[path]
-        near = {*node.imports, *node.tests}
-        near |= {*graph.importers.get(path, ()), *graph.testers.get(path, ())}
-        ranked.links[path] = tuple(sorted({*ranked.links[path], *near} & ranked.links.keys()))
 
 
 def _score(changes: Sequence[Change], shown: Sequence[InputFile]) -> Score:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from posixpath import basename, dirname, join, normpath, relpath
 
 from forge_bot.artifacts.test_paths import is_test_file
-from forge_bot.knowledge.likely_files import file_links
+from forge_bot.knowledge.file_links import file_links
 from forge_bot.project.lenient_config import json_object, string, table
 from forge_bot.verification.selected_tests import GoTest, go_test, package_folder
 

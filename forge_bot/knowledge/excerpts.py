@@ -1,15 +1,21 @@
-"""Show a file whole, or the parts of it that a text speaks of."""
+"""Show a file whole, or the parts of it that a text speaks of, those that matter most first."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise, zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from forge_bot.knowledge.code_blocks import CodeBlock, code_blocks, is_long
-from forge_bot.knowledge.file_parts import beginning_of
-from forge_bot.knowledge.line_spans import Span, merged, not_in, size_of, written
-from forge_bot.knowledge.wanted_places import WantedPlaces, places_by_worth
+from forge_bot.knowledge.code_index import (
+    Definition,
+    definitions_of,
+    holds,
+    is_prose,
+    meant_by,
+)
+from forge_bot.knowledge.mentions import as_searched, last_part
+from forge_bot.knowledge.search_index import Ranking
+from forge_bot.project.search_words import words
+from forge_bot.text_format import gist
 
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
@@ -17,49 +23,66 @@ _WHOLE = 4_000
 _WHOLE_IF_FIRST = 10_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
-_LONGEST_KEPT = 500_000
-"""Characters of a file whose definitions are kept: the next agent is often shown the same file."""
+_AROUND_LINE = 6
+_AROUND_USE = 3
+_SHORT = 40
+_LONGEST = 90
+"""Lines of a definition that is shown whole."""
 
+_HEAD = 30
+_HEAD_OF_LONG = 20
+_TAIL_OF_TESTS = 8
+_PIECE = 40
+_MOST_USES = 2
+_MOST_RANKED = 2
+_MOST_ALIKE = 2
 _MOST_BETWEEN = 15
 _LEAST_LEFT = 4
+_TOP = 120
+_LONGEST_LINE = 4_000
+_NAMED_IN_GAP = 6
+_LONGEST_NAME = 50
 
-_MEANT_BY_WORDS = {
-    "boolean truthy falsy": ("__bool__", "__len__"),
-    "compare comparison equal equality unequal": ("__eq__", "__ne__", "__lt__"),
-    "contains containment membership": ("__contains__",),
-    "copy copied copying deepcopy": ("__copy__", "__deepcopy__"),
-    "descriptor": ("__get__", "__set__", "__set_name__"),
-    "hash hashable hashing": ("__hash__", "__eq__"),
-    "index indexed indexing slice sliced slicing subscript": ("__getitem__", "__setitem__"),
-    "iterate iterated iterating iteration iterator iterable loop": (
-        "__iter__",
-        "__next__",
-        "__aiter__",
-        "__anext__",
-    ),
-    "manager": ("__enter__", "__exit__", "__aenter__", "__aexit__"),
-    "pickle pickled pickling unpickle unpickled unpickling": (
-        "__getstate__",
-        "__setstate__",
-        "__reduce__",
-        "__reduce_ex__",
-    ),
-    "repr": ("__repr__",),
-    "reversed": ("__reversed__",),
-}
-"""Words of requests, and the methods that Python calls for what they speak of.
-
-Source: "Special method names" and "Coroutines" in Python's language reference
-(https://docs.python.org/3/reference/datamodel.html), and "Pickling Class Instances" in its library.
-"""
-
-_MEANT_BY_SYNTAX = (
-    (re.compile(r"^[^\S\n]*(?:>>> )?async for \w", re.MULTILINE), ("__aiter__", "__anext__")),
-    (re.compile(r"^[^\S\n]*(?:>>> )?for \w[\w, ]* in \w", re.MULTILINE), ("__iter__", "__next__")),
-    (re.compile(r"^[^\S\n]*(?:>>> )?async with \w", re.MULTILINE), ("__aenter__", "__aexit__")),
-    (re.compile(r"^[^\S\n]*(?:>>> )?with \w", re.MULTILINE), ("__enter__", "__exit__")),
-    (re.compile(r"[\w)]\[[^\]\n]*:[^\]\n]*\]"), ("__getitem__",)),
+_IMPORT = re.compile(
+    r"(?:from\s+[\w.]+\s+import|import|package|use|pub use|mod|using|#include|require)\b"
+    r"|(?:const|let|var)\b.*\brequire\(|export\b.*\bfrom\s+['\"]"
 )
+_CLOSERS = (")", "]", "}", "end")
+_OPENERS = ("(", "[", "{", ":")
+_CALL = re.compile(r"(?<!def )(?<!class )(?<!func )(?<!fn )(?<!\w)([A-Za-z_]\w*)\(")
+_DECLARED = (
+    r"^\s*(?:(?:export|default|async|static|get|set|pub)\s+)*(?:"
+    r"(?:function\*?|def|fn|const|let|var|mod)\s+{0}\b|(?:[\w.]+\.)?{0}\s*[:=]\s*(?:async\b|func|\()"
+    r"|\*?{0}\(.*\{{\s*$|(?:it|test|describe|\w\.Run)(?:\.\w+)*\(\s*['\"`]{0}['\"`],)"
+)
+"""The beginning of a definition in most languages."""
+
+_COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
+_ONLY_HANDS_ON = (
+    r"^\s*(?:(?:from|import|use|pub use|require)\b.*|[\"']?{0}[\"']?,?|{0}\s*[:=]\s*{0},?)\s*$"
+)
+"""A line that only hands a name on: an import, an entry of a list, a parameter."""
+
+Span = tuple[int, int]
+"""The first and the last line, counted from 1."""
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a file: cited lines, names, and the words of the task.
+
+    With `search` the names are those of a request, and their neighbours count too. `first` is the
+    file that matters most. With `named_only` nothing else is wanted. Without `head`, the beginning
+    counts only where nothing else does. With `tail` the end is wanted: new tests are written there.
+    """
+
+    lines: tuple[Span, ...] = ()
+    names: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    search: bool = False
+    first: bool = False
+    named_only: bool = False
+    head: bool = True
+    tail: bool = False
 
 
 class Excerpt(NamedTuple):
@@ -70,102 +93,303 @@ class Excerpt(NamedTuple):
     total: int
 
     @property
-    def whole(self) -> bool:
-        """Return whether every line is shown."""
-        return self.spans == ((1, self.total),) or not self.total
-
-    @property
-    def said(self) -> str:
-        """Return the ranges of lines in words."""
+    def part(self) -> str:
+        """Return the shown lines in words; nothing for a whole file."""
+        if self.spans == ((1, self.total),):
+            return ""
         ranges = ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in self.spans)
         return f"lines {ranges} of {self.total:,}"
 
 
-def excerpt(text: str, wanted: WantedPlaces, room: int, *, without: Sequence[Span] = ()) -> Excerpt:
+def excerpt(
+    path: str, text: str, wanted: Wanted, room: int, *, without: Sequence[Span] = ()
+) -> Excerpt:
     """Return the part of a file that fits into `room` characters: a small file whole, else its
-    wanted parts.
-
-    Named lines come first, then the definitions of names, uses of the names, lines that share most
-    words with the task, the beginning, and the end. Lines in `without` are shown elsewhere and left
-    out.
+    wanted parts. Lines in `without` are shown elsewhere and left out.
     """
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
+    lines = text.removesuffix("\n").split("\n")
     total = len(lines)
-    everything = not_in(((1, total),), without) if total else ()
+    everything = _not_in(((1, total),), without)
     whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
     if size_of(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
-        return Excerpt(written(lines, everything, ()), everything, total)
-    blocks = (_kept_blocks if len(text) <= _LONGEST_KEPT else _blocks)(text)
+        return Excerpt(written(lines, everything), everything, total)
+    definitions = () if is_prose(path) else definitions_of(path, text)
+    parts = _Parts(lines, definitions, wanted, without, prose=is_prose(path))
     chosen: tuple[Span, ...] = ()
-    for span in places_by_worth(lines, blocks, wanted, without):
-        left = not_in((span,), (*without, *chosen))
+    for span in parts.by_worth():
+        left = _not_in(((max(1, span[0]), min(span[1], total)),), (*without, *chosen))
         # What little is left of a part that is shown already tells nothing by itself.
-        fresh = tuple(part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT)
-        more = merged((*chosen, *fresh))
+        fresh = [part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT]
+        more = _merged((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
-    for gap in _gaps(chosen, without, beginning_of(lines)[0] - 1) if wanted.first else ():
-        more = merged((*chosen, gap))
-        if size_of(lines, more) <= room:
+    for (_, before), (after, _) in pairwise(sorted((*chosen, *without)) if wanted.first else ()):
+        more = _merged((*chosen, (before + 1, after - 1)))
+        if 0 < after - before - 1 <= _MOST_BETWEEN and size_of(lines, more) <= room:
             chosen = more
-    # What looks like a definition in a page is a word of a sentence.
-    return Excerpt(written(lines, chosen, () if wanted.prose else blocks), chosen, total)
+    return Excerpt(written(lines, chosen, definitions), chosen, total)
 
 
-def _gaps(chosen: Sequence[Span], without: Sequence[Span], top: int) -> Iterator[Span]:
-    """Yield the gaps between parts that are close, and before the first one, below the lines that
-    end at `top`.
+class _Parts:
+    """The parts of one file."""
 
-    The deciding lines are often beside the named ones, and to ask for them costs a call.
-    """
-    for (_, before), (after, _) in pairwise(((0, top), *sorted((*chosen, *without)))):
-        if 0 < after - before - 1 <= _MOST_BETWEEN:
-            yield before + 1, after - 1
+    def __init__(
+        self,
+        lines: Sequence[str],
+        definitions: Sequence[Definition],
+        wanted: Wanted,
+        without: Sequence[Span],
+        *,
+        prose: bool,
+    ) -> None:
+        self.lines = lines
+        self.definitions = definitions
+        self.wanted = wanted
+        self.without = without
+        self.prose = prose
+
+    def by_worth(self) -> Iterator[Span]:
+        """Yield the parts, those that matter most first."""
+        cited = [span for span in self.wanted.lines if _not_in((span,), self.without)]
+        for first, last in cited:
+            yield first - _AROUND_LINE, last + _AROUND_LINE
+            yield first, first + _HEAD_OF_LONG
+            yield from self._around(first)
+        meant = [] if self.prose else [*self._meant()]
+        for each in meant:
+            yield from self._around(each.first)
+            yield each.first, each.last if each.length <= _LONGEST else each.first + _HEAD_OF_LONG
+        for each in meant:
+            if each.length > _LONGEST:
+                yield from self._ranked(self._pieces_of(each), _MOST_RANKED)
+        if self.wanted.search:
+            yield from self._searched(meant)
+        if not (meant or cited or self.wanted.named_only or self.wanted.search):
+            yield from self._uses(self.wanted.names)
+            yield from self._ranked([*_pieces(self.lines, 1, len(self.lines))], _MOST_RANKED + 1)
+        yield from self._ends(found=bool(meant or cited or self.wanted.named_only))
+        for each in meant if not (self.wanted.named_only or self.wanted.search) else ():
+            yield from self._pieces_of(each)
+
+    def _meant(self) -> Iterator[Definition]:
+        """Yield the definitions that the names mean. Of several that are called alike those of a
+        named class are meant, else those that stand alone.
+        """
+        owners = {name for name in self.wanted.names if "." not in name}
+        for name in self.wanted.names:
+            hits = meant_by(name, self.definitions) or self._declared(name)
+            if len(hits) > 1:
+                inside = [hit for hit in hits if {*hit.owner.split(".")} & owners]
+                alone = [hit for hit in hits if not hit.owner]
+                few = hits if len(hits) <= _MOST_ALIKE else alone
+                hits = inside or (few if len(few) <= _MOST_ALIKE else [])
+            yield from hits
+
+    def _declared(self, name: str) -> list[Definition]:
+        """Return the blocks that begin with a name where no grammar sees a definition: a function
+        in another, a member of an object, a test by its title.
+        """
+        begins = re.compile(_DECLARED.format(re.escape(last_part(name))))
+        at = [number for number, line in enumerate(self.lines, 1) if begins.match(line)]
+        return [Definition(name, "", n, block_end(self.lines, n), n) for n in at]
+
+    def _searched(self, meant: Sequence[Definition]) -> Iterator[Span]:
+        """Yield further parts for a request: definitions called alike, what the meant ones call,
+        uses of the names, and what shares most words with the request.
+        """
+        names = [as_searched(name) for name in self.wanted.names]
+        others = [each for each in self.definitions if each not in meant]
+        for each in others:
+            counts = not meant or "test" in each.name.lower()
+            if counts and any(holds(each.name, name) for name in names):
+                yield each.first, min(each.last, each.first + _LONGEST)
+        near = [each for each in meant if each.length <= _SHORT]
+        yield from self._called(near)
+        yield from self._uses(self.wanted.names)
+        if self.wanted.first or not meant:
+            most = 1 if not self.wanted.first else _MOST_RANKED if meant else _MOST_RANKED + 1
+            yield from self._ranked([*_pieces(self.lines, 1, len(self.lines))], most)
+
+    def _called(self, callers: Sequence[Definition]) -> Iterator[Span]:
+        """Yield the short definitions of this file that some definitions call."""
+        text = "\n".join("\n".join(self.lines[each.first - 1 : each.last]) for each in callers)
+        for name in [*dict.fromkeys(_CALL.findall(text))]:
+            hits = meant_by(name, self.definitions)
+            if len(hits) == 1 and hits[0].length <= _SHORT:
+                yield hits[0].first, hits[0].last
+
+    def _uses(self, names: Iterable[str]) -> Iterator[Span]:
+        """Yield the short definitions that use a name, or the lines around the use."""
+        for name in dict.fromkeys(map(as_searched, names)):
+            word, weak = only_hands_on(name)
+            uses = [
+                at
+                for at, line in enumerate(self.lines, 1)
+                if word.search(line) and not weak.match(line)
+            ]
+            spans: dict[Span, None] = {}
+            for at in uses:
+                around = [*self._around(at)] or [(at - _AROUND_USE, at + _AROUND_USE)]
+                spans.update(dict.fromkeys(around))
+                if len(spans) == _MOST_USES:
+                    break
+            yield from spans
+
+    def _around(self, line: int) -> Iterator[Span]:
+        """Yield the longest block around a line that is still short, if there is one."""
+        spans = takewhile(lambda span: span[1] - span[0] < _SHORT, blocks_around(self.lines, line))
+        yield from [span for span in spans if span[0] < span[1]][-1:]
+
+    def _pieces_of(self, each: Definition) -> list[Span]:
+        if each.length <= _LONGEST:
+            return [(each.first, each.last)]
+        return [*_pieces(self.lines, each.at, each.last)]
+
+    def _ranked(self, pieces: Sequence[Span], most: int) -> Iterator[Span]:
+        """Yield the pieces that share most words with the task."""
+        pieces = [piece for piece in pieces if _not_in((piece,), self.without) == (piece,)]
+        texts = [words(" ".join(self.lines[first - 1 : last])) for first, last in pieces]
+        for place, _ in Ranking(texts).best(self.wanted.about, most):
+            yield from self._around(pieces[place][0])
+            yield pieces[place]
+
+    def _ends(self, *, found: bool) -> Iterator[Span]:
+        """Yield the imports of a file, or its beginning where nothing else of it is wanted."""
+        imports = None if self.wanted.search or self.prose else self._imports()
+        if imports and (self.wanted.head or not found):
+            yield imports
+        elif not found:
+            first = next(
+                (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line)), 1
+            )
+            yield 1 if self.prose else first, first + _HEAD
+        if self.wanted.tail:
+            yield len(self.lines) - _TAIL_OF_TESTS, len(self.lines)
+
+    def _imports(self) -> Span | None:
+        """Return the lines near the top that import something."""
+        top = self.lines[:_TOP]
+        at = [number for number, line in enumerate(top, 1) if _IMPORT.match(line)]
+        if not at:
+            return None
+        last = at[-1]
+        if top[last - 1].rstrip().endswith(("(", "{", "[")):
+            last = (
+                next((n for n in range(last, len(top)) if top[n].startswith(_CLOSERS)), last - 1)
+                + 1
+            )
+        return at[0], min(last, at[0] + _HEAD)
 
 
-def _blocks(text: str) -> tuple[CodeBlock, ...]:
-    lines = text.removesuffix("\n").split("\n")
-    return _without_stubs(lines, code_blocks(lines))
+def only_hands_on(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of the lines that hold a name, and of those that only hand it on."""
+    quoted = re.escape(name)
+    return re.compile(rf"(?<!\w){quoted}(?!\w)"), re.compile(_ONLY_HANDS_ON.format(quoted))
 
 
-_kept_blocks = lru_cache(maxsize=16)(_blocks)
-
-
-def _without_stubs(lines: Sequence[str], blocks: Sequence[CodeBlock]) -> tuple[CodeBlock, ...]:
-    """Return the definitions without mere declarations of one of the same name (overloads). Those
-    right above a definition are a part of it, as its type is, if that does not make it long.
-    """
-    stubs = {
-        block for block in blocks if lines[block.last - 1].rstrip().endswith((" ...", "\t..."))
-    }
-    real = {block.name for block in blocks if block not in stubs}
-    found: list[CodeBlock] = []
-    first = 0
-    for block, after in zip_longest(blocks, blocks[1:]):
-        first = first or block.first
-        declared = after is not None and (block.name, block.depth) == (after.name, after.depth)
-        if block in stubs and declared:
+def block_end(lines: Sequence[str], first: int) -> int:
+    """Return the last line of what stands indented below a line, with the line that closes it."""
+    width, last = _indent(lines[first - 1]), first
+    for number, line in enumerate(lines[first:], first + 1):
+        if not line.strip():
             continue
-        whole = block._replace(first=first)
-        if block not in stubs or block.name not in real:
-            found.append(block if is_long(whole) and not is_long(block) else whole)
-        first = 0
-    return tuple(found)
+        closes = line.lstrip().startswith(_CLOSERS)
+        if _indent(line) < width or (_indent(line) == width and not closes):
+            break
+        last = number
+        if _indent(line) == width and not line.rstrip().endswith(_OPENERS):
+            break
+    return last
 
 
-def special_methods(text: str, about: Sequence[str]) -> tuple[str, ...]:
-    """Return the special methods that a text speaks of by its search words, or by code that makes
-    Python call them.
-    """
-    return tuple(dict.fromkeys(_meant_methods(text, frozenset(about))))
+def blocks_around(lines: Sequence[str], line: int) -> Iterator[Span]:
+    """Yield the blocks around a line by indentation, the innermost first."""
+    at = line
+    while at:
+        last = block_end(lines, at)
+        if last >= line:
+            yield at, last
+        width = _indent(lines[at - 1])
+        above = range(at - 1, 0, -1)
+        at = next(
+            (
+                n
+                for n in above
+                if lines[n - 1].strip()
+                and _indent(lines[n - 1]) < width
+                and not lines[n - 1].lstrip().startswith(_CLOSERS)
+            ),
+            0,
+        )
 
 
-def _meant_methods(text: str, about: frozenset[str]) -> Iterator[str]:
-    for pattern, names in _MEANT_BY_SYNTAX:
-        if pattern.search(text):
-            yield from names
-    for said, names in _MEANT_BY_WORDS.items():
-        if not about.isdisjoint(said.split()):
-            yield from names
+def _pieces(lines: Sequence[str], first: int, last: int) -> Iterator[Span]:
+    """Yield the blocks between two lines, long ones in the blocks that they hold."""
+    at = first
+    while at <= last:
+        end = min(block_end(lines, at), last) if lines[at - 1].strip() else at
+        if end - at < _LONGEST:
+            if end > at:
+                yield at, end
+        elif at + 1 < end:
+            inner = [*_pieces(lines, at + 1, end - 1)]
+            yield from inner or [
+                (start, min(start + _PIECE - 1, end)) for start in range(at, end, _PIECE)
+            ]
+        at = end + 1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans in order, joined where at most two lines lie between them."""
+    joined: list[Span] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1] + 3:
+            joined[-1] = joined[-1][0], max(joined[-1][1], last)
+        else:
+            joined.append((first, last))
+    return tuple(joined)
+
+
+def _not_in(spans: Iterable[Span], without: Iterable[Span]) -> tuple[Span, ...]:
+    """Return the lines of some spans that are in none of others, in order."""
+    left = [span for span in spans if span[0] <= span[1]]
+    for first, last in without:
+        parts = [part for a, b in left for part in ((a, min(b, first - 1)), (max(a, last + 1), b))]
+        left = [part for part in dict.fromkeys(parts) if part[0] <= part[1]]
+    return tuple(sorted(left))
+
+
+def size_of(lines: Sequence[str], spans: Sequence[Span]) -> int:
+    """Return the characters that spans take, with the lines in place of gaps."""
+    shown = (line for first, last in spans for line in lines[first - 1 : last])
+    return 80 * (len(spans) + 1) + sum(min(len(line), _LONGEST_LINE) + 1 for line in shown)
+
+
+def written(
+    lines: Sequence[str], spans: Sequence[Span], definitions: Sequence[Definition] = ()
+) -> str:
+    """Return ranges of lines as a text that names the omitted lines and their definitions."""
+    parts: list[str] = []
+    reached = 0
+    for first, last in (*spans, (len(lines) + 1, len(lines))) if spans else ():
+        if first > reached + 1:
+            inside = {
+                gist(each.name, _LONGEST_NAME): each.at
+                for each in reversed(definitions)
+                if reached < each.first < first
+            }
+            some = [f"{name} {at}" for name, at in reversed(inside.items())]
+            named = ", ".join(some[:_NAMED_IN_GAP]) + (", …" if some[_NAMED_IN_GAP:] else "")
+            tail = f": {named}" if named else ""
+            parts.append(f"[… lines {reached + 1}-{first - 1} are not shown here{tail} …]")
+        parts += [gist_line(line) for line in lines[first - 1 : last]]
+        reached = last
+    return "\n".join(parts) + "\n" if parts else ""
+
+
+def gist_line(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}[… line is longer …]"

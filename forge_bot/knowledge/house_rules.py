@@ -8,26 +8,24 @@ from posixpath import basename
 
 from forge_bot.knowledge.changelogs import (
     CHANGELOGS,
-    NEWEST,
+    HouseRule,
     fragment_folder,
-    newest_of_changelog,
+    newest_entries,
     news_fragments,
+    sections_of,
     tells_of_changes,
 )
-from forge_bot.knowledge.linter_settings import linter_settings
-from forge_bot.knowledge.text_sections import HouseRule, Span, length_of, sections_of, with_gaps
+from forge_bot.knowledge.excerpts import Span, size_of, written
 from forge_bot.project.file_list import Listing
+from forge_bot.text_format import cut
 
 _ROOM = 3_200
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600
-_LEAST_LINES = 4
-"""Lines of a section that is shown in part."""
-_DEEPEST = 2
 _MOST_READ = 100_000
-_GAP = 120
-"""Characters for the line that reports omitted text."""
+_MOST_CHANGELOG = 1_200
+_MOST_SETTINGS = 900
 _FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
 _KINDS = (
@@ -35,109 +33,109 @@ _KINDS = (
     ("contributing", "hacking", "development", "styleguide", "style"),
     ("pull_request_template", "merge_request_templates/default"),
 )
-_TEMPLATES = ("pull_request_template", "default")
-_CODE = re.compile(
-    r"`[^`\n]+`|^[^\S\n]{4,}\S|^[^\S\n]*(?:```|~~~|\$ |\.\. code)|^[^\S\n]*- \[[ xX]\]",
-    re.MULTILINE,
-)
 _ABOUT = re.compile(
-    r"test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
-    re.IGNORECASE,
+    r"`[^`\n]+`|^[^\S\n]{4,}\S|^[^\S\n]*(?:```|~~~|\$ |\.\. code)|^[^\S\n]*- \[[ xX]\]"
+    r"|test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
+    re.MULTILINE | re.IGNORECASE,
 )
 _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _COMMENT_SIGN = re.compile(r"<!--\n*|\n*-->")
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
+_SETTINGS = {
+    "pyproject.toml": re.compile(r"\[tool\.(?:ruff|black|isort|flake8)\b"),
+    "setup.cfg": re.compile(r"\[(?:flake8|isort|pycodestyle)\b"),
+    "tox.ini": re.compile(r"\[(?:flake8|pycodestyle)\b"),
+    **dict.fromkeys(
+        ("ruff.toml", ".ruff.toml", ".flake8", ".prettierrc", "biome.json", "rustfmt.toml")
+    ),
+}
+"""Files with settings of linters and formatters; of those for several tools, with the headings of
+the sections that a linter or formatter reads."""
 
 
 def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
     """Return the rules for changes within a fixed length; the same files give the same rules."""
     waiting = [*_paths(listing)]
-    weights = [_weight(path) for path in waiting]
-    room, found = _ROOM, list[HouseRule]()
+    room, rules = _ROOM, list[HouseRule]()
     for place, path in enumerate(waiting):
-        share = min(room, max(_LEAST, room * weights[place] // sum(weights[place:])))
-        made = newest_of_changelog if tells_of_changes(path) else _text
-        rule = news_fragments(listing) if path.endswith("/") else made(listing, path, share)
-        # Newest entries that are shown whole may exceed the room: an implementer is not shown them
-        # again.
-        if (
-            rule is not None
-            and rule.text.strip()
-            and (len(rule.text) <= room or rule.part == NEWEST)
-        ):
-            found.append(rule)
+        share = min(room, max(_LEAST, room * 2 // (len(waiting) - place + 1)))
+        if path.endswith("/"):
+            rule = news_fragments(listing)
+        elif tells_of_changes(path):
+            rule = newest_entries(path, listing.text(path), min(share, _MOST_CHANGELOG))
+        else:
+            rule = _text(listing, path, share)
+        if rule is not None and rule.text.strip():
+            rules.append(rule)
             room -= len(rule.text)
-    for settings in linter_settings(listing):
-        part = "" if settings.whole else "for linters, and versions"
-        found.append(HouseRule(path=settings.path, text=settings.text, part=part))
-    return tuple(found)
-
-
-def _weight(path: str) -> int:
-    """Return the share of the room that a file gets. Files for agents get most."""
-    name = basename(path).casefold()
-    named = (place for place, names in enumerate(_KINDS) if name.startswith(names))
-    return max(1, 3 - next(named, len(_KINDS)))
+    return (*rules, *_linter_settings(listing))
 
 
 def _paths(listing: Listing) -> Iterator[str]:
     """Yield the files with rules, each text once, agents' instructions first."""
-    small = {
-        path.casefold(): path for path in reversed(listing.files) if path.count("/") <= _DEEPEST
-    }
-    seen = set[str]()
+    small = {path.casefold(): path for path in reversed(listing.files)}
+    known = set[str]()
     for stems in _KINDS:
-        for folder in _FOLDERS:
-            for name in stems:
-                for ending in _ENDINGS:
-                    path = small.get(f"{folder}{name}{ending}")
-                    if path is not None and _is_new(listing, path, seen):
-                        yield path
+        for name in (f"{at}{stem}{end}" for at in _FOLDERS for stem in stems for end in _ENDINGS):
+            text = listing.text(small[name]).strip() if name in small else ""
+            pointer = _POINTER.fullmatch(text)
+            # A file may be a copy of another one, or only name it.
+            if text and text not in known and not (pointer and listing.has(pointer[1])):
+                known.add(text)
+                yield small[name]
     folder = fragment_folder(listing)
-    named = (f"{at}{name}{ending}" for at in _FOLDERS for name in CHANGELOGS for ending in _ENDINGS)
-    changelog = next((small[name] for name in named if name in small), "")
+    logs = (f"{at}{name}{end}" for at in _FOLDERS for name in CHANGELOGS for end in _ENDINGS)
+    changelog = next((small[name] for name in logs if name in small), "")
     yield from filter(None, (f"{folder}/" if folder else changelog, small.get(".editorconfig", "")))
 
 
-def _is_new(listing: Listing, path: str, seen: set[str]) -> bool:
-    """Return whether a file says something that no earlier one says: it may be a link to one, or
-    only name it.
-    """
-    text = listing.text(path).strip()
-    pointer = _POINTER.fullmatch(text)
-    if not text or text in seen or (pointer is not None and listing.has(pointer[1])):
-        return False
-    seen.add(text)
-    return True
-
-
-def _text(listing: Listing, path: str, room: int) -> HouseRule | None:
+def _text(listing: Listing, path: str, room: int) -> HouseRule:
     """Return a file whole, or its sections with the most commands, paths and words on changes."""
     whole = listing.text(path).strip()[:_MOST_READ]
-    told = _HTML_COMMENT.sub("", whole)
-    if not told.strip() and basename(path).casefold().startswith(_TEMPLATES):
+    shown = _HTML_COMMENT.sub("", whole)
+    if not shown.strip() and basename(path).casefold().startswith(("pull_request", "default")):
         # Who opens a pull request reads the comments of its template.
-        told = _COMMENT_SIGN.sub("", whole).strip()
-    text = _LINK.sub(r"\1", told)
-    lines = text.split("\n")
-    if length_of(lines) <= room:
+        shown = _COMMENT_SIGN.sub("", whole).strip()
+    lines = _LINK.sub(r"\1", shown).split("\n")
+    if sum(len(line) + 1 for line in lines) <= room:
         return HouseRule(path=path, text="\n".join(lines) + "\n")
-    parts = [*sections_of(lines)]
     chosen: list[Span] = []
-    for first, last in sorted(parts, key=lambda span: (-_worth(lines[slice(*span)]), span)):
-        left = room - _GAP - len(with_gaps(lines, sorted(chosen)))
-        end = first
-        while end < last and (left := left - len(lines[end]) - 1) >= 0:
-            end += 1
-        if end == last or end >= first + _LEAST_LINES:
-            chosen.append((first, end))
-    return HouseRule(path=path, text=with_gaps(lines, sorted(chosen)), part="parts")
+    parts = [span for _, span in sections_of(lines)]
+    for first, last in sorted(parts, key=lambda span: (-_worth(lines, span), span)):
+        ends = range(last, min(last, first + 3) - 1, -1)
+        fitting = (sorted((*chosen, (first, end))) for end in ends)
+        chosen = next((spans for spans in fitting if size_of(lines, spans) <= room), chosen)
+    return HouseRule(path=path, text=written(lines, chosen), part="parts")
 
 
-def _worth(section: Sequence[str]) -> float:
+def _worth(lines: Sequence[str], section: Span) -> float:
     """Return how much a section says to somebody who changes code."""
-    text = "\n".join(section)
-    return (
-        len(_CODE.findall(text)) + len(_ABOUT.findall(text)) + 4 * len(_ABOUT.findall(section[0]))
-    ) / (5 + len(section))
+    first, last = section
+    text = "\n".join(lines[first - 1 : last])
+    heading = _ABOUT.findall(lines[first - 1])
+    return (len(_ABOUT.findall(text)) + 4 * len(heading)) / (6 + last - first)
+
+
+def _linter_settings(listing: Listing) -> Iterator[HouseRule]:
+    """Yield the settings of linters and formatters, a project's version, and its Python's."""
+    room = _MOST_SETTINGS
+    for path, headings in _SETTINGS.items():
+        text = listing.text(path)[:_MOST_READ]
+        lines = [line for line in text.split("\n") if line.strip()]
+        own = "\n".join(_of_linters(lines, headings) if headings else lines)
+        if own and room > 0:
+            shown = cut(own, room)
+            room -= len(shown)
+            part = "" if shown == own and not headings else "for linters, and versions"
+            yield HouseRule(path=path, text=f"{shown}\n", part=part)
+
+
+def _of_linters(lines: Sequence[str], headings: re.Pattern[str]) -> Iterator[str]:
+    inside = False
+    for line in lines:
+        if line.startswith("["):
+            inside = headings.match(line) is not None
+        told = line.startswith(("requires-python", "version ="))
+        if told or (inside and not line.lstrip().startswith(("#", ";"))):
+            yield line

@@ -59,53 +59,6 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
-def test_a_title_that_says_a_name_of_the_code_in_words_leads_to_it(tmp_path: Path) -> None:
-    numbers = "class FloatConverter:\n    def to_url(self, value):\n        return str(value)\n"
-    here = repository(
-        tmp_path,
-        {
-            "app/rules.py": "def build(value):\n    return value\n",
-            "app/numbers.py": numbers,
-            "tests/test_numbers.py": "class FloatBuilder:\n    pass\n",
-        },
-    )
-    base = here.commit_id("main")
-    shown = PromptFiles(here, base, "The float converter builds odd URLs").looked_up()
-    assert "`FloatConverter` is defined at app/numbers.py:1" in told(shown)
-    shown = PromptFiles(here, base, "The float builder converts odd URLs").looked_up()
-    assert "is defined at" not in told(shown), "a name that only tests define is none of the code"
-
-
-def test_a_class_that_the_title_says_in_one_word_is_shown_of_the_most_likely_file(
-    tmp_path: Path,
-) -> None:
-    schema = "class Schema:\n    many = False\n    # schema many schema many\n"
-    other = "class Collection:\n    pass\n"
-    here = repository(
-        tmp_path, {"app/forms.py": schema + LARGE[:9_000], "app/lists.py": LARGE[:9_000] + other}
-    )
-    shown = PromptFiles(
-        here, here.commit_id("main"), "A schema cannot say many\n\nThe schema is of many forms.\n"
-    ).looked_up()
-    assert "`Schema` is defined at app/forms.py:" in told(shown)
-    assert schema in shown[1].text
-
-
-def test_what_a_named_function_calls_in_another_file_is_shown(tmp_path: Path) -> None:
-    filler = "".join(f"def other_{n}(value):\n    return value + {n}\n\n\n" for n in range(300))
-    header = (
-        "from app.http import unquote\n\n\ndef from_header(value):\n    return unquote(value)\n"
-    )
-    called = "def unquote(value):\n    return value.strip('w')\n\n\n"
-    here = repository(
-        tmp_path,
-        {"app/header.py": header, "app/http.py": filler + called, "app/urls.py": LARGE[:9_000]},
-    )
-    shown = PromptFiles(here, here.commit_id("main"), "`from_header` is wrong").looked_up()
-    (there,) = [each for each in shown if each.name == "app/http.py"]
-    assert called.strip() in there.text
-
-
 def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
     tests = "class Test:\n    pass\n\n\nclass TestPager:\n    pass\n"
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_debug.py": tests})
@@ -145,26 +98,6 @@ def test_the_tests_of_what_a_request_names_are_shown_before_the_first_call(tmp_p
     (tests,) = [each for each in shown if each.name == "tests/test_all.py"]
     assert named.strip() in tests.text
     assert "`WidePager` is defined at app/wide.py:1" in told(shown)
-
-
-def test_tests_named_after_the_code_come_before_others_where_none_uses_what_it_defines(
-    tmp_path: Path,
-) -> None:
-    here = repository(
-        tmp_path,
-        {
-            "app/_words.py": "def joined(words, sep):\n    return ' '.join(words)\n",
-            "app/paths.py": "def parts(path, sep):\n    return path.split(sep)\n" * 6,
-            "tests/test_paths.py": "import os\n\n\ndef test_parts():\n    assert os.path.sep\n",
-            "tests/test_words.py": "def test_it():\n    assert True\n",
-            **{f"docs/{n}.md": "Words.\n" for n in range(40)},
-        },
-    )
-    base, request = here.commit_id("main"), "`joined` ignores `sep`"
-    shown = files(PromptFiles(here, base, request).looked_up())
-    assert shown == ["app/_words.py", "app/paths.py", "tests/test_words.py"]
-    said = PromptFiles(here, base, "`joined` ignores `sep`, see tests/test_paths.py").looked_up()
-    assert "tests/test_paths.py" in files(said)
 
 
 def test_tests_named_after_a_function_come_before_others_that_use_it(tmp_path: Path) -> None:
@@ -373,22 +306,6 @@ def test_a_name_whose_lines_are_all_told_is_no_part_of_what_has_to_be_searched(
     assert seen >= set(few)
 
 
-def test_lines_with_a_parameter_of_half_the_functions_are_not_shown_for_it(tmp_path: Path) -> None:
-    text = "".join(
-        f"def step_{n}(rows, strict=False):\n    return run(strict)\n" for n in range(300)
-    )
-    few = repository(
-        tmp_path / "few", {"app/steps.py": text.replace("strict", "s") + "S = run(strict=True)\n"}
-    )
-    many = repository(tmp_path / "many", {"app/steps.py": text})
-    for here, held in ((few, True), (many, False)):
-        shown = PromptFiles(here, here.commit_id("main"), "`step_150` and `strict`").looked_up()
-        text_shown = next(each.text for each in shown if each.name == "app/steps.py")
-        assert "def step_150(" in text_shown
-        assert ("S = run(strict=True)" in text_shown) is held
-        assert held or "def step_0(" not in text_shown
-
-
 def test_a_name_of_the_standard_library_is_none_of_another_that_ends_alike(tmp_path: Path) -> None:
     others = {f"app/u{n}.py": f"WRITTEN_{n} = dumps({n})\n" for n in range(60)}
     kept = "import pickle\n\n\ndef kept(pager):\n    return pickle.dumps(pager)\n"
@@ -398,21 +315,6 @@ def test_a_name_of_the_standard_library_is_none_of_another_that_ends_alike(tmp_p
     ).looked_up()
     assert files(shown) == ["app/pager.py", "app/kept.py"]
     assert "WRITTEN" not in "".join(each.text for each in shown)
-
-
-def test_a_test_is_shown_that_is_called_like_what_the_request_does_with_the_standard_library(
-    tmp_path: Path,
-) -> None:
-    others = "".join(f"def test_other_{n}():\n    assert Pager({n})\n\n\n" for n in range(300))
-    kept = "def test_pickle():\n    assert loads(SAVED)\n\n\n"
-    many = {f"app/u{n}.py": "X = 1\n" for n in range(60)}
-    here = repository(
-        tmp_path, {**many, "app/pager.py": CORE, "tests/test_pager.py": others + kept + others}
-    )
-    shown = PromptFiles(
-        here, here.commit_id("main"), "`pickle.dumps` of a `Pager` fails"
-    ).looked_up()
-    assert kept.strip() in "".join(each.text for each in shown)
 
 
 def test_the_end_of_a_file_is_not_shown_where_something_of_it_is_named(tmp_path: Path) -> None:
@@ -597,29 +499,6 @@ def implementers(sample: Sample) -> list[str]:
     entries = [json.loads(line) for line in journal.read_text().splitlines()]
     asked = [message["text"] for each in entries for message in each.get("messages", ())]
     return [text for text in asked if "\n# Implementer\n" in text]
-
-
-TESTS = "import unittest\n\n\n" + "".join(
-    f"class {name}Tests(unittest.TestCase):\n"
-    + "".join(f"    def test_{what}(self):\n        self.{name}_{what}\n\n" for what in cases)
-    + "\n"
-    for name, cases in {
-        "Sliced": ("even", "odd"),
-        **{f"Other{n}": tuple(f"case_{n}_{part}" for part in range(12)) for n in range(20)},
-        "Spied": ("zero", "many"),
-    }.items()
-)
-
-
-def test_a_planned_test_brings_no_test_of_another_class_that_is_called_so(tmp_path: Path) -> None:
-    here = repository(tmp_path, {"lib/cut.py": CORE, "tests/test_cut.py": TESTS})
-    made = PromptFiles(here, here.commit_id("main"), "It fails")
-    design = (
-        "- `tests/test_cut.py`: `SlicedTests.test_odd` stays, `test_zero` is new in `SlicedTests`"
-    )
-    text = "".join(each.text for each in made.for_task(made.base, (), [design]))
-    assert "self.Sliced_odd" in text
-    assert "self.Spied_zero" not in text
 
 
 def test_of_a_file_that_is_shown_only_what_is_named_comes_again(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from forge_bot.engine.state import State, TaskStatus
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.knowledge.affected_tests import is_code, reaches
-from forge_bot.knowledge.likely_files import file_links
+from forge_bot.knowledge.file_links import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.formatted_edits import FormattedEdits
 from forge_bot.runs.edit_checks.newly_red import NOT_RUN, JudgedEdits, NewlyRed, outcome_of

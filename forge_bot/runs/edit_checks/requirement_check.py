@@ -12,7 +12,7 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
 from forge_bot.git.diff import changed
-from forge_bot.knowledge.likely_files import is_prose
+from forge_bot.knowledge.code_index import is_prose
 from forge_bot.runs.edit_checks.tests_that_ran import TestCommands, commands_that_judge, looked_for
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project

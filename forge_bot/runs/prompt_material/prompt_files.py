@@ -1,60 +1,57 @@
 """Choose the files that a prompt shows: what the request, the analysis and the design name."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.knowledge.changelogs import newest_entries, tells_of_changes
-from forge_bot.knowledge.code_blocks import defines
-from forge_bot.knowledge.excerpts import excerpt, special_methods
+from forge_bot.knowledge.changelogs import HouseRule, newest_entries, tells_of_changes
+from forge_bot.knowledge.code_index import is_prose
+from forge_bot.knowledge.excerpts import Span, Wanted, excerpt
 from forge_bot.knowledge.house_rules import house_rules
-from forge_bot.knowledge.likely_files import is_prose
-from forge_bot.knowledge.line_spans import Span
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
-from forge_bot.knowledge.text_sections import HouseRule
-from forge_bot.knowledge.wanted_places import WantedPlaces
 from forge_bot.project.file_list import Listing
 from forge_bot.project.search_words import words
 from forge_bot.prompts.material import InputFile
-from forge_bot.runs.prompt_material.ranked_files import likely_files, listed
-from forge_bot.runs.prompt_material.request_lookup import looked_up, places_defined
+from forge_bot.runs.prompt_material.request_lookup import (
+    index_at,
+    listed,
+    looked_up,
+    places_defined,
+)
 
 _FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about."""
 
 
 class _Room(NamedTuple):
-    """The limits in characters of the files in a part of a prompt: for all of them, for one, and
-    for one that is shown in excerpts. `head` shows the beginning of each too.
+    """The limits in characters of the files in a part of a prompt: for all of them, and for one.
+    `head` shows the beginning of each too.
     """
 
     all: int
     each: int
-    again: int
     head: bool = True
 
 
-_FOR_REQUEST = _Room(20_000, 20_000, 20_000)
+_FOR_REQUEST = _Room(20_000, 20_000)
 """Behind the request, in every prompt."""
 
-_FOR_ANALYSIS = _Room(20_000, 4_000, 4_000, head=False)
+_FOR_ANALYSIS = _Room(20_000, 4_000, head=False)
 """Behind the analysis, in every later prompt: it says which places of a file matter."""
 
-_FOR_TASK = _Room(24_000, 5_000, 5_000)
+_FOR_TASK = _Room(20_000, 5_000)
 """For an implementer beyond these."""
 
 _LEAST = 3_000
-_LIKELY_FOR_TASK = 6
-_PROSE_FOR_REQUEST = 1_600
+_LIKELY_FOR_TASK = 4
+_CODE_FOR_REQUEST = 3_000
 _TESTS_FOR_REQUEST = 2_800
-"""Characters of a test file behind the request: enough to see how its tests are written."""
+"""Characters of each further file behind the request: enough to see how its tests are written."""
 
+_PROSE_FOR_REQUEST = 1_600
 _PROSE = 3_500
-"""Characters of a page or changelog: its beginning, and the parts with searched names."""
-
 _MOST_BYTES = 20_000_000
 
 
@@ -69,8 +66,6 @@ class PromptFiles:
         self._shown: dict[str, tuple[Span, ...]] = {}
         self._changelogs = set[str]()
         self._about: list[str] = words(request)
-        self._special = special_methods(request, self._about)
-        self._called: tuple[str, ...] = ()
 
     def looked_up(self) -> list[InputFile]:
         """Return the findings of our own look-ups for the request, before the first call.
@@ -78,19 +73,13 @@ class PromptFiles:
         They are the same for every agent of the run: the files, names and places of tracebacks in
         the request, and the most likely files.
         """
-        found = mentions(self.request)
         looked = looked_up(self.repository, self.base, self.request)
-        named = found._replace(names=looked.telling)
-        self._called = looked.called
-        shown = self._show(self.base, looked.paths, named, _FOR_REQUEST, search=True)
+        meant = mentions(self.request)._replace(names=looked.names)
+        shown = self._show(self.base, looked.paths, meant, _FOR_REQUEST, search=True)
         ruled = (rule.path for rule in _house_rules(self.repository, self.base))
-        said = "\n".join(looked.said(self._shown, changelog=any(map(tells_of_changes, ruled))))
-        if not said:
-            return shown
-        told = InputFile(
-            name="looked up by our process before the first call", text=said, kind="output"
-        )
-        return [told, *shown]
+        told = "\n".join(looked.told(self._shown, changelog=any(map(tells_of_changes, ruled))))
+        name = "looked up by our process before the first call"
+        return [*([InputFile(name=name, text=told, kind="output")] if told else []), *shown]
 
     def house_rules(self) -> list[InputFile]:
         """Return the repository's own rules for changes, as they were at the base: the same for
@@ -119,19 +108,13 @@ class PromptFiles:
 
         The newest entries of a changelog stand with the rules of the repository.
         """
-        found = mentions(document)
-        found = found._replace(places=(*found.places, *found.read))
+        meant = mentions(document)
+        meant = meant._replace(places=(*meant.places, *meant.read))
         self._about += words(document)
-        at_lines = {
-            path
-            for place in found.places
-            if place.lines
-            for path in resolve(place.path, self._files)[:1]
-        }
-        meant = self._meant(document, found)
         ruled = {rule.path for rule in _house_rules(self.repository, self.base)}
-        named = [path for path in meant if path in at_lines or path not in ruled]
-        return self._show(self.base, named, found, _FOR_ANALYSIS)
+        paths = self._meant(document, meant)
+        named = [path for path in paths if path not in ruled or self._cited_lines(path, meant)]
+        return self._show(self.base, named, meant, _FOR_ANALYSIS)
 
     def for_task(
         self, now: str, declared: Sequence[str], texts: Iterable[str], also: Sequence[str] = ()
@@ -142,39 +125,36 @@ class PromptFiles:
         If nothing names a file, they are the files that define the named code, else the most likely
         ones.
         """
-        read = [*texts]
-        named_there = [mentions(text) for text in read]
-        self._about += [word for text in read for word in words(text)]
-        places = tuple(place for found in named_there for place in found.places)
-        own = dict.fromkeys(name for found in named_there for name in found.names)
-        everything = Mentions(places, tuple(own))
-        files = listed(self.repository, now)
-        self._files = files
+        self._files = files = listed(self.repository, now)
         wanted = dict.fromkeys(path for path in declared if path in files)
-        for text, found in zip(read, named_there, strict=True):
-            wanted.update(dict.fromkeys(self._meant(text, found)))
+        meant = Mentions()
+        for text in texts:
+            named = mentions(text)
+            self._about += words(text)
+            wanted.update(dict.fromkeys(self._meant(text, named)))
+            meant = Mentions((*meant.places, *named.places), (*meant.names, *named.names))
         wanted.update(dict.fromkeys(path for path in also if path in files))
-        if not wanted and (ranked := likely_files(self.repository, now, tuple(self._about))):
-            places_of = places_defined(ranked, everything.names)
-            wanted.update(dict.fromkeys(path for hits in places_of.values() for path, _ in hits))
-            likely = () if wanted else ranked.best(self._about, _LIKELY_FOR_TASK)
-            wanted.update(dict.fromkeys(likely))
-        return self._show(now, tuple(wanted), everything, _FOR_TASK, edited=declared)
+        meant = meant._replace(names=tuple(dict.fromkeys(meant.names)))
+        if not wanted:
+            index = index_at(self.repository, now, self._about)
+            places = places_defined(index, meant.names)
+            wanted.update(dict.fromkeys(path for hits in places.values() for path, _ in hits))
+            likely = [path for path in index.best(self._about, 20) if not is_prose(path)]
+            wanted.update(dict.fromkeys(() if wanted else likely[:_LIKELY_FOR_TASK]))
+        return self._show(now, tuple(wanted), meant, _FOR_TASK, edited=declared)
 
-    def _meant(self, document: str, found: Mentions) -> list[str]:
+    def _meant(self, document: str, named: Mentions) -> list[str]:
         """Return the files that a document names; pages only where a bullet begins with them."""
         led = {path for name in leading_paths(document) for path in resolve(name, self._files)[:1]}
-        return [path for path in self._resolved(found) if path in led or not is_prose(path)]
-
-    def _resolved(self, found: Mentions) -> list[str]:
-        return [path for place in found.paths for path in resolve(place, self._files)[:1]]
+        paths = [path for place in named.paths for path in resolve(place, self._files)[:1]]
+        return [path for path in paths if path in led or not is_prose(path)]
 
     def _show(
         self,
         commit: str,
         paths: Sequence[str],
-        found: Mentions,
-        limits: _Room,
+        meant: Mentions,
+        room: _Room,
         *,
         search: bool = False,
         edited: Collection[str] = (),
@@ -182,113 +162,74 @@ class PromptFiles:
         """Return the files, each with its share of the room: a small one leaves the rest more. If
         it is known which are edited, only these are shown with their imports.
         """
-        room = limits.all
+        paths = tuple(dict.fromkeys(paths))
         changed = self._changed(commit, paths)
         sizes = self.repository.sizes(commit, paths)
         readable = [path for path in paths if sizes.get(path, 0) <= _MOST_BYTES]
         raw = self.repository.read_many(commit, readable)
-        shown: list[InputFile] = []
         left = [f"`{path}`: {sizes[path]:,} bytes" for path in paths if path not in raw]
-        waiting = [path for path in dict.fromkeys(paths) if path in raw]
-        for place, path in enumerate(waiting):
+        shown: list[InputFile] = []
+        unused = room.all
+        for place, path in enumerate(readable):
             if why := _unreadable(raw[path]):
                 left.append(f"`{path}`: {why}")
                 continue
             if path in changed:
                 self._shown.pop(path, None)
-            first = search and not place
-            later = [sizes[each] for each in waiting[place:]]
-            share = self._share_for(path, limits, room, later, search=search, first=first)
-            text = raw[path].decode("utf-8", "replace")
-            made = self._shown_part(
-                path,
-                text,
-                found,
-                share,
-                now=path in changed,
+            cited = self._cited_lines(path, meant)
+            wanted = Wanted(
+                cited,
+                meant.names,
+                tuple(self._about),
                 search=search,
-                first=first,
-                head=limits.head and (not edited or path in edited),
+                first=search and not place,
+                # Of a file that is shown already, more is wanted only where something is named.
+                named_only=path in self._shown and not search and bool(cited or meant.names),
+                head=room.head and (not edited or path in edited),
                 tail=path in edited and belongs_to_tests(path),
             )
-            if made is not None:
-                shown.append(made)
-                room -= len(made.text)
+            share = max(_LEAST, unused // (len(readable) - place))
+            share = min(unused, _most_of(path, min(share, room.each), wanted))
+            text = raw[path].decode("utf-8", "replace")
+            part = self._part(path, text, wanted, share, now=path in changed)
+            if part is not None:
+                shown.append(part)
+                unused -= len(part.text)
             elif path not in self._shown:
                 left.append(f"`{path}`: {len(text):,} characters")
-        return [*shown, *_left_out(left)]
+        if left:
+            text = "\n".join(("Named, and not shown here; ask for what you need of them:", *left))
+            shown.append(InputFile(name="files that are not shown", text=text, kind="output"))
+        return shown
 
-    def _share_for(
-        self,
-        path: str,
-        limits: _Room,
-        room: int,
-        sizes: Sequence[int],
-        *,
-        search: bool,
-        first: bool,
-    ) -> int:
-        """Return the characters for a file, the first of some with these sizes."""
-        if first:
-            share = _FOR_FIRST
-        else:
-            share = _share(room, sizes) if search else max(_LEAST, room // len(sizes))
-            share = min(share, limits.again if path in self._shown else limits.each)
-        return min(room, _most_of_kind(path, share, search=search, first=first))
-
-    def _shown_part(
-        self,
-        path: str,
-        text: str,
-        found: Mentions,
-        room: int,
-        *,
-        now: bool,
-        search: bool,
-        first: bool,
-        head: bool,
-        tail: bool,
+    def _part(
+        self, path: str, text: str, wanted: Wanted, room: int, *, now: bool
     ) -> InputFile | None:
-        lines = self._cited_lines(path, found)
-        newest = tells_of_changes(path) and not (search or lines)
-        if newest and not now and path in self._changelogs:
-            self._shown.setdefault(path, ())
-            return None
-        if newest and (rule := newest_entries(path, text, room)) is not None:
-            return self._named(path, rule.text, rule.part, now=now)
+        """Return what is shown of a file; of a changelog its newest entries."""
+        as_shown = f"{path}, as it is now" if now else path
+        if tells_of_changes(path) and not (wanted.search or wanted.lines):
+            if path in self._changelogs and not now:
+                self._shown.setdefault(path, ())
+                return None
+            if rule := newest_entries(path, text, room):
+                part = ", ".join(filter(None, (as_shown, rule.part)))
+                return InputFile(name=path, text=rule.text, kind="file", shown_as=part)
         before = self._shown.get(path, ())
-        wanted = WantedPlaces(
-            lines,
-            _names_meant(path, text, found),
-            tuple(self._about),
-            search,
-            is_prose(path),
-            first,
-            special=self._special if search else (),
-            called=self._called if search else (),
-            head=head,
-            tail=tail,
-            # Of a file that is shown already, more is wanted only where something of it is named.
-            named_only=bool(before and not search and (lines or found.names)),
-        )
-        part = excerpt(text, wanted, room, without=before)
+        part = excerpt(path, text, wanted, room, without=before)
         if not part.spans:
             return None
         self._shown[path] = (*before, *part.spans)
-        return self._named(path, part.text, "" if part.whole else part.said, now=now)
-
-    def _cited_lines(self, path: str, found: Mentions) -> tuple[Span, ...]:
-        return tuple(
-            span
-            for place in found.places
-            if path in resolve(place.path, self._files)[:1]
-            for span in place.lines
+        as_shown = ", ".join(filter(None, (as_shown, part.part)))
+        return InputFile(
+            name=path, text=part.text, kind="file", shown_as="" if as_shown == path else as_shown
         )
 
-    def _named(self, path: str, text: str, part: str, *, now: bool) -> InputFile:
-        said = [path, *(["as it is now"] if now else []), *filter(None, (part,))]
-        return InputFile(
-            name=path, text=text, kind="file", shown_as=", ".join(said) if said[1:] else ""
+    def _cited_lines(self, path: str, meant: Mentions) -> tuple[Span, ...]:
+        return tuple(
+            span
+            for place in meant.places
+            if place.lines and path in resolve(place.path, self._files)[:1]
+            for span in place.lines
         )
 
     def _changed(self, commit: str, paths: Sequence[str]) -> set[str]:
@@ -300,14 +241,6 @@ class PromptFiles:
         return {path for path in paths if before.get(path) and before[path] != after.get(path)}
 
 
-def _names_meant(path: str, text: str, found: Mentions) -> tuple[str, ...]:
-    """Return the names that may mean something in a file. A module that is named as
-    `tests.test_app` means the file, unless something in it has the same name.
-    """
-    stem = PurePosixPath(path).stem
-    return tuple(name for name in found.names if name != stem or defines(text, stem))
-
-
 def _unreadable(raw: bytes) -> str:
     """Return why a file is not shown; empty if it is a text."""
     if b"\0" in raw[:8_000]:
@@ -315,27 +248,15 @@ def _unreadable(raw: bytes) -> str:
     return "" if raw.strip() else "empty"
 
 
-def _most_of_kind(path: str, share: int, *, search: bool, first: bool) -> int:
-    """Return the characters for a file: pages, and tests behind a request, get less."""
+def _most_of(path: str, share: int, wanted: Wanted) -> int:
+    """Return the characters for a file: pages, and further files of a request, get less."""
     if is_prose(path):
-        return min(share, _PROSE_FOR_REQUEST if search else _PROSE)
-    if search and not first and belongs_to_tests(path):
-        return min(share, _TESTS_FOR_REQUEST)
+        return min(share, _PROSE_FOR_REQUEST if wanted.search else _PROSE)
+    if wanted.first:
+        return _FOR_FIRST
+    if wanted.search:
+        return min(share, _TESTS_FOR_REQUEST if belongs_to_tests(path) else _CODE_FOR_REQUEST)
     return share
-
-
-def _share(room: int, sizes: Sequence[int]) -> int:
-    """Return the characters for the first of some files: small ones after it need their own size,
-    the others as much as it.
-    """
-    small = [size for size in sizes[1:] if size <= _LEAST]
-    return max(_LEAST, (room - sum(small)) // (len(sizes) - len(small)))
-
-
-def _left_out(left: Sequence[str]) -> Iterator[InputFile]:
-    if left:
-        text = "\n".join(("Named, and not shown here; ask for what you need of them:", *left))
-        yield InputFile(name="files that are not shown", text=text, kind="output")
 
 
 @lru_cache(maxsize=8)

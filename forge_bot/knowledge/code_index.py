@@ -1,0 +1,139 @@
+"""The text files of a commit: where names are defined, and which files fit some words best."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.knowledge.file_links import file_links
+from forge_bot.knowledge.search_index import Ranking
+from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
+from forge_bot.project.search_words import words
+
+_PATH_WEIGHT = 4
+_SYMBOL_WEIGHT = 2
+_CHARACTERS = 20_000
+_ASIDE = 0.7
+_LINKED = 0.15
+_TOGETHER = 0.25
+_FIRST = 40
+_LEADERS = 4
+_SHORTEST_PART = 5
+_PROSE = re.compile(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
+_EXAMPLES = re.compile(r"(?:^|/)(?:examples?|benchmarks?|changes|changelog\.d)/", re.IGNORECASE)
+_ABOVE = ("@", "#[", "//", "#:", "/*", "*")
+_SEPARATORS = re.compile(r"\.|::|->|#")
+
+
+class Definition(NamedTuple):
+    """A definition: its name, the names around it, its lines with decorators and comments, and the
+    line with the name.
+    """
+
+    name: str
+    owner: str
+    first: int
+    last: int
+    at: int
+
+    @property
+    def length(self) -> int:
+        """Return how many lines it has."""
+        return self.last - self.first + 1
+
+
+@lru_cache(maxsize=2_000)
+def definitions_of(path: str, text: str) -> tuple[Definition, ...]:
+    """Return the definitions of a file in their order; none of a language without a grammar."""
+    stack = BUILT_IN.stack_for(path)
+    symbols = stack.read(path, text.encode()).symbols if stack else ()
+    lines = text.split("\n") if symbols else []
+    made: list[Definition] = []
+    for symbol in symbols:
+        first = symbol.line
+        while first > 1 and lines[first - 2].lstrip().startswith(_ABOVE):
+            first -= 1
+        owner, _, name = symbol.name.rpartition(".")
+        made.append(Definition(name, owner, first, symbol.end, symbol.line))
+    return tuple(made)
+
+
+def meant_by(name: str, definitions: Sequence[Definition]) -> list[Definition]:
+    """Return the definitions that a name means; of `Class.method` the method in that class."""
+    *owners, last = _SEPARATORS.split(name)
+    hits = [each for each in definitions if each.name == last]
+    inside = [hit for hit in hits if owners and hit.owner.split(".")[-1] == owners[-1]]
+    return inside or hits
+
+
+class CodeIndex:
+    """The text files of a commit, ready to be searched. `together` maps a file to those that
+    earlier commits changed with it, and how often.
+    """
+
+    def __init__(
+        self, texts: Mapping[str, str], together: Mapping[str, Mapping[str, int]] | None = None
+    ) -> None:
+        self.texts = texts
+        self.paths = tuple(texts)
+        self._together = together or {}
+        self._links = file_links(texts)
+        self._places: dict[str, list[tuple[str, Definition]]] = {}
+        for path, text in texts.items():
+            for each in definitions_of(path, text):
+                self._places.setdefault(each.name, []).append((path, each))
+        self._ranking = Ranking([_document(path, text) for path, text in texts.items()])
+
+    def definitions(self, name: str) -> list[tuple[str, int]]:
+        """Return the files and lines that define a name."""
+        places = self._places.get(_SEPARATORS.split(name)[-1], [])
+        meant = meant_by(name, [each for _, each in places])
+        return [(path, each.at) for path, each in places if each in meant]
+
+    def defined_alike(self, name: str) -> list[str]:
+        """Return the files with a definition whose name holds another, however it is written."""
+        hits = (places for own, places in self._places.items() if holds(own, name))
+        return [path for places in hits for path, _ in places]
+
+    def best(self, about: Sequence[str], limit: int) -> tuple[str, ...]:
+        """Return the most likely files for these words, best first: by words, imports, and what
+        changed together with the best of them.
+        """
+        ranked = self._ranking.best(about, _FIRST)
+        scores = {
+            self.paths[at]: score / ranked[0][1] * (_ASIDE if is_beside_code(self.paths[at]) else 1)
+            for at, score in ranked
+        }
+        for leader in sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:_LEADERS]:
+            for path in self._links[leader]:
+                scores[path] = scores.get(path, 0.0) + _LINKED * scores[leader]
+            changed = self._together.get(leader, {})
+            for path in changed.keys() & self.texts.keys():
+                share = changed[path] / max(changed.values())
+                scores[path] = scores.get(path, 0.0) + _TOGETHER * share
+        return tuple(sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:limit])
+
+
+def _document(path: str, text: str) -> list[str]:
+    symbols = " ".join(each.name for each in definitions_of(path, text))
+    own = words(text[:_CHARACTERS])
+    return [*words(path) * _PATH_WEIGHT, *words(symbols) * _SYMBOL_WEIGHT, *own]
+
+
+def holds(name: str, other: str) -> bool:
+    """Return whether a name holds another one that is long enough to mean something, however they
+    are written.
+    """
+    part, whole = (each.replace("_", "").replace("-", "").casefold() for each in (other, name))
+    return len(part) >= _SHORTEST_PART and part in whole
+
+
+def is_prose(path: str) -> bool:
+    """Return whether a file is documentation by its place or ending, and no code or test."""
+    return _PROSE.search(path) is not None
+
+
+def is_beside_code(path: str) -> bool:
+    """Return whether a file only goes with the code: tests, examples, benchmarks and pages."""
+    return bool(belongs_to_tests(path) or is_prose(path) or _EXAMPLES.search(path))
