@@ -1,7 +1,7 @@
 """Read a finished or stopped run from its workspace. Any part of it may be missing or broken."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple, Self
 
@@ -16,10 +16,6 @@ from forge_bot.project.search_words import one_line
 from forge_bot.values import Finding, Frozen, Severity, Usage
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
-_TASK = "{task}"
-_FIRST_TASKS = tuple(str(number) for number in range(1, 21))
-"""The tasks whose reviews are looked for where the state names no task."""
-
 _DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _ENDED = {
     "completed": "done",
@@ -33,9 +29,8 @@ _COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_
 
 _HEADING = "improvement report"
 _NOTHING = re.compile(
-    r"\W*(?:none|nothing|n/?a|no (?:\w+"
-    r" )?(?:friction|issues?|problems?|points?|suggestions?|improvements?))"
-    r"(?: (?:(?:was|were) )?(?:observed|found|noted|identified|reported|to report|needed))?\W*",
+    r"\W*(?:none|nothing|n/?a|no (?:\w+ )?(?:friction|issues|problems|points|suggestions))"
+    r"(?: (?:was |were )?(?:observed|found|noted|to report))?\W*",
     re.IGNORECASE,
 )
 
@@ -46,35 +41,15 @@ class DocumentNames(NamedTuple):
     """
 
     summary: str = ""
-    reviews: tuple[tuple[str, str], ...] = ()
-    """Each review and its phase; `{task}` stands for a task's id."""
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
-        """The names that a pipeline gives to the documents; the reviews of tasks come last."""
-        named = ((phase.writes, phase.id) for phase in pipeline.reviews)
-        return cls(
-            summary=pipeline.summary,
-            reviews=tuple(sorted(named, key=lambda review: _TASK in review[0])),
-        )
+        """The names that a pipeline gives to the documents."""
+        return cls(summary=pipeline.summary)
 
     def tells(self, name: str) -> bool:
         """Return whether a file of that name in a workspace can tell something about its run."""
-        return name in {REQUEST, STATE, REPORTS, self.summary} or any(
-            _fits(review, name) for review, _ in self.reviews
-        )
-
-    def written(self, tasks: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield the names of the reviews of a run with these tasks, each with its phase."""
-        ids = tuple(tasks) or _FIRST_TASKS
-        for name, phase in self.reviews:
-            for each in ids if _TASK in name else ("",):
-                yield name.replace(_TASK, each), phase
-
-
-def _fits(review: str, name: str) -> bool:
-    before, task, after = review.partition(_TASK)
-    return name.startswith(before) and name.endswith(after) if task else name == review
+        return name in {REQUEST, STATE, REPORTS, self.summary}
 
 
 class PastRun(Frozen):
@@ -154,7 +129,7 @@ def read_past_run(
     summary = (read(documents.summary) if documents.summary else None) or ""
     reported = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
-    status = string(state.get("currentPhaseStatus")) or string(state.get("status"))
+    status = string(state.get("currentPhaseStatus"))
     return PastRun(
         name=name,
         title=one_line(string(state.get("title")) or heading or name),
@@ -162,15 +137,15 @@ def read_past_run(
         summary=one_line(_first_paragraph(summary)),
         files=tuple(
             dict.fromkeys(
-                one_line(path) for task in _tasks(state) for path in strings(task.get("files"))
+                one_line(path)
+                for task in items(state.get("tasks"))
+                for path in strings(table(task, "spec").get("files"))
             )
         ),
         outcome=_ENDED.get(status, one_line(status)) or "unknown",
         effort=one_line(string(state.get("effort"))),
         date=_date(state, name),
-        # A review that is written anew takes the findings of its last round out of the state; the
-        # reports keep them.
-        findings=tuple(dict.fromkeys((*reported.findings, *_findings(state, read, documents)))),
+        findings=reported.findings,
         rejections=reported.rejections,
         friction=read_friction(summary),
         usage=_usage(table(state, "usage")),
@@ -195,25 +170,13 @@ def _request(text: str) -> tuple[str, str]:
     return first.lstrip("#").strip(), rest.strip() or first
 
 
-def _tasks(state: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    listed = items(state.get("tasks")) or tuple(table(state, "tasks").values())
-    for task in listed:
-        yield table(task, "spec") or table(task)
-
-
 def _date(state: Mapping[str, object], name: str) -> str:
     """Return the day the run began, as YYYY-MM-DD.
 
     It comes from the run's name when the state does not hold it.
     """
-    for text in (
-        string(state.get("startedAt")),
-        string(table(state, "timestamps").get("created")),
-        name,
-    ):
-        if found := _DATED.match(text):
-            return "-".join(found.groups())
-    return ""
+    dated = _DATED.match(string(state.get("startedAt"))) or _DATED.match(name)
+    return "-".join(dated.groups()) if dated else ""
 
 
 def _first_paragraph(summary: str) -> str:
@@ -237,48 +200,15 @@ def _first_paragraph(summary: str) -> str:
     )
 
 
-def _findings(
-    state: Mapping[str, object], read: Callable[[str], str | None], documents: DocumentNames
-) -> Iterator[tuple[str, Finding]]:
-    """Findings by the phase or agent that made them: those the state records, and those in reviews
-    of which it records none.
-    """
-    artifacts = table(state, "artifacts")
-    for record in (*artifacts.values(), *items(state.get("findings"))):
-        by = string(table(record).get("phase")) or string(table(record).get("agent"))
-        for finding in _recorded(record):
-            yield one_line(by), finding
-    tasks = [task_id for task in _tasks(state) if (task_id := string(task.get("id")))]
-    for name, phase in dict.fromkeys(documents.written(tasks)):
-        if not _tells(artifacts.get(name)) and (text := read(name)):
-            for finding in read_findings(text):
-                yield phase, _finding(finding.severity, finding.description)
-
-
-def _tells(record: object) -> bool:
-    """Return whether a record lists findings, even an empty list."""
-    return isinstance(table(record).get("findings"), list) or bool(_recorded(record))
-
-
 def _recorded(record: object) -> tuple[Finding, ...]:
-    """Return the findings in a record, or the record itself if it is one.
-
-    Findings without a known severity are left out.
-    """
-    listed = items(table(record).get("findings")) or (record,)
-    found = (
-        (string(table(each).get("severity")).upper(), string(table(each).get("description")))
-        for each in listed
-    )
+    """Return the findings in a record that have a known severity."""
+    rows = map(table, items(table(record).get("findings")))
+    pairs = ((string(row.get("severity")), string(row.get("description"))) for row in rows)
     return tuple(
-        _finding(Severity(severity), text)
-        for severity, text in found
+        Finding(severity=Severity(severity), description=one_line(text))
+        for severity, text in pairs
         if severity in set(Severity) and text.strip()
     )
-
-
-def _finding(severity: Severity, description: str) -> Finding:
-    return Finding(severity=severity, description=one_line(description))
 
 
 def _usage(written: Mapping[str, object]) -> Usage:
