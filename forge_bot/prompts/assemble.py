@@ -8,17 +8,17 @@ finds most of it again.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import one_line
 from forge_bot.artifacts.sections import lower_headings
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
-from forge_bot.prompts.material import Capability, Delivery, Line, Material, Prompt
+from forge_bot.prompts.material import Capability, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, list_removals
 from forge_bot.prompts.untrusted import clean, fence, sentence
-from forge_bot.values import Finding, Frozen, TaskSpec
+from forge_bot.text_format import names
+from forge_bot.values import TaskSpec
 
 COMMON = "_common.md.j2"
 NEXT_DOCUMENT = "_next_document.md.j2"
@@ -28,72 +28,17 @@ it over.
 """
 MESSAGE = "_message.md.j2"
 
+_AS_THEY_ARE = names(
+    "agent phase label delivery workspace output_file branch base round capabilities answer"
+)
+"""The parts of the material that the template of the user part prints as they are."""
+
 _DELIMITER = re.compile(r"<(?=\s*/?\s*untrusted-text)", re.IGNORECASE)
 
 _CHARACTERS_PER_TOKEN = 4
 """The rule of thumb that providers publish for English and code. It is used to choose what fits,
 never to compute a price.
 """
-
-
-class MaintainerWords(NamedTuple):
-    """The maintainers' remarks, ready to be printed."""
-
-    notes: tuple[str, ...]
-    decided: tuple[str, ...]
-    question: str
-    role: str
-
-
-class StaticContext(Frozen):
-    """The facts for an agent's template. None of them changes between rounds or runs."""
-
-    agent: str
-    phase: str
-    delivery: Delivery
-    headings: tuple[str, ...]
-    verdicts: tuple[str, ...]
-    capabilities: tuple[Capability, ...]
-    menu_notes: tuple[str, ...]
-    limits: tuple[int, int]
-    instruction: str = ""
-    output_file: str = ""
-    writes_next: bool = False
-    with_previous: bool = False
-
-
-class PromptMessages(Frozen):
-    """The facts for the templates of the user part."""
-
-    agent: str
-    phase: str
-    label: str
-    delivery: Delivery
-    workspace: str
-    output_file: str
-    branch: str
-    base: str
-    capabilities: tuple[Capability, ...]
-    paths: tuple[str, ...]
-    change: str
-    shown: tuple[Line, ...]
-    repository: tuple[Line, ...]
-    similar: str
-    patterns: str
-    friction: str
-    task: TaskSpec | None
-    round: int
-    previous: bool
-    judges: bool
-    notes: tuple[str, ...]
-    decided: tuple[str, ...]
-    question: str
-    findings: tuple[Finding, ...]
-    problems: tuple[str, ...]
-    role: str
-    answer: str
-    offered: str
-    listed: str
 
 
 def assemble(material: Material, environment: Environment, *, token_budget: int = 60_000) -> Prompt:
@@ -105,21 +50,19 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     """
     tally: Counter[RemovalKind] = Counter()
     whole = _contents(material, tally)
-    said = MaintainerWords(
-        notes=tuple(_quoted(_cleaned(note, tally)) for note in material.notes),
-        decided=tuple(_quoted(_cleaned(note, tally)) for note in material.decided),
+    role = _role(material, environment)
+    told: dict[str, object] = {
+        "notes": [_quoted(_cleaned(note, tally)) for note in material.notes],
+        "decided": [_quoted(_cleaned(note, tally)) for note in material.decided],
         # The requester typed this text: `Vec<String>` in it is not a tag that hides something.
-        question=_quoted(material.question),
-        role=_role(material, environment),
-    )
-    system = _tidy(
-        environment.render_once(
-            COMMON, _facts_for_template(material, "", "", material.offered or material.capabilities)
-        )
-    )
+        "question": _quoted(material.question),
+        "role": role.rstrip("\n"),
+    }
+    common = _facts_for_template(material, "", "", material.offered or material.capabilities)
+    system = _tidy(environment.render(COMMON, common))
 
     def user(contents: Contents, *, texts: bool) -> str:
-        return _tidy(environment.render(MESSAGE, _message(material, contents, said, texts=texts)))
+        return _tidy(environment.render(MESSAGE, told | _message(material, contents, texts=texts)))
 
     def frame(contents: Contents) -> int:
         return len(system) + len(user(contents, texts=False))
@@ -134,7 +77,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     return Prompt(
         system=system,
         user=written,
-        role=said.role,
+        role=role,
         seams=tuple(_seams(written, contents)),
         tokens=_estimated_tokens(len(system) + len(written)),
         dropped=tuple(describe_omissions(whole, contents)),
@@ -173,94 +116,83 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
 
 def _role(material: Material, environment: Environment) -> str:
     """Return the role of the agent, and the further role that it may take."""
-    text = environment.render_once(f"{material.agent}.md.j2", _role_facts(material))
+    facts = _facts_for_template(material, material.agent, material.phase, material.capabilities)
     later = material.next_document
+    text = environment.render(
+        f"{material.agent}.md.j2",
+        facts
+        | {
+            "headings": material.headings,
+            "verdicts": material.verdicts,
+            "instruction": material.instruction,
+            "writes_next": later is not None,
+        },
+    )
     if later is None:
         return _tidy(text)
-    facts = _facts_for_template(material, later.agent, later.phase, material.capabilities)
-    facts = facts.replace(
-        headings=later.headings, output_file=_open(later.output_file), with_previous=True
-    )
-    more = lower_headings(environment.render_once(f"{later.agent}.md.j2", facts), _LOWER)
-    return _tidy("\n".join((text, environment.render_once(NEXT_DOCUMENT, facts), more)))
-
-
-def _role_facts(material: Material) -> StaticContext:
-    facts = _facts_for_template(material, material.agent, material.phase, material.capabilities)
-    return facts.replace(
-        headings=material.headings,
-        verdicts=material.verdicts,
-        instruction=material.instruction,
-        writes_next=material.next_document is not None,
-    )
+    facts |= {
+        "agent": later.agent,
+        "phase": later.phase,
+        "headings": later.headings,
+        "output_file": _open(later.output_file),
+        "with_previous": True,
+    }
+    more = lower_headings(environment.render(f"{later.agent}.md.j2", facts), _LOWER)
+    return _tidy("\n".join((text, environment.render(NEXT_DOCUMENT, facts), more)))
 
 
 def _facts_for_template(
     material: Material, agent: str, phase: str, capabilities: tuple[Capability, ...]
-) -> StaticContext:
-    return StaticContext(
-        agent=agent,
-        phase=phase,
-        delivery=material.delivery,
-        headings=(),
-        verdicts=(),
-        capabilities=tuple(
-            each.replace(
-                description=one_line(each.description), parameters=one_line(each.parameters)
-            )
-            for each in capabilities
-        ),
-        menu_notes=tuple(one_line(each) for each in material.menu_notes),
-        limits=material.limits,
+) -> dict[str, object]:
+    """Return the facts for an agent's template. None of them changes between rounds or runs."""
+    listed = (
+        each.replace(description=one_line(each.description), parameters=one_line(each.parameters))
+        for each in capabilities
     )
+    return {
+        "agent": agent,
+        "phase": phase,
+        "delivery": material.delivery,
+        "headings": (),
+        "verdicts": (),
+        "capabilities": tuple(listed),
+        "menu_notes": tuple(map(one_line, material.menu_notes)),
+        "limits": material.limits,
+        "instruction": "",
+        "output_file": "",
+        "writes_next": False,
+        "with_previous": False,
+    }
 
 
-def _message(
-    material: Material, contents: Contents, said: MaintainerWords, *, texts: bool
-) -> PromptMessages:
-    return PromptMessages(
-        **material.model_dump(
-            include={
-                "agent",
-                "phase",
-                "label",
-                "delivery",
-                "workspace",
-                "output_file",
-                "branch",
-                "base",
-                "round",
-            }
-        ),
-        capabilities=material.capabilities,
-        paths=tuple(
-            _open(f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name)
-            for each in material.inputs
-            if each.kind in {"artifact", "file"}
-        ),
-        change=_open(material.change),
-        shown=tuple(
+def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str, object]:
+    """Return the facts for the template of the user part."""
+    paths = (
+        f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name
+        for each in material.inputs
+        if each.kind in {"artifact", "file"}
+    )
+    return {
+        **{name: getattr(material, name) for name in _AS_THEY_ARE},
+        "paths": _lines(paths),
+        "change": _open(material.change),
+        "shown": [
             Line(label=each.name, text=each.text if texts else "") for each in contents.shown
-        ),
-        repository=contents.repository,
-        similar=_bullets(contents.similar, "similar past runs"),
-        patterns=_bullets(contents.patterns, "past review findings"),
-        friction=_bullets(contents.friction, "friction points"),
-        task=_task(material.task),
-        previous=any(each.name == material.output_file for each in material.inputs),
-        judges=bool(material.verdicts),
-        notes=said.notes,
-        decided=said.decided,
-        question=said.question,
-        findings=tuple(
+        ],
+        "repository": contents.repository,
+        "similar": _bullets(contents.similar, "similar past runs"),
+        "patterns": _bullets(contents.patterns, "past review findings"),
+        "friction": _bullets(contents.friction, "friction points"),
+        "task": _task(material.task),
+        "previous": any(each.name == material.output_file for each in material.inputs),
+        "judges": bool(material.verdicts),
+        "findings": [
             each.replace(description=_open(each.description)) for each in material.findings
-        ),
-        problems=_lines(material.problems),
-        role=said.role.rstrip("\n"),
-        answer=material.answer,
-        offered=_fewer(material),
-        listed=_listed(material),
-    )
+        ],
+        "problems": _lines(material.problems),
+        "offered": _fewer(material),
+        "listed": _listed(material),
+    }
 
 
 def _fewer(material: Material) -> str:

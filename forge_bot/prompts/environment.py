@@ -16,10 +16,10 @@ from jinja2 import (
     TemplateSyntaxError,
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic_core import to_jsonable_python
 
 from forge_bot import resources
 from forge_bot.errors import BadTemplate
-from forge_bot.values import Frozen
 
 SUFFIX = ".md.j2"
 SHIPPED = "shipped/"
@@ -38,10 +38,6 @@ _FAILURES = (
 """The errors of rendering a template; Jinja lets Python's own errors through."""
 
 
-_KEPT = 32
-"""The number of cached texts: more than the agents of a pipeline."""
-
-
 class Environment:
     """The templates of prompts, rendered with plain data in a sandbox.
 
@@ -52,7 +48,6 @@ class Environment:
     def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
         self._folder = resources.templates() / "prompts"
         self._overrides = dict(overrides or {})
-        self._made: dict[tuple[str, Frozen], str] = {}
         self._jinja = ImmutableSandboxedEnvironment(
             loader=FunctionLoader(self._find),
             keep_trailing_newline=True,
@@ -71,28 +66,18 @@ class Environment:
         """Return whether `render` would find the template."""
         return name in self._overrides or self._shipped(name) is not None
 
-    def render(self, name: str, facts: Frozen) -> str:
+    def render(self, name: str, facts: object) -> str:
         """Return the template's text for these facts.
 
         They are passed as JSON data, never as objects.
 
         BadTemplate names the template and the line when it cannot be read or rendered.
         """
-        data = facts.model_dump(mode="json", by_alias=False)
+        data = to_jsonable_python(facts, by_alias=False)
         try:
             return self._jinja.get_template(name).render(data)
         except _FAILURES as error:
             raise BadTemplate(_sentence(name, error)) from error
-
-    def render_once(self, name: str, facts: Frozen) -> str:
-        """Render as `render` does, and cache the text for facts that recur."""
-        key = (name, facts)
-        if key not in self._made:
-            text = self.render(name, facts)
-            while len(self._made) >= _KEPT:
-                self._made.pop(next(iter(self._made)))
-            self._made[key] = text
-        return self._made[key]
 
     def check(self, agents: Collection[str]) -> None:
         """Find template errors at the start, before any money is spent.

@@ -17,8 +17,7 @@ from html import escape
 
 from pydantic import BaseModel, ConfigDict
 
-from forge_bot.prompts.characters import is_suspect
-from forge_bot.prompts.invisible import without_unseen
+from forge_bot.prompts.invisible import is_suspect, without_unseen
 from forge_bot.prompts.raw_html import unescape
 from forge_bot.prompts.removals import (
     Removal,

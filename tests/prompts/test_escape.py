@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forge_bot.prompts import escape
 from forge_bot.prompts.active_markdown import active_markup
-from forge_bot.prompts.characters import is_suspect
+from forge_bot.prompts.invisible import is_suspect
 from tests.bot.reading import acts, elements, shown
 from tests.fakes.sampled import sampled
 

@@ -11,7 +11,7 @@ from typing import TypedDict, cast
 
 import pytest
 
-from forge_bot.prompts.characters import is_suspect
+from forge_bot.prompts.invisible import is_suspect
 from forge_bot.prompts.untrusted import (
     LONGEST_TEXT,
     Removal,

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from forge_bot.prompts.characters import is_suspect
+from forge_bot.prompts.invisible import is_suspect
 from forge_bot.prompts.untrusted import clean, clean_plain, fence
 
 MARKS = (
