@@ -8,7 +8,7 @@ from typing import NamedTuple
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.knowledge.file_links import file_links
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
+from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.search_words import words
 
 _PATH_WEIGHT = 4
@@ -46,7 +46,7 @@ class Definition(NamedTuple):
 @lru_cache(maxsize=2_000)
 def definitions_of(path: str, text: str) -> tuple[Definition, ...]:
     """Return the definitions of a file in their order; none of a language without a grammar."""
-    stack = BUILT_IN.stack_for(path)
+    stack = stack_for(path)
     symbols = stack.read(path, text.encode()).symbols if stack else ()
     lines = text.split("\n") if symbols else []
     made: list[Definition] = []

@@ -8,7 +8,6 @@ from typing import NamedTuple, Self
 from pydantic.alias_generators import to_camel
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
-from forge_bot.artifacts.reviews import read_findings
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.project.lenient_config import items, json_object, string, strings, table

@@ -15,7 +15,7 @@ from forge_bot.knowledge.code_index import CodeIndex, is_beside_code, is_prose
 from forge_bot.knowledge.excerpts import only_hands_on
 from forge_bot.knowledge.file_links import stem, tested_stem
 from forge_bot.knowledge.mentions import as_searched, last_part, mentions, request_names, resolve
-from forge_bot.project.graph.stacks.all_stacks import BUILT_IN
+from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.text_format import several
@@ -118,7 +118,7 @@ def index_at(repository: Repository, commit: str, about: Sequence[str]) -> CodeI
 
 
 def _is_read(path: str) -> bool:
-    return path.endswith(_PROSE_READ) or BUILT_IN.stack_for(path) is not None
+    return path.endswith(_PROSE_READ) or stack_for(path) is not None
 
 
 @lru_cache(maxsize=4)
@@ -228,7 +228,7 @@ class _Choice(NamedTuple):
         if len(files) <= _FEW_FILES:
             sizes = self.repository.sizes(self.base, likely)
             small = [path for path in likely if sizes.get(path, 0) <= _SMALL_FILE]
-            wanted.update(dict.fromkeys(path for path in small if BUILT_IN.stack_for(path)))
+            wanted.update(dict.fromkeys(path for path in small if stack_for(path)))
         shown = [path for path in wanted if path in named or not tells_of_changes(path)]
         return sorted(shown, key=lambda path: 0 if path in named else _kind(path))
 
@@ -293,7 +293,7 @@ def _changelog_habit(repository: Repository, base: str) -> str:
         names
         for names in commits
         if any(map(belongs_to_tests, names))
-        and any(BUILT_IN.stack_for(path) and not is_beside_code(path) for path in names)
+        and any(stack_for(path) and not is_beside_code(path) for path in names)
     ][:_COMMITS_ASKED]
     if len(tested) < _LEAST_COMMITS:
         return ""
