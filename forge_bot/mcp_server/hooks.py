@@ -68,33 +68,33 @@ _CREATES = re.compile(r"(?:^|\s)(?:-[bBcC]|--create|--orphan)\b")
 Event = Literal["pre-tool", "post-tool", "stop"]
 
 
-def answer_hook(event: Event, said: TextIO | None = None) -> int:
+def answer_hook(event: Event, call: TextIO | None = None) -> int:
     """Return the exit code for a call of a host: 0 lets it continue, 2 stops it, with the reason on
     stderr.
     """
     folders = [Path(os.environ.get(_PROJECT) or ".")]
     try:
-        payload = _PAYLOAD.validate_json((said or sys.stdin).read() or "{}")
+        payload = _PAYLOAD.validate_json((call or sys.stdin).read() or "{}")
         folders.append(Path(str(payload.get("cwd") or folders[0])))
         # Before any run is looked for: --repo and --run lead to runs elsewhere.
-        line = _line(payload.get("tool_input"))
+        line = _shell_line(payload.get("tool_input"))
         if event == "pre-tool" and _gives_answer(line):
-            return _blocked(_PERSON_ANSWERS)
-        found = under_way(folders[-1])
-        if found is None:
+            return _block(_PERSON_ANSWERS)
+        run = under_way(folders[-1])
+        if run is None:
             return 0
-        reason = _stopped(found, event, payload)
+        reason = _stop_reason(run, event, payload)
     # Any other exit code than 2 lets the call go on, so whatever went wrong closes the door.
     except Exception as error:  # noqa: BLE001
         # Only where there is a run that could be harmed.
         harmful = event == "pre-tool" and any(map(has_runs, folders))
-        reason = f"forge-bot could not look at this call: {_short(error)}" if harmful else ""
+        reason = f"forge-bot could not look at this call: {_short_words(error)}" if harmful else ""
     if not reason:
         return 0
-    return _blocked(reason)
+    return _block(reason)
 
 
-def _blocked(reason: str) -> int:
+def _block(reason: str) -> int:
     """Write the reason as ASCII: a host may read stderr in any encoding, and names may have any
     character.
     """
@@ -102,13 +102,13 @@ def _blocked(reason: str) -> int:
     return BLOCK
 
 
-def _line(given: JsonValue) -> str:
+def _shell_line(given: JsonValue) -> str:
     """Return the shell command of a tool call; empty if it has none."""
     command = given.get("command") if isinstance(given, dict) else None
     return command if isinstance(command, str) else ""
 
 
-def _short(error: Exception) -> str:
+def _short_words(error: Exception) -> str:
     return (
         f"{error.message} {advice_at_terminal(error)}"
         if isinstance(error, ForgeError)
@@ -116,36 +116,36 @@ def _short(error: Exception) -> str:
     )
 
 
-def _stopped(found: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
+def _stop_reason(run: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
     """Return why the host must stop; empty if it may continue."""
-    action = next_action(found.pipeline, found.state)
+    action = next_action(run.pipeline, run.state)
     match event:
         case "pre-tool":
-            return _call(
-                found, action, str(payload.get("tool_name", "")), payload.get("tool_input")
+            return _check_call(
+                run, action, str(payload.get("tool_name", "")), payload.get("tool_input")
             )
         case "post-tool":
-            return _written(found, action, payload)
+            return _check_document(run, action, payload)
         case "stop":
-            return _leaving(found, action, payload)
+            return _check_end(run, action, payload)
 
 
-def _call(found: RunSnapshot, action: Action, tool: str, given: JsonValue) -> str:
+def _check_call(run: RunSnapshot, action: Action, tool: str, given: JsonValue) -> str:
     about = given if isinstance(given, dict) else {}
     if tool in _EDITS:
         path = str(about.get("file_path") or about.get("notebook_path") or "")
-        return _edit(found, action, path)
+        return _check_edit(run, action, path)
     if tool == "Bash":
-        return _command(found, action, str(about.get("command", "")))
+        return _check_command(run, action, str(about.get("command", "")))
     return ""
 
 
-def _edit(found: RunSnapshot, action: Action, path: str) -> str:
+def _check_edit(run: RunSnapshot, action: Action, path: str) -> str:
     """Stop changes of code by agents that write a document."""
-    root = found.repository.root
+    root = run.repository.root
     file = Path(path) if Path(path).is_absolute() else root / path
     place = file.resolve()
-    folder = (root / SPECS / found.state.run).resolve()
+    folder = (root / SPECS / run.state.run).resolve()
     if not place.is_relative_to(root):
         return ""
     if place.is_relative_to(folder):
@@ -155,11 +155,11 @@ def _edit(found: RunSnapshot, action: Action, path: str) -> str:
             if place.name in kept
             else ""
         )
-    implementing = isinstance(action, SpawnAgent) and found.pipeline.implements(action.phase)
+    implementing = isinstance(action, SpawnAgent) and run.pipeline.implements(action.phase)
     if implementing:
         return ""
     return (
-        f"{found.state.current_phase} of the run {found.state.run} writes its document only; code"
+        f"{run.state.current_phase} of the run {run.state.run} writes its document only; code"
         " is changed when tasks are implemented."
     )
 
@@ -172,9 +172,9 @@ def _gives_answer(line: str) -> bool:
     return not _ONLY_SHOWN.fullmatch(line) and any(each.search(plain) for each in _ANSWERS)
 
 
-def _command(found: RunSnapshot, action: Action, line: str) -> str:
+def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
     """Stop commits while an agent works, and commands that leave the branch."""
-    state = found.state
+    state = run.state
     for call in _GIT.finditer(re.sub(r"['\"]", " ", line)):
         verb, rest = call["verb"], call["rest"]
         if verb == "push":
@@ -182,7 +182,7 @@ def _command(found: RunSnapshot, action: Action, line: str) -> str:
                 return "A run's branch is never pushed by force."
         elif verb in {"checkout", "switch"}:
             names = rest.partition(" -- ")[0].split() if not _CREATES.search(rest) else ()
-            if any(_is_another(found, name) for name in names):
+            if any(_is_another(run, name) for name in names):
                 return (
                     f"The run {state.run} is under way on {state.branch}: stay on it, or abandon"
                     " the run first."
@@ -195,11 +195,11 @@ def _command(found: RunSnapshot, action: Action, line: str) -> str:
     return ""
 
 
-def _is_another(found: RunSnapshot, name: str) -> bool:
-    return name in _MAIN or (name != found.state.branch and found.repository.branch_exists(name))
+def _is_another(run: RunSnapshot, name: str) -> bool:
+    return name in _MAIN or (name != run.state.branch and run.repository.branch_exists(name))
 
 
-def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
+def _check_document(run: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
     """Stop an agent that ends or returns without its document, once."""
     if not isinstance(action, SpawnAgent) or (
         action.parallel_task_ids and len(action.parallel_task_ids) > 1
@@ -210,14 +210,14 @@ def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
     looks_only = str(payload.get("agent_type", "")) in _LOOKS_ONLY
     if launched or looks_only or payload.get("stop_hook_active") is True:
         return ""
-    folder = found.repository.root / SPECS / found.state.run
+    folder = run.repository.root / SPECS / run.state.run
     name = action.output_file
     for task in action.parallel_task_ids or ():
         name = name.replace("{task}", task)
     if (folder / name).is_file():
         return ""
     missing = (
-        f"{SPECS}/{found.state.run}/{name} is not there yet: an answer in the chat does not count."
+        f"{SPECS}/{run.state.run}/{name} is not there yet: an answer in the chat does not count."
     )
     if payload.get("hook_event_name") != "SubagentStop":
         return missing
@@ -227,7 +227,7 @@ def _written(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
     )
 
 
-def _leaving(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
+def _check_end(run: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
     """Stop a session that ends in the middle of an action, once, unless a person is asked or an
     agent works in the background.
     """
@@ -243,8 +243,8 @@ def _leaving(found: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
     ):
         return ""
     return (
-        f"The run {found.state.run} is in the middle of {action.phase}: go on with"
-        f" pipeline_next_action (workspace {SPECS}/{found.state.run}), or end it with run_control"
+        f"The run {run.state.run} is in the middle of {action.phase}: go on with"
+        f" pipeline_next_action (workspace {SPECS}/{run.state.run}), or end it with run_control"
         " abandon."
     )
 

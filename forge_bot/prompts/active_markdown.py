@@ -59,17 +59,6 @@ def active_markup_in_line(markdown: str) -> tuple[str, ...]:
     return tuple(each for token in _parser().parseInline(markdown) for each in _in_block(token))
 
 
-def open_fence(markdown: str) -> str:
-    """Return the mark that closes the open code block of a document; empty if none is open."""
-    tokens = _parser().parse(markdown + _AFTER)
-    last = tokens[-1] if tokens else None
-    return (
-        last.markup
-        if last is not None and last.type == "fence" and "</details>" in last.content
-        else ""
-    )
-
-
 def _in_block(token: Token) -> Iterator[str]:
     if token.type == "html_block":
         yield f"HTML: {token.content}"

@@ -142,8 +142,8 @@ def sent_back(dispatch: Dispatch) -> int:
 
 
 def _digest(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
-    said = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+    contents = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
+    return hashlib.sha256(repr(contents).encode()).hexdigest()
 
 
 def _mode(run: Run, path: str) -> str:

@@ -111,9 +111,9 @@ def next_for_client(run: Run, commands: CheckWorktree, tell: Notify) -> ClientAc
     """
     host = _ClientHost(run, commands, tell)
     _, action = drive_blocking(run.pipeline, run.state, host)
-    found = _handed_out(run, action, host)
+    client_action = _client_action(run, action, host)
     run.keep_record()
-    return found
+    return client_action
 
 
 # -- our own
@@ -156,13 +156,13 @@ class _ClientHost:
         """Report a publication that needs no step of the client; else keep the step for it."""
         del state
         try:
-            found = publish_step(self.run, action)
+            step_or_report = publish_step(self.run, action)
         except (GitFailed, StepFailed) as error:
-            found = not_done(action, self.run, error)
-        if isinstance(found, PublishStep):
-            self.step = found
+            step_or_report = not_done(action, self.run, error)
+        if isinstance(step_or_report, PublishStep):
+            self.step = step_or_report
         else:
-            yield found
+            yield step_or_report
 
     async def record(self, report: Report, state: State) -> None:
         paths, self._paths = self._paths, ()
@@ -203,7 +203,7 @@ class _ClientHost:
 # --------------------------------------------------------------------------------------------------
 
 
-def _handed_out(run: Run, action: Action, host: _ClientHost) -> ClientAction:
+def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
     """Return the client's action; the host's step if that is a publication."""
     match action:
         case Exec():
@@ -285,14 +285,14 @@ def _titled(run: Run, phase: PhaseId) -> str:
     return f"Phase {numbered[1]}: {label}" if numbered is not None else label
 
 
-def _exec(run: Run, action: Exec, taken: PublishStep) -> ExecAction:
-    name = f"{action.action_id}{PUSH}" if taken.setup_only else action.action_id
+def _exec(run: Run, action: Exec, step: PublishStep) -> ExecAction:
+    name = f"{action.action_id}{PUSH}" if step.setup_only else action.action_id
     label = run.pipeline.phase(action.phase).label
     return ExecAction(
         action_id=name,
         phase=action.phase,
-        commands=taken.commands,
-        setup_only=taken.setup_only,
+        commands=step.commands,
+        setup_only=step.setup_only,
         display_message=label,
     )
 

@@ -1,6 +1,7 @@
 """Reports of what a client's agents did: checked against the tree, and passed to the engine."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
@@ -24,22 +25,26 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.values import Severity, TaskId, Usage
 
+Shares = Mapping[TaskId | None, tuple[str, ...]]
+"""The changed files by the task that they belong to."""
+
 _COMPLAINTS = 2
-_MOST_STRAY = 5
 """Unfit artifacts that go straight back for the same action; the next one is recorded, and the
 pipeline decides."""
+
+_MOST_STRAY = 5
 
 LONGEST_WORDS = 4_000
 """The most characters of a client's words about a failure."""
 
 
-def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> PhaseReport:
+def agent_failed(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport:
     """Report that the client's agent gave up."""
-    if not said.action_id:
+    if not previous.action_id:
         raise ActionUnnamed("A failure leaves nothing to see.")
-    words = said.error[:LONGEST_WORDS]
+    words = previous.error[:LONGEST_WORDS]
     tasks = action.parallel_task_ids or (None,)
-    for task, usage in zip(tasks, _usages(said, len(tasks)), strict=True):
+    for task, usage in zip(tasks, _usages(previous, len(tasks)), strict=True):
         run.tell(
             AgentFailed(
                 **head_of(action.action_id, now(), task),
@@ -58,182 +63,212 @@ def agent_failed(run: Run, action: SpawnAgent, said: Previous) -> PhaseReport:
 
 
 def agent_worked(
-    run: Run, action: SpawnAgent, said: Previous, tries: ClientTries
+    run: Run, action: SpawnAgent, previous: Previous, tries: ClientTries
 ) -> PhaseReport | None:
     """Report the work of the client's agent; None if there is nothing to report yet."""
-    dispatch = dispatched(run, action)
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
     names = dict(zip(tasks, outputs_of(action), strict=True))
-    named = bool(said.action_id)
-    changed = touched(run, dispatch)
-    implementing = run.pipeline.implements(action.phase)
-    in_code = changed if implementing and (named or len(tasks) == 1) else None
-    there = _worked_on(run, dispatch, names, in_code, named=named)
-    if not there and not named and said.complete:
-        return None
-    _require_any(run, action, there, names)
-    check_bounds(run, changed, implementing=implementing)
-    texts = {task: _fit(run, action, dispatch, names[task]) for task in there}
-    shares = _shared_out(run, there, changed, texts) if implementing else {}
-    outcomes: list[TryOutcome] = []
-    if implementing:
-        dispatch, back = _tried(run, action, said, tries, dispatch, shares)
-        if back is not None:
+    return _AgentReport(run, action, previous, dispatched(run, action), names).report(tries)
+
+
+@dataclass
+class _AgentReport:
+    """The report on an action, with the documents that it asks for by their tasks."""
+
+    run: Run
+    action: SpawnAgent
+    previous: Previous
+    dispatch: Dispatch
+    names: dict[TaskId | None, str]
+
+    def report(self, tries: ClientTries) -> PhaseReport | None:
+        implementing = self.run.pipeline.implements(self.action.phase)
+        changed = touched(self.run, self.dispatch)
+        done = self._worked_on(changed if implementing else ())
+        if not done and not self.previous.action_id:
+            return None
+        self._require_any(done)
+        check_bounds(self.run, changed, implementing=implementing)
+        texts = {task: self._fitting(self.names[task]) for task in done}
+        if not implementing:
+            stray = (
+                f"{path} is new and belongs to no commit of the run"
+                for path in changed[:_MOST_STRAY]
+            )
+            return self._landed(texts, {}, (), stray)
+        shares = self._shared_out(done, changed, texts)
+        if (back := self._tried(tries, shares)) is not None:
             return back
-        outcomes = [each.outcome for each in dispatch.tries]
+        outcomes = [each.outcome for each in self.dispatch.tries]
         texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
-    usages = dict(zip(there, _usages(said, len(there), dispatch.spent), strict=True))
-    reports = [
-        _land(run, action, (task, texts[task]), usages[task], shares.get(task, ()), outcomes)
-        for task in there
-    ]
-    missing = [task for task in tasks if task not in there]
-    stray = () if implementing else tuple(changed)
-    return _told(run, action, reports, (*_left(missing, names), *_stray(stray)))
+        return self._landed(texts, shares, outcomes, iter(()))
 
+    def _worked_on(self, code: Sequence[str]) -> list[TaskId | None]:
+        """Return the tasks whose document was written, or whose code changed."""
+        named = bool(self.previous.action_id)
+        code = code if named or len(self.names) == 1 else ()
+        return [
+            task
+            for task, name in self.names.items()
+            if is_visible(self.run, self.dispatch, name)
+            or (self._exists(name) and (named and len(self.dispatch.outputs) == 1))
+            or (self._exists(name) and self._owns_any(task, code))
+        ]
 
-def _require_any(
-    run: Run,
-    action: SpawnAgent,
-    there: Sequence[TaskId | None],
-    names: dict[TaskId | None, str],
-) -> None:
-    """Raise NothingVisible where no task was worked on."""
-    if not there:
-        missing = ", ".join(f"{run.workspace.relative}/{name}" for name in names.values())
+    def _exists(self, name: str) -> bool:
+        return self.run.workspace.read_bytes(name) is not None
+
+    def _owns_any(self, task: TaskId | None, code: Sequence[str]) -> bool:
+        alone = len(self.names) == 1
+        return any(alone or _owner(self.run, path, tuple(self.names)) == task for path in code)
+
+    def _require_any(self, tasks: Sequence[TaskId | None]) -> None:
+        """Raise NothingVisible where no task was worked on."""
+        if tasks:
+            return
+        folder = self.run.workspace.relative
+        missing = ", ".join(f"{folder}/{name}" for name in self.names.values())
         raise NothingVisible(
-            f"{action.action_id} asks for {missing}, which is not there or is what it was before."
+            f"{self.action.action_id} asks for {missing}, which is not there or is what it was"
+            " before."
         )
 
+    def _fitting(self, name: str) -> str:
+        """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
+        run, action = self.run, self.action
+        raw, place = run.workspace.read_bytes(name) or b"", f"{run.workspace.relative}/{name}"
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            words = f"{place} is not UTF-8: {error.reason} at byte {error.start}."
+            raise ArtifactUnfit(words) from error
+        applier = OutputApplier(run)
+        task = next((task for task, output in self.names.items() if output == name), None)
+        left = applier.left_in_conflict([task] if task is not None else [], {}, run.tree)
+        complaints = (*artifact_contract(run, action, task).complaints(text), *said_left(left))
+        if not self.dispatch.refused:
+            complaints = (*complaints, *applier.doubts(action, text))
+        if complaints and self.dispatch.refused < _COMPLAINTS:
+            note(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
+            raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)
+        return text
 
-def _left(tasks: Iterable[TaskId | None], names: dict[TaskId | None, str]) -> Iterator[str]:
-    """Yield what is said of tasks without a document."""
-    for task in tasks:
-        yield f"task {task} has no {names[task]} yet"
+    def _shared_out(
+        self,
+        tasks: Sequence[TaskId | None],
+        changed: Sequence[str],
+        texts: Mapping[TaskId | None, str],
+    ) -> Shares:
+        """Return the task of each changed file: the task that declares it, else the one whose
+        report names it, else the first.
+        """
+        shares: dict[TaskId | None, tuple[str, ...]] = dict.fromkeys(tasks, ())
+        wave = self.run.state.wave
+        waiting = tuple(set(wave.remaining if wave is not None else ()) - {*tasks})
+        for path in changed:
+            owner = _owner(self.run, path, tasks)
+            if owner is None and _owner(self.run, path, waiting) is not None:
+                continue
+            if owner is None:
+                owner = next((task for task in tasks if path in texts[task]), tasks[0])
+            shares[owner] += (path,)
+        return shares
 
+    def _tried(self, tries: ClientTries, shares: Shares) -> PhaseReport | None:
+        """Run the project's commands on the changes. Return the outcome of the report if it is red
+        and may go back.
+        """
+        tasks = tuple(task for task in shares if task is not None)
+        paths = tuple(sorted({path for own in shares.values() for path in own}))
+        before = sent_back(self.dispatch)
+        self.dispatch = tries.tried(self.run, self.action, self.dispatch, tasks, paths)
+        if sent_back(self.dispatch) == before or before >= self.run.config.tries.most:
+            return None
+        outcome = self.dispatch.tries[-1].outcome
+        spent = self.dispatch.spent + _usages(self.previous, 1)[0]
+        note(self.run, self.dispatch.replace(spent=spent))
+        return PhaseReport(
+            state_updated=False,
+            findings=tuple(
+                ReportedFinding(severity=Severity.CRITICAL, description=f"newly red: {item}")
+                for item in outcome.red
+            ),
+            next_action_hint="revision_required",
+            warning=(
+                "nothing is recorded yet: the project's commands ran on the edits, which stay in"
+                f" the tree; mend what is newly red and report {self.action.action_id} again:"
+                f"\n\n{outcome.words}"
+            ),
+            display_message=f"{self._label}: {outcome.summary}",
+        )
 
-def _stray(paths: Sequence[str]) -> Iterator[str]:
-    """Yield what is said of the first files that belong to no commit."""
-    for path in paths[:_MOST_STRAY]:
-        yield f"{path} is new and belongs to no commit of the run"
+    @property
+    def _label(self) -> str:
+        return self.run.pipeline.phase(self.action.phase).label
 
+    def _landed(
+        self,
+        texts: Mapping[TaskId | None, str],
+        shares: Shares,
+        outcomes: Sequence[TryOutcome],
+        warnings: Iterator[str],
+    ) -> PhaseReport:
+        """Record the documents with the changes that belong to them, and tell their effect."""
+        usages = _usages(self.previous, len(texts), self.dispatch.spent)
+        reports = [
+            self._land(task, text, usage, shares.get(task, ()), outcomes)
+            for (task, text), usage in zip(texts.items(), usages, strict=True)
+        ]
+        inspections = [report.inspection for report in reports]
+        verdicts = [each.verdict for each in inspections if each.verdict is not None]
+        worst = next((each for each in verdicts if not each.positive), next(iter(verdicts), None))
+        negative = worst is not None and not worst.positive
+        unfit = any(each.problems for each in inspections)
+        missing = (task for task in self.names if task not in texts)
+        return PhaseReport(
+            state_updated=True,
+            artifact_written=reports[0].artifact,
+            verdict_parsed=worst,
+            findings=tuple(
+                ReportedFinding(severity=finding.severity, description=finding.description)
+                for each in inspections
+                for finding in each.findings
+            ),
+            next_action_hint="revision_required" if negative or unfit else "proceed",
+            warning="; ".join(
+                (
+                    *(f"task {task} has no {self.names[task]} yet" for task in missing),
+                    *warnings,
+                    *(
+                        f"{report.held} waits for a person: it changes"
+                        f" {', '.join(report.held_paths)}"
+                        for report in reports
+                        if report.held
+                    ),
+                )
+            ),
+            display_message=f"{self._label}{f': {worst.value}' if worst is not None else ''}",
+        )
 
-def _worked_on(
-    run: Run,
-    dispatch: Dispatch,
-    names: dict[TaskId | None, str],
-    in_code: tuple[str, ...] | None,
-    *,
-    named: bool,
-) -> list[TaskId | None]:
-    """Return the tasks that were worked on: their document exists, or their code changed if that
-    counts too.
-    """
-    return [
-        task
-        for task, name in names.items()
-        if _counts(run, dispatch, name, named=named)
-        or (in_code is not None and _shows_in_code(run, task, tuple(names), name, in_code))
-    ]
-
-
-def _tried(
-    run: Run,
-    action: SpawnAgent,
-    said: Previous,
-    tries: ClientTries,
-    dispatch: Dispatch,
-    shares: dict[TaskId | None, tuple[str, ...]],
-) -> tuple[Dispatch, PhaseReport | None]:
-    """Run the project's commands on the changes. Return the outcome of the report if it is red and
-    may go back.
-    """
-    tasks = tuple(task for task in shares if task is not None)
-    paths = tuple(sorted({path for own in shares.values() for path in own}))
-    before = sent_back(dispatch)
-    dispatch = tries.tried(run, action, dispatch, tasks, paths)
-    if sent_back(dispatch) == before or before >= run.config.tries.most:
-        return dispatch, None
-    outcome = dispatch.tries[-1].outcome
-    spent = dispatch.spent + _usages(said, 1)[0]
-    note(run, dispatch.replace(spent=spent))
-    label = run.pipeline.phase(action.phase).label
-    return dispatch, PhaseReport(
-        state_updated=False,
-        findings=tuple(
-            ReportedFinding(severity=Severity.CRITICAL, description=f"newly red: {item}")
-            for item in outcome.red
-        ),
-        next_action_hint="revision_required",
-        warning=(
-            "nothing is recorded yet: the project's commands ran on the edits, which stay in the"
-            f" tree; mend what is newly red and report {action.action_id} again:\n\n{outcome.words}"
-        ),
-        display_message=f"{label}: {outcome.summary}",
-    )
-
-
-def _counts(run: Run, dispatch: Dispatch, name: str, *, named: bool) -> bool:
-    return is_visible(run, dispatch, name) or (
-        named and len(dispatch.outputs) == 1 and run.workspace.read_bytes(name) is not None
-    )
-
-
-def _shows_in_code(
-    run: Run, task: TaskId | None, tasks: Sequence[TaskId | None], name: str, changed: Sequence[str]
-) -> bool:
-    """Return whether code of the task has changed and its document exists, even if that is
-    unchanged.
-    """
-    if run.workspace.read_bytes(name) is None:
-        return False
-    return any(len(tasks) == 1 or _owner(run, path, tasks) == task for path in changed)
-
-
-def _fit(run: Run, action: SpawnAgent, dispatch: Dispatch, name: str) -> str:
-    """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
-    raw = run.workspace.read_bytes(name) or b""
-    where = f"{run.workspace.relative}/{name}"
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ArtifactUnfit(
-            f"{where} is not UTF-8: {error.reason} at byte {error.start}."
-        ) from error
-    applier = OutputApplier(run)
-    tasks = action.parallel_task_ids or ()
-    named = [task for task in tasks if action.output_file.replace("{task}", task) == name]
-    left = said_left(applier.left_in_conflict(named, {}, run.tree))
-    complaints = (*artifact_contract(run, action, next(iter(named), None)).complaints(text), *left)
-    if not dispatch.refused:
-        complaints = (*complaints, *applier.doubts(action, text))
-    if complaints and dispatch.refused < _COMPLAINTS:
-        note(run, dispatch.replace(refused=dispatch.refused + 1))
-        raise ArtifactUnfit(f"{where} cannot be used as it is.", details=complaints)
-    return text
-
-
-def _shared_out(
-    run: Run,
-    tasks: Sequence[TaskId | None],
-    changed: tuple[str, ...],
-    texts: dict[TaskId | None, str],
-) -> dict[TaskId | None, tuple[str, ...]]:
-    """Return the task of each changed file: the task that declares it, else the one whose report
-    names it, else the first.
-    """
-    shares: dict[TaskId | None, list[str]] = {task: [] for task in tasks}
-    waiting = set(run.state.wave.remaining if run.state.wave is not None else ()) - set(tasks)
-    for path in changed:
-        owner = _owner(run, path, tasks)
-        if owner is None and _owner(run, path, tuple(waiting)) is not None:
-            continue
-        named = next((task for task in tasks if path in texts[task]), tasks[0])
-        shares[owner if owner is not None else named].append(path)
-    return {task: tuple(paths) for task, paths in shares.items()}
+    def _land(
+        self,
+        task: TaskId | None,
+        text: str,
+        usage: Usage,
+        paths: tuple[str, ...],
+        outcomes: Sequence[TryOutcome],
+    ) -> ArtifactWritten:
+        formatted = outcomes[-1].formatted if outcomes else ()
+        report, committed = OutputApplier(self.run).land_files(
+            self.action, task, text, usage, paths, formatted
+        )
+        report = report.model_copy(update=proof_of(outcomes))
+        self.run.tell(report, committed)
+        return report
 
 
 def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
+    """Return the task that declares a file."""
     for task in tasks:
         state = run.state.task(task)
         if state is not None and shared_file((normal_path(path),), state.spec.files) is not None:
@@ -241,65 +276,14 @@ def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None
     return None
 
 
-def _land(
-    run: Run,
-    action: SpawnAgent,
-    work: tuple[TaskId | None, str],
-    usage: Usage,
-    paths: tuple[str, ...],
-    tries: Sequence[TryOutcome],
-) -> ArtifactWritten:
-    task, text = work
-    formatted = tries[-1].formatted if tries else ()
-    applier = OutputApplier(run)
-    report, committed = applier.land_files(action, task, text, usage, paths, formatted)
-    report = report.model_copy(update=proof_of(tries))
-    run.tell(report, committed)
-    return report
-
-
-def _told(
-    run: Run, action: SpawnAgent, reports: Sequence[ArtifactWritten], warnings: tuple[str, ...]
-) -> PhaseReport:
-    verdicts = [
-        report.inspection.verdict for report in reports if report.inspection.verdict is not None
-    ]
-    worst = next(
-        (verdict for verdict in verdicts if not verdict.positive), verdicts[0] if verdicts else None
-    )
-    findings = tuple(
-        ReportedFinding(severity=finding.severity, description=finding.description)
-        for report in reports
-        for finding in report.inspection.findings
-    )
-    negative = worst is not None and not worst.positive
-    unfit = any(report.inspection.problems for report in reports)
-    held = [
-        f"{report.held} waits for a person: it changes {', '.join(report.held_paths)}"
-        for report in reports
-        if report.held
-    ]
-    label = run.pipeline.phase(action.phase).label
-    said = f": {worst.value}" if worst is not None else ""
-    return PhaseReport(
-        state_updated=True,
-        artifact_written=reports[0].artifact,
-        verdict_parsed=worst,
-        findings=findings,
-        next_action_hint="revision_required" if negative or unfit else "proceed",
-        warning="; ".join((*warnings, *held)),
-        display_message=f"{label}{said}",
-    )
-
-
-def _usages(said: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
+def _usages(previous: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
     """Return the usage of each of several reports.
 
     The client counts all of them together, so the first report has the sum, including the usage
     `before` for the same action.
     """
     # The price is the client's own affair; zero would claim that it cost nothing.
-    other = Usage(calls=1, cost=None, model=said.model)
-    first = other.replace(input_tokens=said.tokens, duration_ms=said.duration_ms)
+    other = Usage(calls=1, cost=None, model=previous.model)
+    first = other.replace(input_tokens=previous.tokens, duration_ms=previous.duration_ms)
     whole = before + first if before is not None and before.calls else first
     return (whole, *(other,) * (count - 1))

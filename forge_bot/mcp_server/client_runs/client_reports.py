@@ -26,28 +26,28 @@ PUSH = ".push"
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
 
-def report(run: Run, said: Previous, tries: ClientTries) -> PhaseReport | None:
+def report(run: Run, previous: Previous, tries: ClientTries) -> PhaseReport | None:
     """Report the client's work to the engine; return None for a repeated or empty report.
 
     Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits.
     The run is then unchanged.
     """
-    action = run.action
-    if said.action_id and _is_known(run, said.action_id) and said.action_id != action.action_id:
+    action, name = run.action, previous.action_id
+    if name and name != action.action_id and _is_known(run, name):
         return None
-    if said.action_id and said.action_id.removesuffix(PUSH) != action.action_id:
-        raise WrongAction(f"{said.action_id} is not outstanding; what is: {action.action_id}.")
+    if name and name.removesuffix(PUSH) != action.action_id:
+        raise WrongAction(f"{name} is not outstanding; what is: {action.action_id}.")
     match action:
         case SpawnAgent():
             return (
-                agent_failed(run, action, said)
-                if said.error
-                else agent_worked(run, action, said, tries)
+                agent_failed(run, action, previous)
+                if previous.error
+                else agent_worked(run, action, previous, tries)
             )
         case WriteFile():
-            return _file_written(run, action, said)
+            return _file_written(run, action, previous)
         case Exec():
-            return _executed(run, action, said)
+            return _executed(run, action, previous)
         case _:
             return None
 
@@ -61,14 +61,14 @@ def _is_known(run: Run, name: str) -> bool:
 # --------------------------------------------------------------------------------------------------
 
 
-def _file_written(run: Run, action: WriteFile, said: Previous) -> PhaseReport | None:
-    if said.error:
-        if not said.action_id:
+def _file_written(run: Run, action: WriteFile, previous: Previous) -> PhaseReport | None:
+    if previous.error:
+        if not previous.action_id:
             raise ActionUnnamed("A failure leaves nothing to see.")
-        return _not_done(run, action, said.error)
+        return _not_done(run, action, previous.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
-        if not said.action_id:
+        if not previous.action_id:
             return None
         raise NothingVisible(
             f"{run.workspace.relative}/{action.path} does not hold the content of"
@@ -101,14 +101,14 @@ def _not_done(run: Run, action: WriteFile | Exec, error: str) -> PhaseReport:
     )
 
 
-def _executed(run: Run, action: Exec, said: Previous) -> PhaseReport | None:
+def _executed(run: Run, action: Exec, previous: Previous) -> PhaseReport | None:
     if action.operation in {"prepare", "verify", "apply-held", "call-tools"}:
         # Our own process does these, whatever a client claims.
         return None
     label = run.pipeline.phase(action.phase).label
-    if said.error:
-        return _not_done(run, action, said.error)
-    name = f"{action.action_id}{PUSH}" if said.setup_only else said.action_id
+    if previous.error:
+        return _not_done(run, action, previous.error)
+    name = f"{action.action_id}{PUSH}" if previous.setup_only else previous.action_id
     name = name or handed_out(run, action)
     last = action.operation == "final-commit"
     if name.endswith(PUSH) or last:
@@ -121,9 +121,9 @@ def _executed(run: Run, action: Exec, said: Previous) -> PhaseReport | None:
                 display_message=f"{label}: pushed",
             )
     opens = action.operation == "pull-request"
-    match = _URL.search(said.output) if opens else None
+    match = _URL.search(previous.output) if opens else None
     # A host that knows no ids knows no output either: then the address stays unknown.
-    if opens and match is None and said.action_id:
+    if opens and match is None and previous.action_id:
         raise NothingVisible(
             "A pull request has an address.",
             hint="Pass to pipeline_next_action what the command printed, as previous_output.",

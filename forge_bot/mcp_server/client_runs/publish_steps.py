@@ -48,8 +48,8 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     written = pull_request_text(run, offered)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
     if not offered.branch:
-        said = f"there is no pull request: {offered.said}"
-        return publication(run, action, said)
+        reason = f"there is no pull request: {offered.said}"
+        return publication(run, action, reason)
     if run.repository.remote_url() is None:
         return publication(
             run, action, f"there is no remote to open a pull request at; its text is {PULL_REQUEST}"

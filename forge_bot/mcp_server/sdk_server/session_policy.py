@@ -41,9 +41,9 @@ class SessionPolicy(Frozen):
     def words(self) -> str:
         """The values as a contract says them."""
         values = self.model_dump(mode="json")
-        said = (f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        pairs = (f"{name}={str(value).lower() if isinstance(value, bool) else value}"
                 for name, value in values.items())  # fmt: skip
-        return ", ".join(said)
+        return ", ".join(pairs)
 
 
 class SessionPolicies:

@@ -87,8 +87,8 @@ def add_beginning(server: ForgeServer) -> None:
             "user_confirmation": user_confirmation,
             "discussion_answers": discussion_answers,
         }
-        told = {name: value for name, value in given.items() if value is not None}
-        return await _begin(server, ctx, told)
+        present = {name: value for name, value in given.items() if value is not None}
+        return await _begin(server, ctx, present)
 
 
 async def _begin(
