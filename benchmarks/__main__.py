@@ -1,87 +1,143 @@
-"""`python -m benchmarks [NAME …] [--markdown]`: measures, and prints one table."""
+"""`python -m benchmarks [TIMES]`: our own time, beside what nobody can do without.
 
-import argparse
+Each go starts all of them in turn, so that what slows the machine slows them alike; a ratio is that
+of two medians of one run. Nothing fails because it is slow.
+"""
+
+import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
 
-from benchmarks import (
-    action_start,
-    command_line,
-    engine_reports,
-    engine_tasks,
-    goals,
-    many_runs,
-    mcp_serving,
-    prompts,
-    recall,
-    temporal_crowd,
-    temporal_door,
-    temporal_runs,
-    walks,
-    whole_demo,
-)
-from benchmarks.measuring import Row
-from benchmarks.table import markdown, plain
-
-_MEASURES = {
-    "engine-reports": engine_reports.rows,
-    "engine-tasks": engine_tasks.rows,
-    "recall": recall.rows,
-    "prompts": prompts.rows,
-    "command-line": command_line.rows,
-    "action-start": action_start.rows,
-    "many-runs": many_runs.rows,
-    "temporal": temporal_runs.rows,
-    "temporal-crowd": temporal_crowd.rows,
-    "temporal-door": temporal_door.rows,
-    "mcp": mcp_serving.rows,
-    "demo": whole_demo.rows,
-    "goals": goals.rows,
-    "walks": walks.rows,
+_TIMES = 7
+_IMPORTS = "python -c 'import pydantic, typer'"
+_BARE_SERVER = "the bare SDK, to its first answer"
+_SERVER = """
+from mcp.server import MCPServer
+MCPServer("bare").run("stdio")
+"""
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "benchmark", "version": "1"},
+    },
 }
-_ALONE = {"goals", "walks"}
-"""What is measured only when it is named: goals are rows of the others, walks are no times."""
+_BESIDE = {
+    "forge-bot --help": _IMPORTS,
+    "forge-bot list": _IMPORTS,
+    "forge-bot status": _IMPORTS,
+    "forge-bot mcp, to its first answer": _BARE_SERVER,
+}
+"""What each command is compared with."""
+
+_LEFT_OUT = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
+"""What makes Python slow in a way that no user has."""
 
 
-def main() -> int:
-    """Measure what was asked for; rows are told on the error stream as they come."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measures what forge-bot costs in time."
+def main() -> None:
+    """Measure, and print one table."""
+    times = int(sys.argv[1]) if sys.argv[1:] else _TIMES
+    with tempfile.TemporaryDirectory(prefix="forge-bot-benchmarks-") as name:
+        folder = Path(name)
+        os.environ["XDG_STATE_HOME"] = str(folder / "state")
+        first = _used(lambda: _run(folder, "demo", str(folder / "demo"), "--yes"))
+        measures = _measures(folder / "demo")
+        for measure in measures.values():
+            measure()
+        seconds = {what: list[float]() for what in measures}
+        processor = {what: list[float]() for what in measures}
+        for _ in range(times):
+            for what, measure in measures.items():
+                used, took = _used(measure)
+                seconds[what].append(took)
+                processor[what].append(used)
+    print(
+        f"{_machine()}\n\n| what | seconds | of a processor | ratio |\n| --- | ---: | ---: | ---: |"
     )
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help=f"what to measure; all if left out: {', '.join(_MEASURES)}",
+    middle = {what: statistics.median(taken) for what, taken in seconds.items()}
+    for what in measures:
+        beside = _BESIDE.get(what)
+        ratio = f"{middle[what] / middle[beside]:.2f}" if beside else ""
+        print(
+            f"| {what} | {middle[what]:.2f} | {statistics.median(processor[what]):.2f} | {ratio} |"
+        )
+    print(f"| forge-bot demo --yes, once | {first[1]:.1f} | {first[0]:.1f} | |")
+
+
+def _measures(folder: Path) -> dict[str, Callable[[], object]]:
+    return {
+        _IMPORTS: lambda: _python(folder, "-c", "import pydantic, typer"),
+        "forge-bot --help": lambda: _run(folder, "--help"),
+        "forge-bot list": lambda: _run(folder, "list"),
+        "forge-bot status": lambda: _run(folder, "status"),
+        _BARE_SERVER: lambda: _greet(folder, "-c", _SERVER),
+        "forge-bot mcp, to its first answer": lambda: _greet(folder, "-m", "forge_bot", "mcp"),
+    }
+
+
+def _run(folder: Path, *words: str) -> None:
+    _python(folder, "-m", "forge_bot", *words)
+
+
+def _python(folder: Path, *words: str) -> None:
+    subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=_environment(),
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print the table for docs/benchmarks.md"
-    )
-    given = parser.parse_args()
-    names: list[str] = given.names or [name for name in _MEASURES if name not in _ALONE]
-    if unknown := [name for name in names if name not in _MEASURES]:
-        parser.error(f"there is no {unknown[0]}; there are {', '.join(_MEASURES)}")
-    found: list[Row] = []
-    for name in names:
-        for row in _MEASURES[name]():
-            print(plain([row]).splitlines()[1], file=sys.stderr, flush=True)
-            found.append(row)
-    print(f"\n{_machine()}\n\n{markdown(found) if given.markdown else plain(found)}")
-    return 0
+
+
+def _greet(folder: Path, *words: str) -> None:
+    """Start a server, and end it after its first answer."""
+    request = (json.dumps(_HELLO) + "\n").encode()
+    with subprocess.Popen(
+        [sys.executable, *words],
+        cwd=folder,
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(request)
+        server.stdin.flush()
+        assert b"serverInfo" in server.stdout.readline()
+        server.kill()
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+    return {**kept, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+
+def _used(measure: Callable[[], object]) -> tuple[float, float]:
+    """Return the seconds of a processor that one go used, and those that passed."""
+    before, began = os.times(), time.perf_counter()
+    measure()
+    after, took = os.times(), time.perf_counter() - began
+    children = after.children_user + after.children_system
+    return children - before.children_user - before.children_system, took
 
 
 def _machine() -> str:
-    git = subprocess.run(
-        ["git", "version"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    done = subprocess.run(["git", "version"], capture_output=True, text=True, check=True)
     return (
-        f"Python {platform.python_version()}, {git}, {platform.system()} {platform.machine()},"
-        f" {os.cpu_count()} processors{load}"
+        f"Python {platform.python_version()}, {done.stdout.strip()}, {platform.system()}"
+        f" {platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
     )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from forge_bot.git import Repository, Tree
 from forge_bot.git.process import git
 from forge_bot.runs.notifications import Message, Notice
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
-from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_paths import paths_in
 from forge_bot.settings import Config
