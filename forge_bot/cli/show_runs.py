@@ -16,7 +16,8 @@ from forge_bot.sentences import say
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from forge_bot.runs.finding_runs.kept_status import OpenQuestion, PhaseLine, RunStatusShown
+    from forge_bot.engine import Pipeline, State
+    from forge_bot.engine.state import OpenGate
     from forge_bot.values import Recorded
 
 _MARKS = {
@@ -31,34 +32,37 @@ _MARKS = {
 def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Print the state of a run, phase by phase, and the next step."""
     # A list needs none of it.
-    from forge_bot.runs.finding_runs.kept_status import read_status
+    from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
+    from forge_bot.settings import load_config
 
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
-    shown, state = read_status(repository, info)
+    snapshot = run_snapshot(repository, info, load_config(repository.root))
+    state = snapshot.state
     if as_json:
         sys.stdout.write(_json(repository, info, state) + "\n")
         return 0
     from forge_bot.temporal.run_place import place_of
 
-    console = Console(soft_wrap=True)
-    _head(info, shown, console)
+    console = Console()
+    _head(info, state, console)
     if (place := place_of(repository, info.name)) is not None and not info.ended:
         console.print(say("cli.show_runs.led_by", place=escape(place.told)))
-    console.print(_phases(shown.phases))
-    _tail(shown, console)
-    if shown.question is not None:
-        _question(shown.question, console)
-    elif not shown.ended:
+    console.print(_phases(snapshot.pipeline, state))
+    _tail(state, console)
+    if state.gate is not None:
+        _question(state.gate, console)
+    elif not state.ended:
         _next_step(repository, info, console)
     return 0
 
 
-def _json(repository: Repository, info: RunInfo, state: bytes) -> str:
+def _json(repository: Repository, info: RunInfo, state: "State") -> str:
     """Return state.json, the estimate if the run was begun on this machine, and the batch that is
     waited for; in ASCII, since standard output may be any encoding.
     """
     from forge_bot.runs.past_runs.estimate import kept_estimate
+    from forge_bot.store.run_folder import state_file
 
     parts: dict[str, Recorded | None] = {"estimate": kept_estimate(repository, info.name)}
     if not (info.ended or info.waiting):
@@ -66,13 +70,13 @@ def _json(repository: Repository, info: RunInfo, state: bytes) -> str:
 
         parts["batch"] = batch_wait(repository, info)
     more = {name: each.model_dump(mode="json") for name, each in parts.items() if each is not None}
-    return json.dumps({**json.loads(state), **more}, indent=2)
+    return json.dumps({**json.loads(state_file(state)), **more}, indent=2)
 
 
 def list_runs(folder: Path) -> int:
     """All runs of the repository, newest first."""
     repository = Repository.find(folder)
-    console = Console(soft_wrap=True)
+    console = Console()
     known = runs(repository)
     if not known:
         console.print(say("cli.show_runs.no_run_yet"))
@@ -117,13 +121,13 @@ def _branch(info: RunInfo) -> str:
     return branch
 
 
-def _head(info: RunInfo, shown: "RunStatusShown", console: Console) -> None:
-    console.print(f"[bold]{escape(shown.title)}[/]")
+def _head(info: RunInfo, state: "State", console: Console) -> None:
+    console.print(f"[bold]{escape(state.title)}[/]")
     run = say(
         "cli.show_runs.run_and_effort",
         run=escape(info.name),
-        effort=shown.effort,
-        reason=escape(shown.effort_reason),
+        effort=state.effort,
+        reason=escape(state.effort_reason),
     )
     console.print(run)
     where = (
@@ -136,13 +140,14 @@ def _head(info: RunInfo, shown: "RunStatusShown", console: Console) -> None:
     )
 
 
-def _phases(shown: "tuple[PhaseLine, ...]") -> "Table":
+def _phases(pipeline: "Pipeline", state: "State") -> "Table":
     from rich.table import Table
 
     from forge_bot.cli.amounts import money, tokens
+    from forge_bot.engine.phase_rows import rows
 
     table = Table(box=None, pad_edge=False, show_header=False)
-    for row in shown:
+    for row in rows(pipeline, state):
         style = "dim" if row.standing in {"skipped", "open"} else None
         used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
         # One column: two would not fit into eighty characters.
@@ -151,30 +156,33 @@ def _phases(shown: "tuple[PhaseLine, ...]") -> "Table":
     return table
 
 
-def _tail(shown: "RunStatusShown", console: Console) -> None:
+def _tail(state: "State", console: Console) -> None:
     from forge_bot.cli.amounts import money, tokens
+    from forge_bot.engine.capability_uses import use_lines
 
-    for line in shown.capabilities:
+    for line in use_lines(state):
         cost = f", {money(line.cost)}" if line.cost is not None else ""
-        console.print(f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]", soft_wrap=True)
-    tokens_used = tokens(shown.usage)
-    if shown.token_cap is not None:
-        tokens_used = say("cli.show_runs.of_cap", used=tokens_used, cap=f"{shown.token_cap:,}")
-    cost = money(shown.usage.cost)
-    if shown.cap is not None:
-        cost = say("cli.show_runs.of_cap", used=cost, cap=money(shown.cap))
+        console.print(f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]")
+    tokens_used = tokens(state.usage)
+    if state.budget.token_cap is not None:
+        tokens_used = say(
+            "cli.show_runs.of_cap", used=tokens_used, cap=f"{state.budget.token_cap:,}"
+        )
+    cost = money(state.usage.cost)
+    if state.budget.cap is not None:
+        cost = say("cli.show_runs.of_cap", used=cost, cap=money(state.budget.cap))
     console.print("\n" + say("cli.show_runs.so_far", tokens=tokens_used, cost=cost))
-    if shown.usage.unanswered:
+    if state.usage.unanswered:
         from forge_bot.interaction.number_format import may_be_billed
 
-        console.print(f"[yellow]{may_be_billed(shown.usage)}[/]")
+        console.print(f"[yellow]{may_be_billed(state.usage)}[/]")
 
 
-def _question(asked: "OpenQuestion", console: Console) -> None:
-    answers = ", ".join((*asked.answers, *(() if "abandon" in asked.answers else ("abandon",))))
-    console.print(say("cli.show_runs.gate_waits", gate=asked.gate, answers=escape(answers)))
-    for file in asked.files:
-        console.print(f"    forge-bot show {escape(file)}")
+def _question(gate: "OpenGate", console: Console) -> None:
+    answers = ", ".join(dict.fromkeys((*gate.options, "abandon")))
+    console.print(say("cli.show_runs.gate_waits", gate=gate.name, answers=escape(answers)))
+    for file in gate.files:
+        console.print(f"    forge-bot show {escape(file.name)}")
 
 
 def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:

@@ -25,8 +25,8 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation
-from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.publish_result import Publisher
 from forge_bot.runs.run import Run

@@ -344,8 +344,8 @@ def _setup_of_patch(run: Run) -> Iterator[str]:
     gate = run.state.gate
     if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
         return
+    from forge_bot.runs.project_commands.commit_profile import profile_at
     from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
-    from forge_bot.runs.project_commands.kept_profiles import profile_at
     from forge_bot.runs.project_commands.registry_credentials import runs_nothing
 
     patches = (run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch"))

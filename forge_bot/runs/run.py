@@ -17,7 +17,6 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
 from forge_bot.runs.commit_message import ACTION, subject, trailers
-from forge_bot.runs.finding_runs.kept_status import keep_status
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths
 from forge_bot.runs.standing_rules import rules_at
@@ -122,7 +121,6 @@ class Run:
             )
         self.workspace.record(report, state)
         self.state = state
-        keep_status(self.repository, self.workspace, state)
         self._riding = _rides_along(report)
         if not self._riding:
             self._commit(report, before, paths)
@@ -173,7 +171,6 @@ class Run:
         with suppress(ForgeError, OSError):
             head = self.repository.commit_id(self.ref)
             self.known_head.leave(head, self.workspace.content)
-        keep_status(self.repository, self.workspace, self.state)
 
     def outside(self, changes: Sequence[StatusEntry] | None = None) -> tuple[str, ...]:
         """Return the uncommitted changes outside of the record, of those that are known or of all

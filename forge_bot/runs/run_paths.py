@@ -30,7 +30,6 @@ class RunPaths(Frozen):
     starting: Path
     lock: Path
     known_head: Path
-    status: Path
     git: Path
 
     @property
@@ -73,7 +72,6 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         starting=home / STARTING,
         lock=common / "forge-bot" / f"{run}.lock",
         known_head=common / "forge-bot" / f"{run}.trail",
-        status=home / "status.json",
         git=common,
     )
 

@@ -41,7 +41,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
 from forge_bot.runs.publishing.publish_result import Post, Publisher
 from forge_bot.runs.publishing.pull_request_branch import keep_run, offered, push_run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.settings.config import Config
 from tests.fakes import script
 from tests.fakes.sample import Sample

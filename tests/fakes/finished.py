@@ -17,7 +17,7 @@ from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.last_known_head import LastKnownHead
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for

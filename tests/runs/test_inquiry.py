@@ -13,7 +13,7 @@ from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.inquiry import Inquiry, inquire
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import Config

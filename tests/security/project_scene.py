@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository, Tree
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
-from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason

@@ -16,8 +16,8 @@ import pytest
 from forge_bot.errors import CredentialKept
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.notifications import Message, Notice
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
-from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.project_commands.registry_credentials import only_fetches
 from forge_bot.runs.run_paths import run_paths

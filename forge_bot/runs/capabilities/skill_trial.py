@@ -22,8 +22,8 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository, Tree
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
-from forge_bot.runs.project_commands.kept_profiles import profile_at
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.runs.run_prompts import prompts_for

@@ -29,7 +29,7 @@ from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scaffold import main_stack, scaffold
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import issues_for
 from forge_bot.sentences import say
