@@ -34,7 +34,7 @@ from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.run_steps import (

@@ -5,9 +5,6 @@ The help of the commands is in `templates/sentences`.
 """
 
 import sys
-from collections.abc import Callable
-from copy import copy
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +33,7 @@ from forge_bot.cli.options import (
     with_groups,
     words,
 )
-from forge_bot.cli.shell_completion import documents, phases_to_repeat, run_folders
+from forge_bot.cli.shell_completion import phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import typed
 from forge_bot.sentences import say
 
@@ -282,9 +279,7 @@ def status(
 def show(
     artifact: Annotated[
         str,
-        typer.Argument(
-            help=say("help.show.artifact"), autocompletion=documents, show_default=False
-        ),
+        typer.Argument(help=say("help.show.artifact"), show_default=False),
     ] = "",
     repo: Repo = HERE,
     run: RunName = None,
@@ -356,30 +351,13 @@ def demo(
     return show_it(folder, yes=yes)
 
 
-@cache
-def _called(word: str) -> Callable[..., object]:
-    """Return the program with the command that is called, so that only its options are made ready,
-    once in a process; with all commands if none is called so.
-    """
-    commands = [
-        each
-        for each in app.registered_commands
-        if each.callback is not None and word == (each.name or each.callback.__name__)
-    ]
-    groups = [each for each in app.registered_groups if each.name == word]
-    alone = copy(app)
-    if commands or groups:
-        alone.registered_commands, alone.registered_groups = commands, groups
-    return get_command(alone)
-
-
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
 
     def called() -> object:
         try:
-            return _called(given[0] if given else "")(args=arguments, standalone_mode=False)
+            return get_command(app)(args=arguments, standalone_mode=False)
         except typer.Abort:
             return BY_HAND
 

@@ -42,7 +42,7 @@ _SHOWN = 100_000
 def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     """Print the catalogue and each problem; return 5 if something is broken."""
     setup, catalogue = _discovered(folder, source)
-    console = Console(soft_wrap=True)
+    console = Console()
     if setup.empty:
         console.print(
             say("cli.capability_output.nothing_is_configured", config_name=setup.config_name)
@@ -81,7 +81,7 @@ def try_capability(
     params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
     wanted = CapabilityRequest(key="1.1", capability=name, params=params)
     calls = ToolCalls(setup, catalogue)
-    console = Console(soft_wrap=True)
+    console = Console()
     complaint = calls.complaint(wanted)
     if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
         return _BROKEN

@@ -17,7 +17,7 @@ _STEP = 1024
 def clean(folder: Path, *, remove: bool) -> int:
     """List what runs left, and remove that of ended runs after a yes. Branches and records stay."""
     repository = Repository.find(folder)
-    console = Console(soft_wrap=True)
+    console = Console()
     found = leftovers(repository)
     if not found:
         console.print(say("cli.clean.nothing_is_left"))

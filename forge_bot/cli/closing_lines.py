@@ -46,7 +46,7 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
 def _done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
     progress.line(f"\n{say('cli.closing.done', title=escape(state.title))}")
-    progress.line(escape(_changes(run)), copied=True)
+    progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
     said = say("cli.closing.calls", calls=total.calls, tokens=tokens, cost=money(total.cost))
@@ -67,7 +67,7 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
         not_moved = say("cli.closing.branch_not_moved", branch=escape(code.branch))
         progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
     for each in following:
-        progress.line(escape(each), copied=True)
+        progress.line(escape(each))
 
 
 def _notes(run: Run) -> Iterator[str]:

@@ -162,15 +162,13 @@ def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
     )
     if drifted:
         names = escape(", ".join(sorted(drifted)))
-        console.print(say("cli.demo.drifted_prompts", names=names), soft_wrap=True)
+        console.print(say("cli.demo.drifted_prompts", names=names))
 
 
 def _welcome(console: Console, target: Path) -> None:
     console.print(f"\n{say('cli.demo.title')}")
     console.print(say("cli.demo.models_words_are_recorded"))
-    console.print(
-        f"{say('cli.demo.sample_repository', target=escape(str(target)))}\n", soft_wrap=True
-    )
+    console.print(f"{say('cli.demo.sample_repository', target=escape(str(target)))}\n")
 
 
 def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
@@ -179,4 +177,4 @@ def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
         console.print(f"  {say('cli.demo.set_a_key')}")
         console.print(f"  {say('cli.demo.start_a_run')}")
     elif outcome is Outcome.WAITING:
-        console.print(f"\n{say('cli.demo.run_waits', target=escape(str(target)))}", soft_wrap=True)
+        console.print(f"\n{say('cli.demo.run_waits', target=escape(str(target)))}")

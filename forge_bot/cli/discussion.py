@@ -55,7 +55,7 @@ def _numbered() -> tuple[str, ...]:
 
 
 def _say_how(task: str) -> None:
-    console = Console(soft_wrap=True)
+    console = Console()
     console.print(say("cli.discussion.three_questions"))
     for line in _numbered():
         console.print(f"  {line}")

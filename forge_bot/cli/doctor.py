@@ -21,7 +21,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     subject = CheckSubject(
         repository, config, models=TierModels(config, model, None), model=model, ask_models=ask
     )
-    console = Console(soft_wrap=True)
+    console = Console()
     report = run_checks(Occasion.DOCTOR, subject)
     for each in report.results:
         code = f" [dim]{each.code}[/]" if each.code else ""

@@ -7,7 +7,7 @@ import traceback
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.standard_streams import NobodyReads, settle, silence
+from forge_bot.cli.standard_streams import NobodyReads, silence
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.sentences import say
@@ -34,9 +34,10 @@ def print_error(error: Exception | NobodyReads) -> int:
         return unread()
     if isinstance(error, NobodyReads):
         return unread()
-    console = Console(stderr=True, soft_wrap=True)
+    console = Console(stderr=True)
     if isinstance(error, OSError):
-        settle()
+        # What cannot be written would fail again when the interpreter ends.
+        silence()
         _trace(error, console)
         error = _refused(error)
     if isinstance(error, ForgeError):
@@ -80,7 +81,7 @@ def not_begun() -> int:
 def unread() -> int:
     """Report that the reader of the output is gone; a command that only looks says nothing."""
     if _WORKING & set(sys.argv[1:2]):
-        Console(stderr=True, soft_wrap=True).print(say("cli.errors.nobody_reads"))
+        Console(stderr=True).print(say("cli.errors.nobody_reads"))
     return FAILED
 
 

@@ -70,7 +70,7 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
     if as_json:
         _print(json.dumps([_violation_json(each) for each in found], indent=2))
     else:
-        console = Console(soft_wrap=True)
+        console = Console()
         for each in found:
             place = f"{each.path}:{each.line}"
             console.print(
@@ -163,4 +163,4 @@ def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
 
 
 def _print(text: str) -> None:
-    Console(soft_wrap=True).print(text, markup=False)
+    Console().print(text, markup=False)

@@ -17,7 +17,7 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.ci_workflows import check_workflows
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.workflow_file import (
     LABELS,
     WORKFLOW,
@@ -52,7 +52,7 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
     """
     repository = Repository.find(folder)
     place = parse_remote(repository.remote_url(), os.environ)
-    console = Console(soft_wrap=True)
+    console = Console()
     wanted = (
         {CONFIG: _configured, WORKFLOW: _workflow}
         if (workflow is None and place is not None) or workflow

@@ -14,18 +14,22 @@ _PORT = 8765
 def work(
     out: Annotated[Path | None, typer.Option("--out", help=say("help.work.out"))] = None,
 ) -> int:
-    from forge_bot.cli import job_commands
+    if out is not None:
+        from forge_bot.bot.job import deliver
 
-    return job_commands.work(out)
+        return deliver(out)
+    from forge_bot.bot.job import work as carry_on
+
+    return carry_on()
 
 
 def publish(
     folder: Annotated[Path | None, typer.Option("--in", help=say("help.publish.in"))] = None,
     last: Annotated[bool, typer.Option("--last", help=say("help.publish.last"))] = False,
 ) -> int:
-    from forge_bot.cli import job_commands
+    from forge_bot.bot.job import publish as carry_on
 
-    return job_commands.publish(folder, last=last)
+    return carry_on(folder, last=last)
 
 
 @with_groups
@@ -74,9 +78,9 @@ def mcp(
 
         raise BadOption(say("cli.machine_commands.port_goes_with_http"))
     if not http:
-        from forge_bot.cli import job_commands
+        from forge_bot.mcp_server.run_server import serve_stdio
 
-        return job_commands.serve(repo)
+        return serve_stdio(repo)
     from forge_bot.mcp_server.run_server import serve_http
 
     return serve_http(repo, port or _PORT)

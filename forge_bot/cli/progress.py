@@ -187,16 +187,16 @@ class Progress:
 
             self.console.print(Padding(Markdown(answer, hyperlinks=False), (0, 2)))
         else:
-            self.console.print(answer, markup=False, soft_wrap=True)
+            self.console.print(answer, markup=False)
         self.line("")
 
     # -- lines
     # ----------------------------------------------------------------------------------------------
 
-    def line(self, markup: str, *, copied: bool = False) -> None:
-        """Print a line above the living one; one that is `copied` stays one line."""
+    def line(self, markup: str) -> None:
+        """Print a line above the living one."""
         self._beat()
-        self.console.print(markup, soft_wrap=True, no_wrap=copied or None)
+        self.console.print(markup)
 
     def began(self, info: "RunInfo", plan: "RunPlan", outlook: str = "") -> None:
         """Print the beginning of a run, its place, and what it will probably cost."""

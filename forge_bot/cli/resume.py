@@ -54,7 +54,7 @@ def give_approval(options: ResumeOptions, words: str) -> int:
     def approved(run: Run) -> Report:
         report = given(run, reply, via, digest)
         if words := counted(report):
-            Console(soft_wrap=True).print(escape(words))
+            Console().print(escape(words))
         return report
 
     return _go(options, approved)
@@ -120,7 +120,7 @@ def update_run(options: ResumeOptions) -> int:
     try:
         return _go(options, asked, only_tells=False)
     except UpToDate as nothing:
-        Console(soft_wrap=True).print(escape(nothing.message))
+        Console().print(escape(nothing.message))
         return 0
 
 
@@ -148,7 +148,7 @@ def repair(folder: Path, name: str | None) -> int:
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
     done = restored(repository, info, load_setup(repository))
-    console = Console(soft_wrap=True)
+    console = Console()
     if not done.commit:
         console.print(say("cli.resume.record_is_readable", name=escape(info.name)))
         return 0

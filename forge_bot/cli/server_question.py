@@ -86,7 +86,7 @@ def server_facts(
 
 
 def _show(root: Path, setup: CapabilitySetup, digest: str) -> None:
-    console = Console(soft_wrap=True)
+    console = Console()
     console.print(say("cli.server_question.repository_configures", root=escape(str(root))))
     for name, server in setup.servers.items():
         stdio = isinstance(server, MCPServerConfig)

@@ -4,7 +4,7 @@ import os
 import sys
 from functools import partial
 
-from forge_bot.cli.coding_agents import agent_above, at_terminal, person_types
+from forge_bot.cli.coding_agents import at_terminal, coding_agent, person_types
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import ask_at_terminal, open_editor, say_how_to_answer, show
@@ -36,7 +36,7 @@ def check_person(what: str, *, by_script: bool) -> None:
     if by_script or person_types():
         return
     where = (
-        say("cli.session_setup.terminal_of_an_agent", agent=agent_above())
+        say("cli.session_setup.terminal_of_an_agent", agent=coding_agent())
         if sys.stdin.isatty()
         else say("cli.session_setup.no_terminal")
     )

@@ -39,7 +39,7 @@ def _print(text: str, *, is_patch: bool) -> None:
     from forge_bot.cli.console import Console
 
     if is_patch:
-        Console().print(text, markup=False, soft_wrap=True)
+        Console().print(text, markup=False)
         return
     from rich.markdown import Markdown
 

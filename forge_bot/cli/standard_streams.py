@@ -38,17 +38,10 @@ class NobodyReads(BaseException):
 
 
 def prepare_streams() -> None:
-    """Closed standard streams go nowhere. Where an encoding lacks a sign, a plain one stands for
-    ours, and `?` for all others.
-
-    A closed descriptor is filled at once: the next file that is opened would take its number, and
-    output would land in it.
+    """Let output go nowhere where a standard stream is closed. Where an encoding lacks a sign, a
+    plain one stands for ours, and `?` for all others.
     """
     codecs.register_error(_plain.__name__, _plain)
-    # The numbers of stdin, stdout and stderr.
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004
-        pass
-    os.close(descriptor)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
@@ -75,16 +68,6 @@ def flushed() -> None:
     except BrokenPipeError:
         silence()
         raise NobodyReads from None
-
-
-def settle() -> None:
-    """Leave nothing on its way that cannot be written: when it ends, the interpreter would fail
-    over it with a code of its own.
-    """
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        silence()
 
 
 def silence() -> None:

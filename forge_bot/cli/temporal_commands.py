@@ -214,7 +214,7 @@ def work_for_server(
         try:
             asyncio.run(_work(repositories, place, duty, metrics, github))
         except KeyboardInterrupt:
-            Console(soft_wrap=True).print(say("cli.temporal_commands.stopped"))
+            Console().print(say("cli.temporal_commands.stopped"))
     return 0
 
 
@@ -266,7 +266,7 @@ async def _work(
     from forge_bot.temporal.search_attributes import add_attributes, has_attributes
     from forge_bot.temporal.temporal_worker import working
 
-    console = Console(soft_wrap=True)
+    console = Console()
     visits = _visits(console, github, duty)
     locked_out = _without_sandbox(repositories, duty)
     leads = WorkerPart.ORCHESTRATION in duty.parts

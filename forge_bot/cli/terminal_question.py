@@ -65,7 +65,7 @@ def open_editor(path: Path) -> None:
 
 def say_how_to_answer(question: Question, *, asks: bool = True) -> None:
     """Print the question for later, with the commands that answer it."""
-    console = Console(soft_wrap=True)
+    console = Console()
     show(question, console, asks=asks)
     console.print(say("terminal.nobody_is_here"))
     _commands(question, console, asks=asks)
@@ -121,14 +121,14 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
 def _difference(difference: str, console: Console) -> None:
     if difference:
         console.print(f"\n[bold]{say('question.what_changed')}[/]")
-        console.print(_coloured(difference, "diff"))
+        console.print(_coloured(difference, "diff"), soft_wrap=False)
 
 
 def _print_blocks(markdown: str, console: Console) -> None:
     """Print Markdown block by block, with an empty line above a paragraph."""
     for block in read_blocks(markdown):
         if block.kind is BlockKind.CODE:
-            console.print(_coloured(block.text.rstrip(), block.fence or "text"))
+            console.print(_coloured(block.text.rstrip(), block.fence or "text"), soft_wrap=False)
             continue
         mark = f"{block.number}. " if block.number else "- " if block.starts_item else ""
         indent = "  " * (block.depth - 1)
@@ -137,7 +137,9 @@ def _print_blocks(markdown: str, console: Console) -> None:
             for strong, spans in groupby(block.spans, key=lambda span: span.strong)
             for text in (escape("".join(span.text for span in spans).replace("\u200b", "")),)
         )
-        console.print(f"{indent}{mark}{words}" if block.depth else f"\n{words}")
+        # Prose is wrapped between words; in a log or a pipe a line stays whole.
+        text = f"{indent}{mark}{words}" if block.depth else f"\n{words}"
+        console.print(text, soft_wrap=not console.is_terminal)
 
 
 def _answers(question: Question, console: Console, *, asks: bool) -> None:
@@ -180,7 +182,7 @@ def _document(document: ShownDocument, console: Console) -> None:
     if not console.is_terminal:
         # A log or a pipe gets the text itself: text rendered for one width is cut or broken at
         # another.
-        console.print(reveal_invisible(document.text).rstrip(), markup=False, soft_wrap=True)
+        console.print(reveal_invisible(document.text).rstrip(), markup=False)
     elif document.hidden:
         text = _coloured(reveal_invisible(document.text), "markdown")
         console.print(text, soft_wrap=False)
@@ -248,7 +250,7 @@ def _look(word: str, question: Question, console: Console) -> None:
     elif word in {"d", "diff"}:
         difference = question.data.difference
         if difference:
-            console.print(_coloured(difference, "diff"))
+            console.print(_coloured(difference, "diff"), soft_wrap=False)
         else:
             console.print(f"  {say('terminal.no_difference')}")
     else:

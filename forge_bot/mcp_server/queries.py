@@ -19,7 +19,7 @@ from forge_bot.runs.finding_runs.files_of_run import raw_file
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.past_runs.past_run_reader import history_at
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline, pipeline_names
 from forge_bot.store import SPECS, read_request
 

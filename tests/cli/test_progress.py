@@ -23,7 +23,7 @@ class _Output(io.StringIO):
 
 
 def _working(output: _Output, every: float) -> Progress:
-    console = Console(soft_wrap=True)
+    console = Console()
     console.file = output
     progress = Progress(console, every=every)
     phase = PhaseId("phase-5")

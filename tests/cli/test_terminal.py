@@ -243,26 +243,6 @@ def test_a_demo_that_is_stopped_at_its_question_goes_on_without_a_key(
     assert "✓ Done." in done.out
 
 
-OTHER_THREAD = """
-import signal, threading
-from forge_bot.cli.console import Console
-threading.Thread(target=threading.Event().wait, daemon=True).start()
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-try:
-    Console().input("Your answer")
-except KeyboardInterrupt:
-    print("stopped")
-"""
-
-
-@pytest.mark.slow
-def test_a_signal_that_does_not_interrupt_the_reading_ends_it_too(tmp_path: Path) -> None:
-    with at_terminal(tmp_path, os.environ, OTHER_THREAD, module="") as person:
-        person.until("Your answer")
-        person.process.send_signal(signal.SIGINT)
-        person.until("stopped", 20.0)
-
-
 @pytest.mark.slow
 def test_other_words_name_the_branch_and_the_reason_of_the_effort_stays(sample: Sample) -> None:
     with terminal(sample, "run", TASK, "--model", sample.model()) as person:
@@ -475,19 +455,6 @@ def test_a_pager_that_is_not_set_up_shows_colours_instead_of_their_signs(sample:
         assert "less has FRX" in shell.until("Your answer")
         shell.say("l")
         assert shell.ended() == 3
-
-
-def test_lines_are_broken_between_words_and_what_may_be_copied_stays_whole(sample: Sample) -> None:
-    piped = sample.forge("run", "issue 42").err
-    with terminal(sample, "run", "issue 42", COLUMNS="40") as person:
-        person.until("is to be done.")
-        assert person.ended() == 2
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", person.seen).splitlines()
-    assert " ".join(" ".join(lines).split()) == " ".join(piped.split()), "nothing is lost"
-    assert [line[:4] for line in lines] == ["✗ “i", "  no", "  → ", *["    "] * (len(lines) - 3)]
-    address = "https://github.com/OWNER/REPOSITORY/issues/42"
-    assert [line.strip() for line in lines if len(line) > 40] == [address]
-    assert max(len(line) for line in piped.splitlines()) > 100, "a pipe gets whole lines"
 
 
 def test_servers_of_a_repository_start_after_a_yes_typed_at_the_terminal(sample: Sample) -> None:

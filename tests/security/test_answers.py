@@ -15,7 +15,6 @@ from mcp.types import ElicitResult
 
 from forge_bot.mcp_server.hooks import answer_hook
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Refusal, hosting
 from tests.mcp_server.test_gates import Person, says
@@ -100,45 +99,19 @@ def test_an_answer_at_a_terminal_is_recorded_as_one(asked_sample: Sample) -> Non
     assert ways(asked_sample) == [("approve", "terminal")]
 
 
-AGENT = """#!{python}
-import pty, sys
-pty.spawn([sys.executable, {script!r}])
-"""
-SCRIPT = """import os, pty, sys
-words = {words!r}
-typed = [b"approve\\n"]
-pty.spawn([sys.executable, "-m", *words], stdin_read=lambda _: typed.pop() if typed else b"")
-"""
-
-
-@pytest.mark.parametrize("command", sampled(["approve", "resume"], 2))
 def test_a_terminal_that_a_coding_agent_made_is_none(
-    asked_sample: Sample, tmp_path: Path, command: str
+    asked_sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = asked_sample.model()
+    monkeypatch.setenv("CLAUDECODE", "1")
     before = reports(asked_sample)
-    script, agent = tmp_path / "later.py", tmp_path / "bin" / "claude"
-    words = ("forge_bot", command, "--model", model)
-    script.write_text(SCRIPT.format(words=words), encoding="utf-8")
-    agent.parent.mkdir()
-    agent.write_text(AGENT.format(python=sys.executable, script=str(script)), encoding="utf-8")
-    agent.chmod(0o755)
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    environment["COLUMNS"] = "200"
-    done = subprocess.run(
-        [agent],
-        cwd=asked_sample.path,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert reports(asked_sample) == before, done.stdout
-    if command == "approve":
-        assert "this terminal belongs to claude, which is an agent" in done.stdout
-    else:
-        assert "forge-bot approve" in done.stdout, "the question says how to answer"
+    ours, theirs = pty.openpty()
+    try:
+        code, said = typed(asked_sample, "approve", stdin=theirs, python=sys.executable)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (code, reports(asked_sample)) == (5, before)
+    assert "this terminal belongs to claude, which is an agent" in said
 
 
 def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from_one(

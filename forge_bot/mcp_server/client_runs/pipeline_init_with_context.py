@@ -53,7 +53,7 @@ from forge_bot.runs.finding_runs.files_of_run import raw_file
 from forge_bot.runs.finding_runs.resolve_run import checked_out, named_in
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.past_runs.estimate import Estimate, at_most, estimate, in_words
-from forge_bot.runs.project_commands.kept_profiles import profile_at
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.standing_rules import rules_at
