@@ -290,35 +290,21 @@ def load(libraries: Iterable[str], without: Collection[str]) -> None:
 
 
 def build_models() -> None:
-    """Build what is built when it is used first, which each process would do anew: models, regular
-    expressions, templates of prompts, the catalogue of capabilities, and the shipped pipelines.
+    """Build the models and the shipped pipelines, which each process would do anew when it uses
+    them first.
     """
-    import re
-
-    from forge_bot.agent.providers.context import ProviderContext
-    from forge_bot.errors import BadTemplate
-    from forge_bot.prompts.environment import Environment
     from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
     from forge_bot.values import Frozen
 
-    todo: list[type[BaseModel]] = [BaseModel]
+    todo: list[type[BaseModel]] = [Frozen]
     while todo:
         model = todo.pop()
         todo += model.__subclasses__()
-        if model.__module__.startswith("forge_bot.") and not model.__pydantic_complete__:
+        if not model.__pydantic_complete__:
             model.model_rebuild(raise_errors=False)
-    a_pattern = type(re.compile(""))
     for each in gc.get_objects():
         if isinstance(each, TypeAdapter):
             each.rebuild(raise_errors=False)
-        elif type(each) is a_pattern:
-            _ = each.flags
-    # A template is compiled before it turns out that there are no facts for it.
-    prompts = Environment()
-    for name in prompts.names:
-        with suppress(BadTemplate):
-            prompts.render(name, Frozen())
-    ProviderContext(ROOT, past_runs=str, run_tests=str, lint_check=str)
     for name in pipeline_names(None):
         load_pipeline(name, None)
 
