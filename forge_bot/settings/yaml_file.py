@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import yaml
@@ -17,35 +17,22 @@ from forge_bot.sentences import say
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-_MOST_CHARACTERS = 500_000
-
 T = TypeVar("T")
 Place = tuple[int | str, ...]
 
+_MOST_CHARACTERS = 500_000
 _MOST_VALUES = 50_000
 _DEEPEST = 50
+_LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml reads ten times as fast; not every machine has it."""
 
 
-class Unbounded(ValueError):
-    """The text has more values, with every alias written out, than anybody would write; `line` is
-    counted from 1.
-    """
+class YamlContents(NamedTuple):
+    """A YAML text as read: its value, the line of each place, and the keys that stand twice."""
 
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(why)
-        self.line = line
-
-
-@dataclass
-class _Open:
-    """A list or mapping being read: the number of its values so far, with aliases written out."""
-
-    anchor: str | None
-    values: int = 1
-    height: int = 1
-
-
-_Loader = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
+    value: object
+    lines: dict[Place, int]
+    twice: list[tuple[str, int]]
 
 
 def read_yaml(
@@ -66,17 +53,12 @@ def read_with_lines(
     if len(text) > _MOST_CHARACTERS:
         raise error(_too_long(name, text))
     try:
-        value, lines, twice = _read_fast(text) or read_contents(text, yaml.SafeLoader)
+        value, lines, twice = read_contents(text)
     except yaml.MarkedYAMLError as problem:
         line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
         raise error(
             say("settings.yaml_file.not_yaml", name=name),
             details=(f"{name}:{line}: {problem.problem}",),
-        ) from problem
-    except Unbounded as problem:
-        raise error(
-            say("settings.yaml_file.unreadable", name=name),
-            details=(f"{name}:{problem.line}: {problem}",),
         ) from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(
@@ -118,7 +100,7 @@ def read_json(
     twice: list[tuple[str, int]] = []
     # JSON is YAML too, but for tabs at the beginning of lines; YAML's reader knows the places.
     with suppress(yaml.YAMLError, ValueError):
-        _, lines, twice = read_contents(_TABS.sub("", text), yaml.SafeLoader)
+        _, lines, twice = read_contents(_TABS.sub("", text))
     return _validated(YamlContents(value, lines, twice), name, adapter, error, keys)
 
 
@@ -174,46 +156,34 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
             return entry["msg"]
 
 
-class YamlContents(NamedTuple):
-    """A YAML text as read: its value, the line of each place, and the keys that stand twice."""
-
-    value: object
-    lines: dict[Place, int]
-    twice: list[tuple[str, int]]
-
-
-def _read_fast(text: str) -> YamlContents | None:
-    """Read with libyaml, ten times as fast. Return None for a text that it refuses; the Python
-    loader then reports the problem.
+def read_contents(text: str) -> YamlContents:
+    """Read a text. Raise yaml.YAMLError, or ValueError for a value that there is not and for a text
+    with more values, aliases written out, than anybody would write.
     """
-    if not yaml.__with_libyaml__:
-        return None
-    try:
-        return read_contents(text, yaml.CSafeLoader)
-    except yaml.YAMLError:
-        return None
-
-
-def read_contents(text: str, kind: _Loader) -> YamlContents:
-    """Read a text with libyaml or with the loader in Python. Raise yaml.YAMLError, Unbounded, or
-    ValueError for a value that there is not.
-    """
-    _check_bounds(text, kind)
-    loader = kind(text)
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        _check_depth(depth)
+    loader = _LOADER(text)
     try:
         root = loader.get_single_node()
+        if root is None:
+            return YamlContents(None, {}, [])
         # Before the value is made: that writes out what `<<` merges.
-        lines = dict(_lines(root, ())) if root is not None else {}
-        twice = list(_duplicates(root))
-        value: object = (
-            # The stubs lack a type there.
-            loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType]
-            if root is not None
-            else None
-        )
+        places = list(islice(_lines(root, ()), _MOST_VALUES + 1))
+        if len(places) > _MOST_VALUES:
+            raise ValueError(say("settings.yaml_file.too_many_values", most=_MOST_VALUES))
+        # The stubs lack a type there.
+        value: object = loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType]
+        return YamlContents(value, dict(places), list(_duplicates(root)))
     finally:
         loader.dispose()
-    return YamlContents(value, lines, twice)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > _DEEPEST:
+        raise ValueError(say("settings.yaml_file.too_deep", most=_DEEPEST))
 
 
 def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupError:
@@ -239,6 +209,7 @@ def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
 
 
 def _lines(node: yaml.Node, place: Place) -> Iterator[tuple[Place, int]]:
+    _check_depth(len(place))
     yield place, node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
@@ -250,7 +221,7 @@ def _lines(node: yaml.Node, place: Place) -> Iterator[tuple[Place, int]]:
             yield from _lines(value, (*place, number))
 
 
-def _duplicates(node: yaml.Node | None) -> Iterator[tuple[str, int]]:
+def _duplicates(node: yaml.Node) -> Iterator[tuple[str, int]]:
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
@@ -261,47 +232,3 @@ def _duplicates(node: yaml.Node | None) -> Iterator[tuple[str, int]]:
     elif isinstance(node, yaml.SequenceNode):
         for value in node.value:
             yield from _duplicates(value)
-
-
-def _check_bounds(text: str, kind: _Loader) -> None:
-    """Raise Unbounded for a text that would exhaust memory or the reader: aliases multiply or
-    contain themselves, or it is nested too deep. Raise yaml.YAMLError for a text that is no YAML.
-
-    The check reads the events of the parser. Their number depends on the length of the text, not on
-    the size of its values.
-    """
-    known: dict[str, tuple[int, int]] = {}
-    open_: list[_Open] = [_Open(None)]
-    values = 1
-    for event in yaml.parse(text, Loader=kind):
-        line = event.start_mark.line + 1 if event.start_mark is not None else 1
-        match event:
-            case yaml.CollectionStartEvent():
-                open_.append(_Open(event.anchor))
-                values += 1
-            case yaml.CollectionEndEvent():
-                done = open_.pop()
-                _grow(open_[-1], done.values, done.height + 1)
-                if done.anchor is not None:
-                    known[done.anchor] = (done.values, done.height)
-            case yaml.AliasEvent():
-                name = event.anchor or ""
-                if any(each.anchor == name for each in open_):
-                    raise Unbounded(line, say("settings.yaml_file.holds_itself", name=name))
-                more, height = known.get(name, (1, 0))
-                _grow(open_[-1], more, height + 1)
-                values += more
-            case yaml.ScalarEvent():
-                _grow(open_[-1], 1, 1)
-                values += 1
-            case _:
-                pass
-        if len(open_) + open_[-1].height > _DEEPEST:
-            raise Unbounded(line, say("settings.yaml_file.too_deep", most=_DEEPEST))
-        if values > _MOST_VALUES:
-            raise Unbounded(line, say("settings.yaml_file.too_many_values", most=_MOST_VALUES))
-
-
-def _grow(around: _Open, values: int, height: int) -> None:
-    around.values += values
-    around.height = max(around.height, height)

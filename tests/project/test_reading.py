@@ -276,10 +276,9 @@ def test_a_workflow_that_is_no_yaml_or_never_ends_is_a_node(tmp_path: Path) -> N
         },
     )
     assert found.files[".github/workflows/bad.yml"].problem == "line 2 cannot be parsed as YAML"
-    assert found.files[".github/workflows/bomb.yml"].problem == (
-        "line 10: more than 50,000 values, with every alias (*name) written out"
-    )
-    assert found.files[".github/workflows/round.yml"].problem == "line 2: *j holds itself"
+    for name in ("bomb", "round"):
+        file = found.files[f".github/workflows/{name}.yml"]
+        assert file.problem == "it cannot be parsed as YAML"
 
 
 UNHEEDED = {

@@ -29,16 +29,14 @@ def _read(path: str, data: bytes) -> FileFacts:
         return trouble
     import yaml
 
-    from forge_bot.settings.yaml_file import Unbounded, read_contents
+    from forge_bot.settings.yaml_file import read_contents
 
     del path
     text = data.decode("utf-8", "replace")
     try:
-        found = read_contents(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        found = read_contents(text)
         return _facts(found.value, found.lines, text.splitlines())
-    except Unbounded as problem:
-        return FileFacts(problem=f"line {problem.line}: {problem}")
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark is not None else "it"
         return FileFacts(problem=f"{where} cannot be parsed as YAML")
