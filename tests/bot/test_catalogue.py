@@ -14,7 +14,7 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import read_topic
 from tests.bot import scene
 from tests.bot.catalogue import COMMANDS, LINKS, PLAIN, every_reply, example, gate, said_at_the_gate
-from tests.bot.reading import acts, elements, everything, shown
+from tests.bot.reading import acts, elements, shown
 
 EVERY = {reply.occasion: reply for reply in every_reply()}
 HOSTILE = (
@@ -52,42 +52,6 @@ def test_every_sentence_is_short_quiet_and_shows_a_way_out(made: CommentReply) -
 def test_what_ends_an_invocation_is_never_called_done(made: CommentReply) -> None:
     assert made.outcome is not Outcome.DONE
     assert made.reaction != "rocket"
-
-
-def test_something_that_failed_is_red() -> None:
-    for occasion in (
-        "branch-protected",
-        "not-taken",
-        "model-down",
-        "rate-limited",
-        "credit-used-up",
-        "cancelled",
-        "unexpected",
-    ):
-        assert EVERY[occasion].outcome is Outcome.FAILED, occasion
-
-
-def test_a_setup_that_is_not_ready_is_a_refusal() -> None:
-    for occasion in (
-        "key-missing",
-        "key-refused",
-        "no-sandbox",
-        "may-not-push",
-        "issue-locked",
-        "issue-transferred",
-    ):
-        assert EVERY[occasion].outcome is Outcome.REFUSED, occasion
-
-
-def test_a_stale_approval_names_both_versions_and_the_line_that_counts() -> None:
-    said = EVERY["stale-approval"].comment()
-    assert "0badcafe" in said
-    assert [everything(each).strip() for each in elements(said, "pre")] == ["/approve 50753fa"]
-
-
-def test_an_answer_that_is_not_taken_is_answered_with_those_that_are() -> None:
-    said = shown(EVERY["not-offered"].detail)
-    assert said == "It takes /approve 50753fa, /reject <what should be different> or /abandon."
 
 
 def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> None:

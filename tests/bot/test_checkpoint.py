@@ -67,22 +67,6 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
     )
 
 
-def test_the_next_version_leads_with_the_notes_and_what_changed_since() -> None:
-    in_order(
-        checkpoint(scene.design_waits_again()),
-        "**Your notes**: Say what happens on the last day of the calendar.",
-        "**What changed**",
-        "```diff\n-  - otherwise: day by day from `first`, the first day",
-        "+    `date.max` was looked at; never adds to `date.max`\n```",
-        "**You decide**",
-    )
-
-
-def test_the_decision_takes_two_lines() -> None:
-    paragraph = elements(checkpoint(scene.design_waits()), "p")[0]
-    assert len("".join(paragraph.itertext()).strip().split("\n")) == 2
-
-
 @pytest.mark.parametrize("columns", [80, 46], ids=["a terminal", "a phone of 390 pixels"])
 def test_all_that_is_decided_on_stands_in_the_first_lines(columns: int) -> None:
     screen = first_lines(checkpoint(scene.design_waits()), columns)
@@ -197,15 +181,6 @@ def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_v
     )
 
 
-def test_a_design_is_folded_since_the_question_says_what_is_in_it() -> None:
-    made = scene.until(scene.bench(), "checkpoint-a")
-    short = {"design.md": "# Design\n\n## Approach\n\nAs asked.\n"}
-    said = checkpoint(scene.view(made.state, scene.question(made, documents=short)))
-    first, *_ = elements(said, "details")
-    assert "As asked." in everything(first)
-    assert first.get("open") is None
-
-
 def test_a_long_difference_stands_open_above_the_documents() -> None:
     view = scene.design_waits_again()
     assert view.question is not None
@@ -225,46 +200,10 @@ def test_a_long_difference_leaves_room_for_the_design() -> None:
     assert "Test Strategy" in folded(said)[1]
 
 
-def test_a_change_to_protected_files_is_shown_as_it_would_be_applied() -> None:
-    said = checkpoint(scene.patch_waits())
-    in_order(said, "touches protected", ".github/workflows/ci.yml", "apply exactly this patch")
-    patch = next(each for each in elements(said, "details") if "held-1.patch" in everything(each))
-    assert patch.get("open") is not None
-    assert "+      - run: python3 -m rota next" in everything(patch)
-
-
-def test_a_red_verification_shows_commands_before_and_after_and_the_end_of_the_output() -> None:
-    said = checkpoint(scene.verification_red())
-    text = shown(said)
-    assert "exit code 1, 17 tests: tests.test_schedule.NextDay.test_it_ends" in text
-    assert "exit code 1, 11 tests" in text
-    assert any("OverflowError: date value out of range" in part for part in folded(said))
-
-
-def test_at_the_end_of_the_budget_nothing_can_be_rejected_but_more_be_allowed() -> None:
-    said = checkpoint(scene.budget_used_up())
-    assert "/forge continue +$5" in said
-    assert "/reject" not in said
-    assert "Spent: $0.32 of $0.60" in shown(said)
-
-
 def test_the_command_that_allows_more_is_for_the_limit_that_is_nearer_to_its_end() -> None:
     both = Budget(cap=Decimal(5), spent=Decimal(4), token_cap=1_000)
     assert CommandNames().raise_budget(both).endswith("continue +$5")
     assert CommandNames().raise_budget(both.replace(tokens=900)).endswith("200000 tokens")
-
-
-def test_what_only_a_person_can_do_comes_with_its_criteria() -> None:
-    said = checkpoint(scene.person_has_to_act())
-    in_order(
-        said,
-        "Announce the command",
-        "```text\n/done\n```",
-        "/skip",
-        "/abandon",
-        "the people in `team.rota` know the command",
-    )
-    assert "byte for byte" not in said, "there is nothing to be bound to"
 
 
 def test_without_a_reviewer_a_person_is_told_that_nobody_has_looked() -> None:

@@ -18,7 +18,7 @@ from forge_bot.store import Request, render_request
 from forge_bot.values import CommandResult, Effort, Source, Usage
 from forge_bot.verification.judgement import judge
 from tests.bot import scene
-from tests.bot.reading import acts, elements, everything, shown
+from tests.bot.reading import acts, elements, shown
 from tests.prompts.test_escape import HOSTILE
 
 DOCUMENTS = {
@@ -43,31 +43,6 @@ def but_closing(body: str) -> str:
 
 def changed(**changes: object) -> RunView:
     return scene.view(scene.delivered().state.replace(**changes))
-
-
-def test_it_says_what_was_asked_where_it_is_how_it_was_checked_and_who_decided() -> None:
-    text = shown(written().body)
-    for part in (
-        (
-            "R-3: swaps count both ways · shown by the run in rota/schedule.py"
-            " · tests: test_next_day_passes_over_a_day_swapped_away"
-        ),
-        (
-            "test python3 -m unittest discover -v: green, 18 tests, 0.3 s"
-            " (before the change: exit code 1, 11 tests)"
-        ),
-        "Design Review approved 0",
-        "Comprehensive Review passed with notes 1",
-        "Human Reviews Design approved by ann, comment, 50753fa",
-        "$1.14 of $5.00 · 11 model calls",
-    ):
-        assert part in text, part
-
-
-def test_the_issue_is_closed_in_a_line_of_its_own_and_nothing_else_acts() -> None:
-    body = written().body
-    assert body.splitlines().count("Closes #42") == 1
-    assert acts(but_closing(body)) == []
 
 
 def test_a_request_that_is_no_issue_closes_none() -> None:
@@ -182,20 +157,6 @@ def test_without_a_design_that_states_it_the_issue_tells_the_type(
     assert text.title.startswith(begins)
 
 
-def test_a_decision_says_who_how_and_for_which_version() -> None:
-    made = scene.until(scene.bench(), "checkpoint-a")
-    made.reject("Say what happens at the end of the calendar, @ann.")
-    state: State = scene.until(made, "pr-creation").state
-    body = written(scene.view(state)).body
-    rows = [shown(everything(each)) for each in elements(body, "tr")]
-    assert any(
-        row.startswith("Human Reviews Design sent back by ann, terminal")
-        and "end of the calendar, @ann." in row
-        for row in rows
-    )
-    assert acts(but_closing(body)) == []
-
-
 def test_an_answer_in_the_thread_is_a_link_and_other_places_are_words() -> None:
     state: State = scene.until(scene.bench(), "pr-creation").state
     comment = f"{scene.LINKS.repository}/issues/42#issuecomment-900003"
@@ -225,12 +186,6 @@ def test_words_in_the_place_of_a_test_are_words() -> None:
     body = written(final_verification=table).body
     assert "- R-1 · met  \n  in `a.py` · tests: `test_a`\n" in body
     assert "- R-2 · met  \n  in `a.py` · tests: tried by hand\n" in body
-
-
-def test_it_is_found_again() -> None:
-    found = read_marker(written().body)
-    assert found is not None
-    assert found.kind == "pull-request"
 
 
 @given(HOSTILE)

@@ -17,25 +17,13 @@ from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import pull_request
 from forge_bot.runs.outcome import Outcome
-from forge_bot.values import Effort, RunStatus, TaskId, TaskSpec
+from forge_bot.values import RunStatus, TaskId, TaskSpec
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown
 
 
 def first_words(comment: str) -> str:
     return everything(elements(comment, "strong")[0])
-
-
-def test_somebody_who_is_needed_reads_so_first() -> None:
-    said = tracking(scene.design_waits())
-    assert first_words(said) == "Your turn: please read design.md and decide."
-    assert said.index(scene.LINKS.question) < said.index("Effort")
-
-
-def test_somebody_who_is_not_needed_reads_that_first() -> None:
-    said = tracking(scene.at_work())
-    assert first_words(said) == "Implementation is under way."
-    assert "Nothing is needed from you now" in said
 
 
 def test_what_is_in_the_way_comes_before_the_work() -> None:
@@ -51,29 +39,6 @@ def test_a_run_that_is_over_says_so_whatever_was_in_the_way() -> None:
         update={"trouble": reply("unexpected", links=scene.LINKS, commands=CommandNames())}
     )
     assert first_words(tracking(ended)) == "Done."
-
-
-def test_every_document_is_linked_at_the_commit() -> None:
-    hrefs = [each.get("href", "") for each in elements(tracking(scene.done()), "a")]
-    documents = [href for href in hrefs if "/blob/" in href]
-    assert len(documents) > 8
-    assert all(
-        href.startswith(
-            f"https://github.com/lighthouse/rota/blob/{scene.COMMIT}/.specs/20261121-42-rota-next/"
-        )
-        for href in documents
-    )
-
-
-def test_effort_reason_budget_and_estimate_are_told() -> None:
-    said = shown(tracking(scene.at_work()))
-    for part in (
-        "Effort M (the label “forge:M”)",
-        "feature/42-rota-next from main",
-        "$0.76 of $5.00",
-        "8 to 15 minutes, $0.90 to $1.60",
-    ):
-        assert part in said
 
 
 def test_an_unknown_price_is_not_nothing() -> None:
@@ -105,19 +70,6 @@ def test_no_table_is_wider_than_a_telephone() -> None:
         assert longest <= 20, everything(each)
 
 
-def test_the_comment_ends_with_the_commands_that_count_now() -> None:
-    assert "/approve 50753fa · /reject" in shown(tracking(scene.design_waits()))
-    at_work = shown(tracking(scene.at_work()))
-    assert "You can say now: /ask <your question> · /forge cost · /abandon" in at_work
-    assert "You can say now" not in tracking(scene.done())
-
-
-def test_bookkeeping_at_the_end_of_a_run_takes_no_row() -> None:
-    said = shown(tracking(scene.done())) + shown(tracking(scene.at_work()))
-    assert "Post to Source" not in said
-    assert "Final Commit" not in said
-
-
 def test_the_sum_of_the_rows_is_the_sum_below_them() -> None:
     table = elements(tracking(scene.at_work()), "table")[0]
     costs = [
@@ -127,12 +79,6 @@ def test_the_sum_of_the_rows_is_the_sum_below_them() -> None:
     ]
     *rows, total = (Decimal(cost.strip()) for cost in costs)
     assert sum(rows) == total
-
-
-def test_phases_that_are_left_out_take_no_row() -> None:
-    said = tracking(scene.view(scene.bench(Effort.S).state))
-    assert "Investigation" not in "".join(everything(each) for each in elements(said, "td"))
-    assert "Not part of a run of effort S" in shown(said)
 
 
 def test_a_thousand_tasks_fit() -> None:
@@ -208,11 +154,6 @@ def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outco
     assert shown(move.headline) in shown(summary(look))
 
 
-def test_a_run_under_way_has_no_outcome_yet() -> None:
-    assert next_move(scene.at_work()).outcome is None
-    assert "under way" in summary(scene.at_work()).splitlines()[0]
-
-
 def test_a_run_accepted_in_red_does_not_end_in_green() -> None:
     view = scene.verification_red()
     red = view.state.verification
@@ -226,12 +167,6 @@ def test_a_run_accepted_in_red_does_not_end_in_green() -> None:
     move: CommentReply = next_move(scene.view(accepted))
     assert move.tone == "warning"
     assert "The verification is red" in move.detail
-
-
-def test_the_comment_is_found_again_by_its_last_line() -> None:
-    found = read_marker(tracking(scene.at_work()))
-    assert found is not None
-    assert (found.kind, found.fields) == ("tracking", {"issue": "42"})
 
 
 def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:
