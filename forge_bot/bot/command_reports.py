@@ -15,21 +15,21 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import State
 from forge_bot.errors import StaleApproval
-from forge_bot.gate import grammar as said
+from forge_bot.gate import grammar
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.typed_answer import person_answer
 from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, PhaseId
 
 Telling = (
-    said.Approve
-    | said.Reject
-    | said.MarkDone
-    | said.Skip
-    | said.Abandon
-    | said.Retry
-    | said.Continue
-    | said.Resize
+    grammar.Approve
+    | grammar.Reject
+    | grammar.MarkDone
+    | grammar.Skip
+    | grammar.Abandon
+    | grammar.Retry
+    | grammar.Continue
+    | grammar.Resize
 )
 """Commands that are reported to a run. The others only get a reply, or need the issue or a
 model.
@@ -61,21 +61,29 @@ def report_of(
     """
     key, at, by, via = spoken.key, spoken.at, spoken.by, spoken.via
     match command:
-        case said.Approve() | said.Reject() | said.MarkDone() | said.Skip() | said.Abandon():
+        case (
+            grammar.Approve()
+            | grammar.Reject()
+            | grammar.MarkDone()
+            | grammar.Skip()
+            | grammar.Abandon()
+        ):
             return _answer(command, spoken, pipeline, state)
-        case said.Retry(phase=None) if state.gate is None and not state.ended and not command.notes:
+        case grammar.Retry(phase=None) if (
+            state.gate is None and not state.ended and not command.notes
+        ):
             return None
-        case said.Retry():
+        case grammar.Retry():
             phase = (
                 phase_named(pipeline, command.phase) if command.phase is not None else _here(state)
             )
             return RetryAsked(key=key, at=at, phase=phase, notes=command.notes, by=by, via=via)
-        case said.Continue():
+        case grammar.Continue():
             more = command.amount
             return BudgetRaised(
                 key=key, at=at, amount=more.dollars, tokens=more.tokens, by=by, via=via
             )
-        case said.Resize():
+        case grammar.Resize():
             return EffortChanged(key=key, at=at, effort=Effort(command.effort), by=by, via=via)
         case _:
             assert_never(command)
@@ -86,7 +94,7 @@ def _here(state: State) -> PhaseId:
 
 
 def _answer(
-    command: said.Approve | said.Reject | said.MarkDone | said.Skip | said.Abandon,
+    command: grammar.Approve | grammar.Reject | grammar.MarkDone | grammar.Skip | grammar.Abandon,
     spoken: Utterance,
     pipeline: Pipeline,
     state: State,
@@ -103,7 +111,7 @@ def _answer(
         at=at,
         gate=PhaseId(gate),
         answer=answer,
-        digest=_version(command, spoken, state) if isinstance(command, said.Approve) else None,
+        digest=_version(command, spoken, state) if isinstance(command, grammar.Approve) else None,
         notes=person.notes,
         choices=person.choices,
         condition=person.condition,
@@ -113,7 +121,7 @@ def _answer(
     )
 
 
-def _version(command: said.Approve, spoken: Utterance, state: State) -> str | None:
+def _version(command: grammar.Approve, spoken: Utterance, state: State) -> str | None:
     """Return the version that an approval means; without a digest the last one that a comment
     before it showed. Raises StaleApproval.
 

@@ -11,8 +11,7 @@ from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
-from forge_bot.gate import grammar as said
-from forge_bot.gate import outputs
+from forge_bot.gate import grammar, outputs
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
@@ -35,7 +34,7 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
     around, thread = supervisor.around, supervisor.thread
     known = of_issue(supervisor.repository, around.wake.issue)
     alive = next((info for info in known if not info.ended), None)
-    asked = _asked(supervisor, known)
+    asked = _newest_request(supervisor, known)
     if alive is not None or (known and asked is None and not _by_label(supervisor)):
         return alive or known[0]
     if asked is None and around.wake.way == "state":
@@ -47,7 +46,7 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
             command = next((one for one in spoken if one.comment.id == around.wake.comment), None)
             supervisor.writer.say(_no_run(supervisor), command)
         return None
-    return _begun(supervisor, asked)
+    return _begin(supervisor, asked)
 
 
 def _no_run(supervisor: "Supervisor") -> CommentReply:
@@ -64,11 +63,11 @@ def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
     """The runs of an issue, newest first, those on the remote included."""
     for branch in repository.remote_branches():
         if issue_of_branch(branch) == issue:
-            _taken_over(repository, branch)
+            _take_over(repository, branch)
     return [info for info in runs(repository) if issue_of_branch(info.branch) == issue]
 
 
-def _taken_over(repository: Repository, branch: str) -> None:
+def _take_over(repository: Repository, branch: str) -> None:
     """Bring a branch to where the remote's is, and its files too on a machine that stays."""
     tree = repository.tree_of(branch)
     if tree is None:
@@ -79,38 +78,36 @@ def _taken_over(repository: Repository, branch: str) -> None:
         tree.take_in(there, lambda: None)
 
 
-def _asked(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:
+def _newest_request(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:
     """Return the newest request for a run that has led to none.
 
     A request before or during a run belongs to that run. An answered request is closed: its author
     was told how to proceed.
     """
     since = max((info.updated_at for info in known), default=None)
-    spoken = tuple(supervisor.thread.spoken(supervisor.thread.number))
-    wishes = [each for each in spoken if isinstance(each.command, said.Start)]
-    fresh = [each for each in wishes if since is None or each.comment.created_at > since]
+    commands = tuple(supervisor.thread.spoken(supervisor.thread.number))
+    starts = [one for one in commands if isinstance(one.command, grammar.Start)]
+    fresh = [start for start in starts if since is None or start.comment.created_at > since]
     newest = fresh[-1] if fresh else None
-    if not known and (again := _once_more(supervisor, spoken, newest)) is not None:
+    if not known and (again := _retry_as_start(supervisor, commands, newest)) is not None:
         return again
     return None if newest is None or supervisor.thread.answered(newest.comment) else newest
 
 
-def _once_more(
-    supervisor: "Supervisor", spoken: Sequence[ThreadCommand], wish: ThreadCommand | None
+def _retry_as_start(
+    supervisor: "Supervisor", commands: Sequence[ThreadCommand], first: ThreadCommand | None
 ) -> ThreadCommand | None:
-    """Return a wish to try again as one to begin, where a wish by a command or the label led to no
-    run.
-    """
-    again = [each for each in spoken if isinstance(each.command, said.Retry)]
-    if not again or supervisor.thread.answered(again[-1].comment):
+    """Return a retry as a start, where a start by a command or the label led to no run."""
+    retries = [one for one in commands if isinstance(one.command, grammar.Retry)]
+    if not retries or supervisor.thread.answered(retries[-1].comment):
         return None
     label = supervisor.inputs.label.casefold()
-    if wish is None and label not in {each.casefold() for each in supervisor.issue.labels}:
+    if first is None and label not in {name.casefold() for name in supervisor.issue.labels}:
         return None
-    first = wish.command if wish is not None and isinstance(wish.command, said.Start) else None
-    line = again[-1].command.line
-    start = replace(first, line=line) if first is not None else said.Start(line)
-    return replace(again[-1], command=start)
+    line = retries[-1].command.line
+    command = first.command if first is not None else None
+    start = command if isinstance(command, grammar.Start) else grammar.Start(line)
+    return replace(retries[-1], command=replace(start, line=line))
 
 
 def _by_label(supervisor: "Supervisor") -> bool:
@@ -118,26 +115,26 @@ def _by_label(supervisor: "Supervisor") -> bool:
     return wake.way == "label" and wake.deed == "start"
 
 
-def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
+def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
     repository, writer = supervisor.repository, supervisor.writer
-    wish = (
+    start = (
         asked.command
-        if asked is not None and isinstance(asked.command, said.Start)
-        else said.Start(0)
+        if asked is not None and isinstance(asked.command, grammar.Start)
+        else grammar.Start(0)
     )
     names = pipeline_names(repository.root)
-    draft = snapshot_request(supervisor.issue, supervisor.thread, _given(supervisor, asked, wish))
+    draft = snapshot_request(supervisor.issue, supervisor.thread, _given(supervisor, asked, start))
     labels = frozenset(label.casefold() for label in draft.labels)
-    beginning = _new_run(supervisor, asked, wish, draft, labels)
+    beginning = _new_run(supervisor, asked, start, draft, labels)
     mark = supervisor.inputs.label
     labelled = [name for name in names if f"{mark}:{name}".casefold() in labels]
-    chosen = wish.pipeline or next(iter(labelled), supervisor.config.pipeline)
+    chosen = start.pipeline or next(iter(labelled), supervisor.config.pipeline)
     pipeline = load_pipeline(chosen, repository.root)
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
-    _looked_around(supervisor, beginning, chosen)
+    _check_readiness(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
-    shown = command_replies.taken(writer.commands, line="", words=wish.text)
+    shown = command_replies.taken(writer.commands, line="", words=start.text)
     if asked is not None and shown is not None:
         writer.say(shown, asked)
     return info
@@ -146,7 +143,7 @@ def _begun(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
 def _new_run(
     supervisor: "Supervisor",
     asked: ThreadCommand | None,
-    wish: said.Start,
+    start: grammar.Start,
     draft: RequestDraft,
     labels: frozenset[str],
 ) -> NewRun:
@@ -159,21 +156,21 @@ def _new_run(
         plan=plan_for(
             supervisor.repository,
             draft,
-            effort=wish.effort,
+            effort=start.effort,
             name=None,
             branch=None,
             here=False,
             mark=name,
         ),
         flags=RunFlags(
-            auto=wish.auto or f"{name}:auto".casefold() in labels,
-            skip_pr=wish.skip_pr,
-            debug=wish.debug,
-            discuss=wish.discuss,
-            batch=wish.batch or f"{name}:batch".casefold() in labels,
-            scope=scope_folder(supervisor.repository, wish.scope or "", base.commit),
+            auto=start.auto or f"{name}:auto".casefold() in labels,
+            skip_pr=start.skip_pr,
+            debug=start.debug,
+            discuss=start.discuss,
+            batch=start.batch or f"{name}:batch".casefold() in labels,
+            scope=scope_folder(supervisor.repository, start.scope or "", base.commit),
         ),
-        budget=wish.budget or around.budget or supervisor.config.amount,
+        budget=start.budget or around.budget or supervisor.config.amount,
         by=asked.by if asked is not None else around.wake.by or "",
         key=asked.key if asked is not None else by_label,
         base=base,
@@ -181,7 +178,7 @@ def _new_run(
     )
 
 
-def _given(supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Start) -> Given:
+def _given(supervisor: "Supervisor", asked: ThreadCommand | None, start: grammar.Start) -> Given:
     """Return the reason for the run: the comment that asks for it, or the label that started this
     job.
 
@@ -190,10 +187,10 @@ def _given(supervisor: "Supervisor", asked: ThreadCommand | None, wish: said.Sta
     around = supervisor.around
     woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
     comment = asked.comment if asked is not None else None
-    return Given(around.payload if woken else None, comment, wish.text)
+    return Given(around.payload if woken else None, comment, start.text)
 
 
-def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> None:
+def _check_readiness(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> None:
     """Write warnings in the job's log. Raises NotReady for what a run must not begin with."""
     repository = supervisor.repository
     base = beginning.base or _base(repository)
@@ -203,10 +200,10 @@ def _looked_around(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -
         base=base.commit,
         scope=beginning.flags.scope,
     )
-    found = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))
-    found.require()
-    for each in found.advice:
-        outputs.warning(f"{each.sentence} {each.way_out}")
+    results = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))
+    results.require()
+    for check in results.advice:
+        outputs.warning(f"{check.sentence} {check.way_out}")
 
 
 def _base(repository: Repository) -> Head:

@@ -208,9 +208,9 @@ class _Visit:
         if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:
             begun = next(
                 (
-                    each
-                    for each in self.github.comments(wake.issue)
-                    if each.id == wake.tracking_comment
+                    comment
+                    for comment in self.github.comments(wake.issue)
+                    if comment.id == wake.tracking_comment
                 ),
                 None,
             )

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.errors import NothingDelivered, NotInAction
-from forge_bot.gate import grammar as said
+from forge_bot.gate import grammar
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.sentences import say
@@ -87,7 +87,7 @@ class JobHandoff:
 
 def _question(spoken: ThreadCommand) -> JobQuestion:
     command = spoken.command
-    text = command.question if isinstance(command, said.Ask) else ""
+    text = command.question if isinstance(command, grammar.Ask) else ""
     return JobQuestion(
         text=text[:_LONGEST_QUESTION],
         by=spoken.by,

@@ -27,7 +27,7 @@ from forge_bot.bot.worker_messages import (
     read_message,
 )
 from forge_bot.errors import GitFailed
-from forge_bot.gate import grammar as said
+from forge_bot.gate import grammar
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
@@ -176,7 +176,7 @@ class SupervisedWorker:
     def answer(self, info: RunInfo, spoken: ThreadCommand) -> tuple[WorkerStopped, str]:
         """Return a model's answer to a question about the run; empty after a problem."""
         command = spoken.command
-        question = command.question if isinstance(command, said.Ask) else ""
+        question = command.question if isinstance(command, grammar.Ask) else ""
         return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)
 
     def answered(

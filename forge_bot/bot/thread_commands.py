@@ -36,7 +36,7 @@ from forge_bot.errors import (
     StaleApproval,
     UpToDate,
 )
-from forge_bot.gate import grammar as said
+from forge_bot.gate import grammar
 from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import PullState
@@ -60,7 +60,7 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     begun = run.state.started_at.replace(microsecond=0)
     for spoken in thread.spoken(*threads):
         before = spoken.comment.created_at < begun
-        told = spoken.key in run.state.seen and not isinstance(spoken.command, said.Ask)
+        told = spoken.key in run.state.seen and not isinstance(spoken.command, grammar.Ask)
         if not before and not told and not thread.answered(spoken.comment):
             yield spoken
 
@@ -81,15 +81,15 @@ def carry_out(
     # to the others.
     for spoken in tuple(unseen(run, thread)):
         match spoken.command:
-            case said.Ask():
+            case grammar.Ask():
                 questions.append(spoken)
-            case said.Status() | said.Cost() | said.Help() | said.Start():
+            case grammar.Status() | grammar.Cost() | grammar.Help() | grammar.Start():
                 writer.say(_talk(spoken, run, thread, writer, closed), spoken)
-            case said.Refresh():
+            case grammar.Refresh():
                 _refreshed(run, spoken, thread, writer, around)
-            case said.Update():
+            case grammar.Update():
                 _updated(run, spoken, thread, writer)
-            case said.Retry(phase=None) if run.state.ended and thread.pull_of(run):
+            case grammar.Retry(phase=None) if run.state.ended and thread.pull_of(run):
                 _mended(run, spoken, thread, writer, strike)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
@@ -132,13 +132,13 @@ def _talk(
 ) -> CommentReply:
     view = _view_with_pull(run, thread, writer).replace(trouble=closed)
     match spoken.command:
-        case said.Status():
+        case grammar.Status():
             return command_replies.asked_for_status(view)
-        case said.Cost():
+        case grammar.Cost():
             return command_replies.asked_for_cost(view)
-        case said.Start() if run.state.ended:
+        case grammar.Start() if run.state.ended:
             return command_replies.ended_already(view)
-        case said.Start():
+        case grammar.Start():
             return reply_with_state("already_running", view)
         case _:
             return command_replies.asked_for_help(view, writer.commands)
@@ -277,7 +277,9 @@ def _refusal(
     match error:
         case StaleApproval() if gate is not None:
             return command_replies.stale_approval(
-                view, gate, given=command.digest or "" if isinstance(command, said.Approve) else ""
+                view,
+                gate,
+                given=command.digest or "" if isinstance(command, grammar.Approve) else "",
             )
         case AnswerNotOffered() if gate is not None:
             return command_replies.not_offered(view, gate, answer=answer)
@@ -285,7 +287,7 @@ def _refusal(
             return reply("notes_missing", commands=commands)
         case RunEnded():
             return command_replies.ended_already(view)
-        case NoGateOpen() if decisions and isinstance(command, said.Approve | said.Reject):
+        case NoGateOpen() if decisions and isinstance(command, grammar.Approve | grammar.Reject):
             return command_replies.already_answered(view, decisions[-1])
         case NoGateOpen():
             return reply_with_state("nothing_to_answer", view, answer=answer)

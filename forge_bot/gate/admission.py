@@ -28,37 +28,37 @@ class Admission:
     """
 
     def __init__(
-        self, wish: Intent, github: GateClient, inputs: Inputs, around: StepContext
+        self, intent: Intent, github: GateClient, inputs: Inputs, around: StepContext
     ) -> None:
-        self._wish = wish
+        self._intent = intent
         self._github = github
         self._inputs = inputs
         self._around = around
-        self._thread = OwnComments(github, wish.thread, inputs.policy.own)
+        self._thread = OwnComments(github, intent.thread, inputs.policy.own)
 
     def outcome(self) -> GateOutcome:
-        """Let the wish in, or refuse it."""
+        """Let the intent in, or refuse it."""
         policy = self._inputs.policy
         standings = {
-            login: self._standing(login) for login in to_ask_about(self._wish.attempt, policy)
+            login: self._standing(login) for login in to_ask_about(self._intent.attempt, policy)
         }
-        verdict = authorise(self._wish.attempt, standings, policy)
+        verdict = authorise(self._intent.attempt, standings, policy)
         if isinstance(verdict, Denied):
             return self._refused(verdict)
-        issue = self._issue_of_pull() if self._wish.on_pull else self._wish.thread
+        issue = self._issue_of_pull() if self._intent.on_pull else self._intent.thread
         if issue is None:
             return GateOutcome(Result.NOTHING, say("gate.admission.other_pull_request"))
         self._react("eyes")
-        if self._wish.mistyped:
+        if self._intent.mistyped:
             return self._corrected(issue, verdict.by)
-        if self._wish.only_help:
+        if self._intent.only_help:
             self._help()
             return GateOutcome(Result.HELPED, say("gate.admission.helped"), issue, verdict.by)
-        if self._begins and self._wish.way is not Trigger.LABEL:
+        if self._begins and self._intent.way is not Trigger.LABEL:
             # By this mark a workflow knows an issue without the label when it is closed.
             self._note(self._github.react_to_issue(issue, "eyes"))
         tracking = self._tracking(issue)
-        if tracking is None and self._wish.way is Trigger.STATE:
+        if tracking is None and self._intent.way is Trigger.STATE:
             return GateOutcome(Result.NOTHING, say("gate.admission.no_run_under_way"))
         return GateOutcome(
             Result.PROCEED,
@@ -70,7 +70,7 @@ class Admission:
 
     @property
     def _begins(self) -> bool:
-        return self._wish.attempt.deed is RequestedOperation.START
+        return self._intent.attempt.operation is RequestedOperation.START
 
     def _standing(self, login: str) -> Membership:
         answer = self._github.permission(login)
@@ -80,7 +80,7 @@ class Admission:
         """The issue of the run that a pull request belongs to. A branch of a fork may have any
         name, so it must lie here.
         """
-        answer = self._github.pull(self._wish.thread)
+        answer = self._github.pull(self._intent.thread)
         head, base = answer.body["head"], answer.body["base"]
         repository = head.number("repo", "id")
         if not answer.good or repository is None or repository != base.number("repo", "id"):
@@ -88,12 +88,12 @@ class Admission:
         return issue_of_branch(head.text("ref"))
 
     def _react(self, content: str) -> None:
-        """React where the wish was said."""
-        wish = self._wish
-        if wish.comment is not None:
-            self._note(self._github.react_to_comment(wish.comment, content))
-        elif wish.way is Trigger.LABEL:
-            self._note(self._github.react_to_issue(wish.thread, content))
+        """React where the intent was said."""
+        intent = self._intent
+        if intent.comment is not None:
+            self._note(self._github.react_to_comment(intent.comment, content))
+        elif intent.way is Trigger.LABEL:
+            self._note(self._github.react_to_issue(intent.thread, content))
 
     def _note(self, answer: ApiAnswer) -> None:
         if not answer.good:
@@ -108,19 +108,19 @@ class Admission:
     def _refused(self, refused: Denied) -> GateOutcome:
         result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED
         outcome = GateOutcome(result, messages.plain(refused.sentence))
-        said_here = self._wish.way in {Trigger.COMMENT, Trigger.LABEL}
+        said_here = self._intent.way in {Trigger.COMMENT, Trigger.LABEL}
         here = [
             account
             for part in (ActorPart.AUTHOR, ActorPart.SENDER)
-            if (account := self._wish.attempt.people.get(part)) is not None
+            if (account := self._intent.attempt.people.get(part)) is not None
         ]
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
         # Who ran the workflow again sees the log of it; the person who wrote the comment did
         # nothing now. On a pull request of no run the words are for other programs.
         told = said_here and own_doing and refused.told
-        if told and not (self._wish.on_pull and self._issue_of_pull() is None):
+        if told and not (self._intent.on_pull and self._issue_of_pull() is None):
             self._react("confused")
-            comment = self._wish.comment
+            comment = self._intent.comment
             self._say(
                 messages.refusal_mark(refused, comment),
                 messages.refusal(
@@ -134,21 +134,21 @@ class Admission:
         return outcome
 
     def _corrected(self, issue: int, by: Account) -> GateOutcome:
-        wish = self._wish
-        if wish.comment is not None:
+        intent = self._intent
+        if intent.comment is not None:
             self._react("confused")
             text = messages.correction(
-                wish.mistyped,
+                intent.mistyped,
                 self._inputs.prefix,
-                wish.comment,
-                others=len(wish.said) > len(wish.mistyped),
+                intent.comment,
+                others=len(intent.said) > len(intent.mistyped),
             )
-            self._say(messages.reply_mark(wish.comment), text)
-        lines = "; ".join(f"{line.written}: {line.hint}" for line in wish.mistyped)
+            self._say(messages.reply_mark(intent.comment), text)
+        lines = "; ".join(f"{line.written}: {line.hint}" for line in intent.mistyped)
         return GateOutcome(Result.MISTYPED, messages.plain(lines), issue, by)
 
     def _help(self) -> None:
-        comment = self._wish.comment
+        comment = self._intent.comment
         if comment is not None:
             self._react("+1")
             text = help_reply(self._inputs.prefix, comment, bare=self._inputs.bare)
@@ -160,7 +160,7 @@ class Admission:
         """
         thread = (
             self._thread
-            if issue == self._wish.thread
+            if issue == self._intent.thread
             else OwnComments(self._github, issue, self._inputs.policy.own)
         )
         mark = messages.tracking_mark(issue)

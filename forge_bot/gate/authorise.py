@@ -44,14 +44,14 @@ class Attempt:
     is None was deleted or hidden.
     """
 
-    deed: RequestedOperation
+    operation: RequestedOperation
     people: Mapping[ActorPart, Account | None]
     edited: bool = False
     via_app: str = ""
 
 
 def attempt_of_comment(
-    deed: RequestedOperation,
+    operation: RequestedOperation,
     author: Account | None,
     sender: Account | None,
     *,
@@ -66,7 +66,7 @@ def attempt_of_comment(
     default, so that both state all of them.
     """
     people = {ActorPart.AUTHOR: author, ActorPart.SENDER: sender, **(others or {})}
-    return Attempt(deed, people, edited=edited, via_app=via_app)
+    return Attempt(operation, people, edited=edited, via_app=via_app)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _unfit(attempt: Attempt, policy: Policy) -> Denied | None:
     if not attempt.people:
         return Denied(DenyReason.NOBODY, say("gate.authorise.nobody"))
     for part, account in attempt.people.items():
-        if (refused := _no_person(part, account, attempt.deed, policy)) is not None:
+        if (refused := _no_person(part, account, attempt.operation, policy)) is not None:
             return refused
     if attempt.via_app:
         return Denied(DenyReason.VIA_APP, say("gate.authorise.through_an_app", app=attempt.via_app))
@@ -190,7 +190,7 @@ def _unfit(attempt: Attempt, policy: Policy) -> Denied | None:
 
 
 def _no_person(
-    part: ActorPart, account: Account | None, deed: RequestedOperation, policy: Policy
+    part: ActorPart, account: Account | None, operation: RequestedOperation, policy: Policy
 ) -> Denied | None:
     if account is None:
         return Denied(DenyReason.GHOST, say("gate.authorise.ghost", part=say(_PARTS[part])))
@@ -198,7 +198,7 @@ def _no_person(
         case AccountKind.PERSON:
             return None
         case AccountKind.BOT:
-            if deed is RequestedOperation.RESUME and account.named(policy.own):
+            if operation is RequestedOperation.RESUME and account.named(policy.own):
                 return None
             sentence = say("gate.authorise.bot", part=say(_PARTS[part]), login=account.login)
             return Denied(DenyReason.BOT, sentence, account.login)

@@ -108,7 +108,7 @@ def _of_comment(
     if not said:
         return NoIntent(say("gate.intents.no_command"))
     attempt = attempt_of_comment(
-        deed_of(said),
+        operation_of(said),
         event.author,
         event.sender,
         edited=event.edited,
@@ -125,7 +125,7 @@ def _of_comment(
     )
 
 
-def deed_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:
+def operation_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:
     """Return the combined intent of a comment's commands."""
     return (
         RequestedOperation.START

@@ -32,13 +32,13 @@ def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     except ForgeError as error:
         outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
-    wish = intent_of(read_event(around.event, _payload(around.payload)), inputs, around)
+    intent = intent_of(read_event(around.event, _payload(around.payload)), inputs, around)
     outcome = (
-        GateOutcome(Result.NOTHING, wish.reason)
-        if isinstance(wish, NoIntent)
-        else _visited(wish, inputs, around, wait)
+        GateOutcome(Result.NOTHING, intent.reason)
+        if isinstance(intent, NoIntent)
+        else _visited(intent, inputs, around, wait)
     )
-    outputs.write_outputs(environ["GITHUB_OUTPUT"], values(outcome, wish, around))
+    outputs.write_outputs(environ["GITHUB_OUTPUT"], values(outcome, intent, around))
     outputs.write_summary(
         environ.get("GITHUB_STEP_SUMMARY", ""),
         summary(outcome.result, outcome.reason, inputs.policy.floor),
@@ -58,7 +58,7 @@ def _payload(path: str) -> Node:
 
 
 def _visited(
-    wish: Intent, inputs: Inputs, around: StepContext, wait: Callable[[float], None]
+    intent: Intent, inputs: Inputs, around: StepContext, wait: Callable[[float], None]
 ) -> GateOutcome:
     # Most events ask for nothing; for them nobody has to be asked, and the modules that speak HTTP
     # are not loaded.
@@ -66,25 +66,25 @@ def _visited(
     from forge_bot.gate.github import GateClient
 
     return Admission(
-        wish, GateClient(around.api, around.repository, around.token, wait), inputs, around
+        intent, GateClient(around.api, around.repository, around.token, wait), inputs, around
     ).outcome()
 
 
-def values(outcome: GateOutcome, wish: Intent | NoIntent, around: StepContext) -> dict[str, str]:
+def values(outcome: GateOutcome, intent: Intent | NoIntent, around: StepContext) -> dict[str, str]:
     """The outputs of the step: `proceed` decides, the others tell. `wake` has ids only; who works
     reads everything else again.
     """
-    comment = None if isinstance(wish, NoIntent) else wish.comment
+    comment = None if isinstance(intent, NoIntent) else intent.comment
     wake: dict[str, object] = {"v": WAKE_VERSION, "result": outcome.result.value}
-    if isinstance(wish, Intent):
+    if isinstance(intent, Intent):
         wake |= {
-            "way": wish.way.value,
-            "deed": wish.attempt.deed.value,
+            "way": intent.way.value,
+            "deed": intent.attempt.operation.value,
             "issue": outcome.issue,
-            "thread": wish.thread,
+            "thread": intent.thread,
             "comment": comment,
-            "check": wish.check,
-            "pulls": list(wish.pulls),
+            "check": intent.check,
+            "pulls": list(intent.pulls),
             "by": None if outcome.by is None else outcome.by.login,
             "by_id": None if outcome.by is None else outcome.by.id,
             "attempt": around.attempt,

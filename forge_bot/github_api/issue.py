@@ -77,7 +77,7 @@ def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = Non
         f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0
     ) as github:
         # A process that was killed after it wrote could not note that it did.
-        there = (each for each in github.comments(ref.number) if _same(each.body, text))
+        there = (comment for comment in github.comments(ref.number) if _same(comment.body, text))
         return (next(there, None) or github.comment(ref.number, text)).url
 
 

@@ -155,7 +155,8 @@ class GitHub:
             self._what("github.requests.comments_not_read", number=number),
             "issue",
             lambda: [
-                read_comment(each) for each in self._repository.get_issue(number).get_comments()
+                read_comment(comment)
+                for comment in self._repository.get_issue(number).get_comments()
             ],
         )
         return tuple(sorted(found, key=lambda comment: comment.id))

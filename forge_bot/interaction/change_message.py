@@ -60,7 +60,7 @@ def task_message(
     title = _OF_A_REVIEW.sub("Mend what the review found", task.spec.title)
     name = whole if planned == [task] else renamed(whole, title if task.origin else task.spec.title)
     wishes = [] if task.origin else wishes_since(state, landed)
-    words = [each for each in wishes if each in unapproved_wishes(state)]
+    words = [wish for wish in wishes if wish in unapproved_wishes(state)]
     follows = landed is not None and bool(wishes)
     if follows:
         name = renamed(
@@ -72,7 +72,9 @@ def task_message(
         said.append(_wrapped(reason))
     criteria = [] if follows else _criteria(task, pipeline.planned_in)
     if criteria:
-        said.append("\n".join(("Asked for:", *(_wrapped(each, "- ") for each in criteria))))
+        said.append(
+            "\n".join(("Asked for:", *(_wrapped(criterion, "- ") for criterion in criteria)))
+        )
     if tests := [path for path in task.spec.files if "test" in path.lower()]:
         said.append(_wrapped(f"Tests: {', '.join(tests)}"))
     return "\n\n".join(said)
@@ -94,7 +96,7 @@ def requests(state: State, task: TaskState | None, landed: datetime | None) -> t
     wishes = wishes_since(state, landed)
     if task is None or task.origin.startswith(CONFLICTS):
         wishes = [each for each in state.sent_back if each.answer == "update"][-1:]
-    return tuple(dict.fromkeys(f"{each.by} via {each.via}" for each in wishes))
+    return tuple(dict.fromkeys(f"{wish.by} via {wish.via}" for wish in wishes))
 
 
 def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
@@ -106,11 +108,11 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     own = task.spec.id if task is not None else None
     return tuple(
         dict.fromkeys(
-            f"{each.by} via {each.via}"
-            for each in state.decisions
-            if each.answer == "approve"
-            and each.via != AUTO
-            and ((own is not None and each.task == own) or not (beside or wishes))
+            f"{decision.by} via {decision.via}"
+            for decision in state.decisions
+            if decision.answer == "approve"
+            and decision.via != AUTO
+            and ((own is not None and decision.task == own) or not (beside or wishes))
         )
     )
 

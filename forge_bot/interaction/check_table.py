@@ -52,7 +52,7 @@ def commands(
 def reasons(sentences: Sequence[str]) -> LinesPart:
     """Return the reasons why it is red, in whole sentences."""
     return LinesPart(
-        [f"- {escape.line(named_once(each))}" for each in sentences],
+        [f"- {escape.line(named_once(sentence))}" for sentence in sentences],
         "checks.more_reasons",
         most=4_000,
     )
@@ -64,7 +64,7 @@ def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_firs
     """
     before = alert("warning", f"**{say(headline)}**") + "\n>\n"
     return LinesPart(
-        [f"> - {each}" for each in sentences],
+        [f"> - {sentence}" for sentence in sentences],
         "checks.more_warnings",
         before=before,
         most=6_000,

@@ -57,7 +57,7 @@ def pull_request(
     state = view.state
     described = why(view, documents)
     template, asks = fill_description(customs.template, described)
-    words = {each.number: each.text for each in person_requirements(state)}
+    words = {one.number: one.text for one in person_requirements(state)}
     for text in documents.values():
         words = numbered_requirements(text) | words
     body = compose(
@@ -341,9 +341,9 @@ def _cost(view: RunFacts) -> str:
         say("pull_request.cached", cached_tokens=usage.cached_tokens) if usage.cached_tokens else ""
     )
     used = "".join(
-        f"\n- {escape.code(each.name)}: {escape.line(each.words, 300)}"
-        f"{f', {money(each.cost)}' if each.cost is not None else ''}"
-        for each in use_lines(state)[:_MOST_USES]
+        f"\n- {escape.code(use_line.name)}: {escape.line(use_line.words, 300)}"
+        f"{f', {money(use_line.cost)}' if use_line.cost is not None else ''}"
+        for use_line in use_lines(state)[:_MOST_USES]
     )
     tools = f"\n\n{say('pull_request.tools_and_skills')}\n{used}" if used else ""
     cost = say(

@@ -53,7 +53,9 @@ def unapproved_wishes(state: State) -> tuple[Decision, ...]:
     approved a document that has them.
     """
     approved = [
-        each.at for each in state.decisions if each.answer == "approve" and each.task is None
+        decision.at
+        for decision in state.decisions
+        if decision.answer == "approve" and decision.task is None
     ]
     last = max(approved, default=state.started_at)
     return tuple(each for each in state.sent_back if each.notes.strip() and each.at > last)

@@ -218,7 +218,7 @@ def _criteria(view: RunView, gate: OpenGate) -> LinesPart:
     task = view.state.task(gate.task)
     criteria = task.spec.acceptance if task is not None else ()
     return LinesPart(
-        [f"- [ ] {escape.line(each)}" for each in criteria],
+        [f"- [ ] {escape.line(criterion)}" for criterion in criteria],
         "checkpoint.and_more",
         before=f"**{say('checkpoint.done_when')}**\n\n",
         most=6_000,

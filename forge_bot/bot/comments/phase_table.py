@@ -132,7 +132,9 @@ def _judged(view: RunView, phase_id: PhaseId) -> str:
     )
     if decision is not None:
         return f"{decided(decision)}, {escape.code(short(decision.digest))}"
-    record = next((each for each in view.state.artifacts.values() if each.phase == phase_id), None)
+    record = next(
+        (record for record in view.state.artifacts.values() if record.phase == phase_id), None
+    )
     verdict = verdict_words(record.verdict if record is not None else None)
     rounds = (
         say("progress.phases.round", round=record.round)

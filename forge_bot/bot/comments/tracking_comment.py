@@ -75,11 +75,11 @@ def capabilities(view: RunView) -> str:
     lines = use_lines(view.state)[:_MOST_CAPABILITIES]
     rows = [
         row(
-            escape.code_cell(each.name),
-            escape.cell(each.words),
-            money(each.cost) if each.cost is not None else "",
+            escape.code_cell(line.name),
+            escape.cell(line.words),
+            money(line.cost) if line.cost is not None else "",
         )
-        for each in lines
+        for line in lines
     ]
     label = say("progress.tools_and_skills", count=len(rows))
     table = head("columns.name", "columns.came_of_it", "columns.cost") + "\n".join(rows)
