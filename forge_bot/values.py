@@ -287,26 +287,20 @@ class WithoutChange(Recorded):
 
 
 class RequirementCheck(Recorded):
-    """The meaning of the names in a table of requirements at the end of a run, and the tests that
-    the change adds and no command ran.
-    """
+    """The meaning of the names in a table of requirements at the end of a run."""
 
-    document: str = Field(description="the document that has the table; empty without a table")
+    document: str = Field(description="the document that has the table")
     ran: tuple[str, ...] = Field(default=(), description="tests that ran and passed")
-    failed: tuple[str, ...] = Field(default=(), description="tests that failed when they ran alone")
+    failed: tuple[str, ...] = Field(default=(), description="tests that ran and failed")
     not_run: tuple[str, ...] = Field(
-        default=(), description="tests that are there and were not seen to run"
+        default=(), description="tests that are not among those that the commands ran"
     )
     not_found: tuple[str, ...] = Field(
-        default=(), description="files and tests that are not in the repository"
+        default=(), description="files that are not in the repository"
     )
     untested: tuple[str, ...] = Field(
         default=(), description="requirements for which no test was found"
     )
-    added_not_run: tuple[str, ...] = unless_empty(
-        (), "tests that the change adds and that no command ran"
-    )
-    fewer: int = unless_empty(0, "tests fewer than before that ran, without those that it adds")
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -314,16 +308,10 @@ class RequirementCheck(Recorded):
         parts = (
             (f"{self.document} names what is not in the repository", self.not_found),
             (f"{self.document} names tests that were not seen to run", self.not_run),
-            (f"{self.document} names tests that fail when they run alone", self.failed),
+            (f"{self.document} names tests that failed", self.failed),
             ("No test was found for", self.untested),
-            ("No command ran these tests that the change adds", self.added_not_run),
         )
-        fewer = (
-            "Not counting the tests that the change adds, fewer tests ran than before it:"
-            f" {self.fewer} fewer."
-        )
-        named = tuple(f"{what}: {_several(names)}." for what, names in parts if names)
-        return (*named, fewer) if self.fewer else named
+        return tuple(f"{what}: {_several(names)}." for what, names in parts if names)
 
 
 def _several(names: Sequence[str]) -> str:

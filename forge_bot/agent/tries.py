@@ -49,9 +49,6 @@ class TryOutcome(Frozen):
         default=(),
         description="commands with all of their tests, and how many ran, a sentence each",
     )
-    not_run: tuple[str, ...] = Field(
-        default=(), description="tests that the edits add and that no command ran"
-    )
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
     formatted: tuple[FormattedFile, ...] = Field(
         default=(), description="files that the project's own formatter changed"
@@ -84,7 +81,6 @@ class TryOutcome(Frozen):
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
             elsewhere=tuple(map(strike, self.elsewhere)),
-            not_run=tuple(map(strike, self.not_run)),
             without=without and _struck(without, strike),
             formatted=tuple(file for file in self.formatted if strike(file.text) == file.text),
         )
@@ -147,8 +143,6 @@ def _seen(outcome: TryOutcome) -> list[str]:
     green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
     without = outcome.without.facts if outcome.without is not None else ()
     facts = [f"- {sentence}" for sentence in (*outcome.ran, *without)]
-    if outcome.not_run:
-        facts += [f"- No command ran these tests that the edits add: {named(outcome.not_run)}."]
     return [*facts, *green]
 
 

@@ -268,7 +268,7 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
     marks = (
         (check.not_found, say("pull_request.not_found")),
         (check.not_run, say("pull_request.not_seen_to_run")),
-        (check.failed, say("pull_request.fails_alone")),
+        (check.failed, say("pull_request.failed")),
     )
     return next((f" (⚠️ {mark})" for names, mark in marks if name in names), "")
 

@@ -86,8 +86,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     rules = broken_rules(run.repository, state.base_commit, project.tree.commit_id())
     judgement = judge(state.baseline, results, state.unusable, broken=rules)
     found = None if judgement.red else requirement_check(results, state, run, project)
-    not_run = found.added_not_run if found is not None else ()
-    proof = None if judgement.red else red_before_green(results, state, run, project, not_run)
+    proof = None if judgement.red else red_before_green(results, state, run, project)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )

@@ -1,40 +1,32 @@
 """Read the outcome of a command of the project: its exit code, and what its output says."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.output_compiled import read_cargo, read_go
-from forge_bot.verification.output_javascript import (
-    read_ava,
-    read_bun,
-    read_jest,
-    read_mocha,
-    read_node,
-    read_vitest,
-)
-from forge_bot.verification.output_python import read_pytest, read_unittest
-from forge_bot.verification.output_ruby import read_minitest, read_rspec, read_test_unit
+from forge_bot.verification.output_text import read_cargo, read_node, read_unittest
+from forge_bot.verification.reports import read_go, read_report, shown_by_go
 from forge_bot.verification.runner_result import COVERAGE, RunnerResult
 from forge_bot.verification.shown_output import GAP, TAIL_CHARACTERS, TAIL_LINES, shown_output
 
-_READERS = (
-    read_pytest,
-    read_unittest,
-    read_go,
-    read_cargo,
-    read_node,
-    read_jest,
-    read_vitest,
-    read_mocha,
-    read_ava,
-    read_bun,
-    read_rspec,
-    read_minitest,
-    read_test_unit,
+_TEXT_READERS = (read_unittest, read_cargo, read_node)
+_STOPPED = re.compile(
+    r"!+ (?:stopping after|Interrupted:|xdist\.dsession\.Interrupted|_pytest\.outcomes\.Exit).*"
+    r"|\[… \d+ bytes left out …\]"
 )
+"""Lines behind which tests may be missing."""
+_LOW_COVERAGE = re.compile(
+    r"FAIL Required test coverage.*|Jest: .*coverage threshold .*not met.*"
+    r"|ERROR: Coverage for .* does not meet .*threshold.*"
+)
+_LISTED = re.compile(
+    r"\w+ \([\w.]+\)(?: \.\.\. .*)?"
+    r"|.* \.\.\. (?:ok|FAIL|ERROR|skipped '.*|expected failure|unexpected success)"
+)
+"""Lines of a verbose unittest, which its end repeats for those that failed."""
 
 # Colours and other terminal control sequences,
 # https://ecma-international.org/publications-and-standards/standards/ecma-48/.
@@ -44,6 +36,19 @@ _LONGEST_LINE = 4_000
 """Characters of a line of output that are looked at."""
 
 
+class Outcome(NamedTuple):
+    """The result of a command, its readable output, and the tests that passed; None where the
+    runner does not list them.
+    """
+
+    result: CommandResult
+    output: str
+    passed: tuple[str, ...] | None = None
+
+
+_NO_REPORTS: Mapping[str, str] = {}
+
+
 def read_outcome(
     name: CommandName,
     argv: Sequence[str],
@@ -51,34 +56,53 @@ def read_outcome(
     output: str,
     duration_ms: int,
     timed_out: bool = False,
-) -> CommandResult:
-    """Return the result of a command from its exit code and its whole output.
+    reports: Mapping[str, str] = _NO_REPORTS,
+) -> Outcome:
+    """Return the outcome of a command from its exit code, its output and its runner's reports.
 
     The output holds standard output and standard error in the order they were written. `failures`
-    end with `UNNAMED` if more tests failed than the output names, or if the runner stopped early;
-    but of a command that failed without a name they are empty.
+    end with `UNNAMED` if more tests failed than are named, or if the runner stopped early; but of a
+    command that failed without a name they are empty.
     """
     lines = [cut_line(line) for line in plain_lines(output)]
-    tests, failures, whole = None, [], True
+    run = RunnerResult()
     if name is CommandName.TEST:
-        runs = [ran for reader in _READERS if (ran := reader(lines)) is not None]
-        tests, failures, whole = _together(runs)
+        run, lines = _read_tests(lines, reports)
+        if "unittest" in argv:
+            lines = [line for line in lines if _LISTED.fullmatch(line) is None]
     elif exit_code != 0 and name in {CommandName.BUILD, CommandName.LINT}:
         complaints = read_diagnostics(lines)
-        failures, whole = [*complaints.items], complaints.whole
-    return CommandResult(
+        run = RunnerResult(failing=complaints.items, whole=complaints.whole)
+    result = CommandResult(
         name=name,
         argv=tuple(argv),
         exit_code=exit_code,
         duration_ms=duration_ms,
         timed_out=timed_out,
-        tests=tests,
+        tests=run.tests,
         failures=(
-            *sorted(failures),
-            *([UNNAMED] if not whole and (failures or exit_code == 0) else []),
+            *sorted(run.failing),
+            *([UNNAMED] if not run.whole and (run.failing or exit_code == 0) else []),
         ),
         tail=shown_output(lines, TAIL_CHARACTERS, TAIL_LINES),
     )
+    return Outcome(result, "\n".join(lines), run.passed)
+
+
+def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerResult, list[str]]:
+    """Return what the runners of a test command say, and the lines that tell it to people."""
+    of_go = read_go(lines)
+    shown = shown_by_go(lines) if of_go is not None else lines
+    runs = [of_go, *(read_report(*report) for report in sorted(reports.items()))]
+    runs += [read(shown) for read in _TEXT_READERS]
+    found = [run for run in runs if run is not None]
+    shown = [*shown, *(line for run in found for line in run.shown.split("\n") if run.shown)]
+    run = _together(found)
+    if any(map(_LOW_COVERAGE.fullmatch, shown)):
+        run = run.replace(failing=(*run.failing, COVERAGE))
+    if (reports or of_go is not None) and any(map(_STOPPED.fullmatch, shown)):
+        run = run.replace(whole=False)
+    return run, shown
 
 
 def of_part(result: CommandResult) -> CommandResult:
@@ -91,19 +115,24 @@ def of_part(result: CommandResult) -> CommandResult:
     return result.replace(failures=left, exit_code=result.exit_code if left else 0)
 
 
-def _together(runs: Iterable[RunnerResult]) -> tuple[int | None, list[str], bool]:
-    """Combine several runners. If one count is unknown, the sum is unknown."""
-    accounts = [*runs]
-    counts = [ran.tests for ran in accounts]
-    total = (
-        sum(count for count in counts if count is not None)
-        if accounts and None not in counts
-        else None
-    )
-    return (
-        total,
-        [item for ran in accounts for item in ran.failing],
-        all(ran.whole for ran in accounts),
+def _together(runs: Iterable[RunnerResult]) -> RunnerResult:
+    """Combine several runners. If one count is unknown, the sum is unknown; so are the names."""
+    runs = [*runs]
+    counts = [run.tests for run in runs]
+    passed = [run.passed for run in runs]
+    return RunnerResult(
+        tests=(
+            sum(count for count in counts if count is not None)
+            if runs and None not in counts
+            else None
+        ),
+        failing=tuple(name for run in runs for name in run.failing),
+        whole=all(run.whole for run in runs),
+        passed=(
+            tuple(name for names in passed for name in names or ())
+            if runs and None not in passed
+            else None
+        ),
     )
 
 

@@ -20,9 +20,12 @@ class RunnerResult(Frozen):
     """The result that a runner printed.
 
     `tests` counts the tests that ran, without skipped ones; it is None if the output does not say.
-    `whole` is False if a failure has no name here, or if the runner stopped early.
+    `whole` is False if a failure has no name here, or if the runner stopped early. `passed` is None
+    if the runner does not list the tests that passed. `shown` is what it would print.
     """
 
     tests: int | None = None
     failing: tuple[str, ...] = ()
     whole: bool = True
+    passed: tuple[str, ...] | None = None
+    shown: str = ""

@@ -1,9 +1,10 @@
 """Select tests by name: the words of a command that runs them without the others."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from posixpath import normpath
+from shlex import quote
 from typing import NamedTuple
 
 from forge_bot.verification.runner_result import matches
@@ -21,6 +22,12 @@ _JAVASCRIPT = ("jest", "vitest")
 MANAGERS = {"npm": "--prefix", "pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}
 """The package managers of JavaScript, each with its option for the folder."""
 _BROKEN = " (error)"
+_REPORT_WORDS = {
+    "jest": ("--json", "--outputFile={}/jest.json"),
+    "vitest": ("--reporter=default", "--reporter=json", "--outputFile.json={}/vitest.json"),
+    "mocha": ("--reporter", "json", "--reporter-option", "output={}/mocha.json"),
+}
+"""What makes a runner of JavaScript write its report into a folder."""
 
 
 class Selection(NamedTuple):
@@ -98,6 +105,34 @@ def runner_of(words: Words, script: str = "") -> str:
         return "unittest"
     handed = {*re.findall(r"[\w-]+", script)} if words[:1] and words[0] in MANAGERS else set[str]()
     return next((name for name in _JAVASCRIPT if name in programs | handed), "")
+
+
+def reporting(words: Words, folder: str, script: str = "") -> Words:
+    """Return the words of a command that also make its runner report each test: into a folder, or
+    in its output. The same words where it cannot be told so; `script` is what a package manager
+    runs as `test`, whose last command gets what is handed over.
+    """
+    if (go := go_test(words)) is not None:
+        return (*go.before, "-json", *go.rest)
+    if "unittest" in words:
+        return (*words, *(() if "-v" in words else ("-v",)))
+    of_manager = words[0] in MANAGERS
+    last = re.split(r"&&|\|\||[;|&]", script)[-1] if of_manager else " ".join(words[:2])
+    program = next((name for name in _REPORT_WORDS if name in re.findall(r"[\w-]+", last)), "")
+    if not program:
+        return words
+    handed = ("--",) if words[0] == "npm" and "--" not in words else ()
+    return (*words, *handed, *(word.format(folder) for word in _REPORT_WORDS[program]))
+
+
+def report_environment(folder: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that make pytest and RSpec report into a folder, however deep in a
+    script they are called.
+    """
+    given = environment.get("PYTEST_ADDOPTS", "")
+    report = f"{given} --junit-xml={quote(f'{folder}/pytest.xml')} -o junit_family=xunit1"
+    formats = f"--format progress --format json --out {quote(f'{folder}/rspec.json')}"
+    return {"PYTEST_ADDOPTS": report.strip(), "SPEC_OPTS": formats}
 
 
 def package_folder(words: Sequence[str]) -> str | None:

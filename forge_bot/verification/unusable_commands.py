@@ -28,8 +28,12 @@ _NO_COMPONENT = re.compile(
 )
 """What rustup says in the place of a program that its toolchain does not have."""
 _NOT_COMPILED = re.compile(r"error: could not compile .*")
+_NONE_FOUND = re.compile(
+    r"^(?:No tests found|No test files found|Error: No test files found)", re.MULTILINE
+)
 _NO_TEST = re.compile(
-    r"^setUp(?:Class|Module)\b|^tearDown(?:Class|Module)\b|^… |\.\w+$|\[.*\] \(.*\)$|\) \(.*=.*\)$"
+    r"\[(?:build|setup) failed\]$| panicked$|\.go: |^[^:]*\(error\)$"
+    r"|^setUp(?:Class|Module)\b|^tearDown(?:Class|Module)\b|^… |\[.*\] \(.*\)$|\) \(.*=.*\)$"
 )
 """Failures that name no single test: a class, a file, a part of a test, or an unnamed one."""
 _UNSTEADY = re.compile(
@@ -134,6 +138,8 @@ def _of_tests(result: CommandResult) -> Cause | None:
     """Return the cause that only a test command can have."""
     if not result.tests and _NOT_COMPILED.search(result.tail) and result.exit_code:
         return Cause.NOT_COLLECTED
+    if result.tests is None and _NONE_FOUND.search(result.tail):
+        return Cause.NO_TESTS
     if result.tests == 0:
         alone = any("::" in name for name in result.failures)
         found = Cause.ALL_RED if alone else Cause.NOT_COLLECTED

@@ -19,33 +19,15 @@ from tests.fakes.bench import GREEN, RED, Bench, blob
 
 TEST, LINT, SETUP = CommandName.TEST, CommandName.LINT, CommandName.SETUP
 CAUSES = {
-    "pytest_collection": Cause.NOT_COLLECTED,
     "unittest_import": Cause.NOT_COLLECTED,
     "cargo_compile": Cause.NOT_COLLECTED,
-    "pytest_unnamed": Cause.UNREADABLE,
-    "pytest_usage": Cause.USAGE_ERROR,
-    "pytest_empty": Cause.NO_TESTS,
-    "pytest_deselected": Cause.NO_TESTS,
-    "pytest_skipped": Cause.NO_TESTS,
     "unittest_zero": Cause.NO_TESTS,
-    "go_none": Cause.NO_TESTS,
-    "go_norun": Cause.NO_TESTS,
-    "go_empty": Cause.NO_TESTS,
     "go_elsewhere": Cause.USAGE_ERROR,
     "go_left_out": Cause.USAGE_ERROR,
     "cargo_none": Cause.NO_TESTS,
     "cargo_features": Cause.USAGE_ERROR,
     "cargo_no_target": Cause.USAGE_ERROR,
     "node_zero": Cause.NO_TESTS,
-    "jest_none": Cause.NO_TESTS,
-    "jest_none_pass": Cause.NO_TESTS,
-    "vitest_none": Cause.NO_TESTS,
-    "vitest_none_pass": Cause.NO_TESTS,
-    "mocha_none": Cause.NO_TESTS,
-    "bun_none": Cause.NO_TESTS,
-    "rspec_broken": Cause.NOT_COLLECTED,
-    "rspec_none": Cause.NO_TESTS,
-    "minitest_none": Cause.NO_TESTS,
 }
 
 

@@ -4,6 +4,7 @@ The runner below is small but whole: it runs planted tests by name and prints wh
 runner without selection prints, and the outputs are read as real ones are.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -25,7 +26,13 @@ from forge_bot.verification.flaky_tests import (
     newly_red,
 )
 from forge_bot.verification.judgement import UNNAMED, judge
-from forge_bot.verification.selected_tests import Selection, select_tests, uncached
+from forge_bot.verification.selected_tests import (
+    Selection,
+    report_environment,
+    reporting,
+    select_tests,
+    uncached,
+)
 
 PYTEST, MAKE = ("pytest", "-q"), ("make", "test")
 Fails = Callable[[Moment, Sequence[str]], bool]
@@ -47,15 +54,19 @@ class Runner:
         self.calls.append((moment, tuple(names)))
         there = [name for name in self.planted if moment is Moment.AFTER or name not in self.new]
         if any(name not in there for name in names):
-            return read_outcome(CommandName.TEST, self.argv, 4, "ERROR: not found", 1)
+            return read_outcome(CommandName.TEST, self.argv, 4, "ERROR: not found", 1).result
         chosen = [name for name in there if not names or name in names]
         failed = [
             name for place, name in enumerate(chosen) if self.planted[name](moment, chosen[:place])
         ]
-        lines = ["=== short test summary info ===", *(f"FAILED {name} - x" for name in failed)]
-        end = f"{len(failed)} failed, {len(chosen) - len(failed)} passed in 0.01s"
-        output = "\n".join([*lines, end])
-        return read_outcome(CommandName.TEST, self.argv, int(bool(failed)), output, 1)
+        return CommandResult(
+            name=CommandName.TEST,
+            argv=self.argv,
+            exit_code=int(bool(failed)),
+            duration_ms=1,
+            tests=len(chosen),
+            failures=tuple(sorted(failed)),
+        )
 
     def verified(self, known: Sequence[str] = ()) -> tuple[CommandResult, CommandResult]:
         """The baseline, and the result after the change with its flaky tests."""
@@ -89,7 +100,7 @@ def test_a_second_failing_test_of_a_name_that_failed_before_is_not_taken_for_fla
 
     def failed(count: int) -> CommandResult:
         text = "not ok 1 - works\n" * count + f"# tests 2\n# pass {2 - count}\n# fail {count}"
-        return read_outcome(CommandName.TEST, MAKE, 1, text, 1)
+        return read_outcome(CommandName.TEST, MAKE, 1, text, 1).result
 
     again = flaky_tests(
         failed(1), failed(2), lambda moment, _: failed(2 if moment is Moment.AFTER else 1)
@@ -224,7 +235,9 @@ def test_without_more_time_what_is_newly_red_stays_red() -> None:
 
 
 def unread(exit_code: int) -> CommandResult:
-    return read_outcome(CommandName.TEST, ("make", "test"), exit_code, "no format we know", 1)
+    return read_outcome(
+        CommandName.TEST, ("make", "test"), exit_code, "no format we know", 1
+    ).result
 
 
 def test_a_command_that_names_nothing_is_flaky_if_it_passes_again() -> None:
@@ -242,7 +255,9 @@ def test_a_command_that_timed_out_or_ran_no_test_is_not_run_again() -> None:
         raise AssertionError((moment, names))
 
     slow = unread(1).model_copy(update={"timed_out": True})
-    refused = read_outcome(CommandName.TEST, PYTEST, 4, "ERROR: usage: unrecognized arguments", 1)
+    refused = read_outcome(
+        CommandName.TEST, PYTEST, 4, "ERROR: usage: unrecognized arguments", 1
+    ).result
     for now in (slow, refused, unread(127)):
         assert flaky_tests(unread(0), now, refuse) == Rerun()
 
@@ -335,9 +350,21 @@ def test_pytest_and_unittest_of_this_machine_run_what_is_selected(
     )
 
     def ran(argv: Sequence[str]) -> CommandResult:
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+        env = {**os.environ, **report_environment(str(tmp_path), os.environ)}
+        report = tmp_path / "pytest.xml"
+        report.unlink(missing_ok=True)
+        words = reporting(tuple(argv), str(tmp_path))
+        done = subprocess.run(
+            words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        )
         output = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)
-        return read_outcome(CommandName.TEST, argv, done.returncode, output, 1)
+        reports = {report.name: report.read_text()} if report.exists() else {}
+        outcome = read_outcome(CommandName.TEST, argv, done.returncode, output, 1, reports=reports)
+        assert {name.rpartition(":")[2].split(" ")[0] for name in outcome.passed or ()} <= {
+            "test_good"
+        }
+        assert (outcome.passed is None) == bool(outcome.result.tests == 1 and not reports)
+        return outcome.result
 
     whole = ran([sys.executable, "-m", *words])
     assert (whole.tests, len(whole.failures)) == (3, 2)

@@ -64,12 +64,11 @@ def shown(output: str) -> str:
 
 def test_a_benchmark_table_does_not_push_out_the_traceback() -> None:
     output = PYTEST.format(printed="quiet", tables=BENCHMARK + COVERAGE)
-    result = read_outcome(CommandName.TEST, ("pytest",), 1, output, 5)
+    result = read_outcome(CommandName.TEST, ("pytest",), 1, output, 5).result
     assert "E       AssertionError: assert '' == '()'" in result.tail
     assert result.tail.endswith("1 failed, 1 passed in 0.12s ==========================")
     for noise in ("test_77 ", "Outliers", "words/__init__.py", "TOTAL"):
         assert noise not in result.tail
-    assert result.failures == ("tests/test_words.py::test_words",)
 
 
 def test_what_a_test_printed_comes_after_its_own_words_and_is_short() -> None:
@@ -87,13 +86,9 @@ def test_what_a_test_printed_comes_after_its_own_words_and_is_short() -> None:
         ("pytest_default", "test_sample.py::test_error (error)", 'RuntimeError("no")'),
         ("pytest_default", "test_sample.py::test_param[a - b]", "E     + a - b"),
         ("unittest_fail", "test_bad (unit_sample.T.test_bad)", "AssertionError"),
-        ("go_all", "example.com/m/bad TestBad/sub_case", "--- FAIL: TestBad/sub_case"),
         ("cargo_test", "tests::fails", "panicked at"),
         ("cargo_compile", "src/lib.rs: E0308 mismatched types", "mismatched types"),
         ("node_tap", "fails plainly", "error: '1 == 2'"),
-        ("jest", "jest/sum.test.js › suite › inner fails", "inner fails"),
-        ("vitest", "a.test.js > fails plainly", "AssertionError"),
-        ("mocha", "fails plainly", "AssertionError"),
     ],
 )
 def test_each_runner_says_in_a_block_of_its_own_what_is_wrong_with_a_test(

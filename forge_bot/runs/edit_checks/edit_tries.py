@@ -24,7 +24,6 @@ from forge_bot.knowledge.file_links import file_links
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.formatted_edits import FormattedEdits
 from forge_bot.runs.edit_checks.newly_red import NOT_RUN, JudgedEdits, NewlyRed, outcome_of
-from forge_bot.runs.edit_checks.tests_that_ran import TestCommands, looked_for
 from forge_bot.runs.edit_checks.without_change import (
     RunsWithoutChange,
     only_tests,
@@ -212,7 +211,6 @@ class EditTries:
             with self.project.trial(made) as place:
                 edits = JudgedEdits(self.run, self.project, place, made, paths, began + seconds)
                 found = [*edits.all_red(self._baseline())]
-                not_run = () if found else self._not_run(edits, base)
             found = [self._surely(red, tasks, base, edits) for red in found]
             if left_out := [red.before for red in found if red.is_part and not red.failing]:
                 # What failed was the part alone, so the others have not run yet.
@@ -234,28 +232,9 @@ class EditTries:
             elsewhere=tuple(theirs),
             green=tuple(edits.green),
             ran=tuple(edits.ran),
-            not_run=not_run,
             untold=" ".join(edits.untold),
             seconds=spent,
         )
-
-    def _not_run(self, edits: JudgedEdits, base: str) -> tuple[str, ...]:
-        """Return the tests that green edits add and that no command ran."""
-        commands = TestCommands(
-            judged=[now for now, _ in edits.tested.values()],
-            # What earlier tasks added was not counted before the run.
-            baseline=() if self._changed_since_start(base) else self._baseline(),
-            judged_run=self.run,
-            base=base,
-            head=edits.made,
-            printed=lambda argv: edits.tested[argv][1],
-            again=lambda words, seconds: self.project.run_in(
-                edits.place, CommandName.TEST, words, seconds, again=True
-            ),
-            seconds=min(edits.until - time.monotonic(), self.run.config.command_seconds),
-            tell=self.tell,
-        )
-        return looked_for(commands).not_run
 
     def _with_proof(
         self, tasks: Sequence[TaskId], made: str, outcome: TryOutcome, seconds: float

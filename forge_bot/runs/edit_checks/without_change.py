@@ -31,7 +31,7 @@ from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.text_format import gist, several
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen, TaskId, WithoutChange
-from forge_bot.verification.named_tests import title_of
+from forge_bot.verification.named_tests import is_listed
 from forge_bot.verification.red_before_green import (
     not_loaded,
     of_files,
@@ -259,14 +259,11 @@ def _words(argv: Sequence[str]) -> str:
 
 
 def red_before_green(
-    results: Sequence[CommandResult],
-    state: State,
-    run: Run,
-    project: Project,
-    not_run: Sequence[str],
+    results: Sequence[CommandResult], state: State, run: Run, project: Project
 ) -> RedBeforeGreen | None:
-    """Return the proof for a change that mends a defect; None for any other change. Tests that no
-    whole command has run, `not_run`, prove nothing: nobody would see them fail again.
+    """Return the proof for a change that mends a defect; None for any other change. Tests that a
+    whole command does not list among those that it ran prove nothing: nobody would see them fail
+    again.
     """
     if not _is_defect(state, run):
         return None
@@ -285,17 +282,13 @@ def red_before_green(
     found, at_base = _found(commands, state, project, RunsWithoutChange(run, project, only))
     if not found:
         return RedBeforeGreen(missing=next(why_not_red(at_base)))
-    found = tuple(name for name in found if not _is_left_out(name, not_run))
+    listed = [project.passed(result.argv) for result in commands]
+    if None not in listed:
+        ran = {name for names in listed for name in names or ()}
+        found = tuple(name for name in found if is_listed(name, ran))
     if not found:
         return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
     return RedBeforeGreen(tests=found, files=only.changed, base=state.base_commit, head=head)
-
-
-def _is_left_out(name: str, not_run: Sequence[str]) -> bool:
-    """Return whether a test is one that no command ran; by its title where its name has no file."""
-    plain = name.partition("[")[0]
-    title = title_of(name) if "::" not in plain else ""
-    return any(each == plain or (title and each.endswith(f"::{title}")) for each in not_run)
 
 
 def _is_defect(state: State, run: Run) -> bool:

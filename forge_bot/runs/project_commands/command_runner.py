@@ -5,7 +5,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.redaction import Redactor
@@ -18,12 +18,13 @@ from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
+from forge_bot.runs.project_commands.runner_reports import RunnerReports, reports_of
 from forge_bot.sandbox.box import Box, CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.store import SPECS, full, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import cut_line, of_part, plain_lines, read_outcome
+from forge_bot.verification.command_outcome import of_part, read_outcome
 
 _IGNORE = ".gitignore"
 _RECORD = f"{SPECS}/"
@@ -49,6 +50,10 @@ class CommandRunner:
     carried: CarriedFiles
     made: MadeByCommands | None
     by_hand: frozenset[str]
+    passed: dict[tuple[str, ...], tuple[str, ...] | None] = field(
+        default_factory=dict[tuple[str, ...], tuple[str, ...] | None]
+    )
+    """The tests that passed when a test command ran last; None where its runner lists none."""
 
     def in_tree(self, tree: Tree) -> "CommandRunner":
         """Return a runner for a temporary tree beside the run's own."""
@@ -62,12 +67,22 @@ class CommandRunner:
         """
         self._begins(name, argv)
         box = self.sandbox.box(place, seconds=seconds, at_base=self._is_at_base(place))
-        outcome = self._run(box, argv, place)
-        if outcome.killed:
-            self.tell(warning(say("runs.command_runner.runs_once_more", command=" ".join(argv))))
-            self.tidy(place)
-            outcome = self._run(box, argv, place)
-        return self._ended(name, argv, place, outcome)
+        if name is not CommandName.TEST:
+            return self._ended(name, argv, place, self._run_twice(box, argv, argv, place))
+        with reports_of(argv, place, self.environment.parent) as reports:
+            outcome = self._run_twice(reports.in_box(box), reports.argv, argv, place)
+            return self._ended(name, argv, place, outcome, reports)
+
+    def _run_twice(
+        self, box: Box, words: Sequence[str], argv: Sequence[str], place: Tree
+    ) -> CommandOutcome:
+        """Run the words of a command that people know as `argv`; again where a signal ended it."""
+        outcome = self._run(box, words, place)
+        if not outcome.killed:
+            return outcome
+        self.tell(warning(say("runs.command_runner.runs_once_more", command=" ".join(argv))))
+        self.tidy(place)
+        return self._run(box, words, place)
 
     def of_setup(
         self,
@@ -122,7 +137,12 @@ class CommandRunner:
             return self.sandbox.run(box, words)
 
     def _ended(
-        self, name: CommandName, argv: tuple[str, ...], place: Tree, outcome: CommandOutcome
+        self,
+        name: CommandName,
+        argv: tuple[str, ...],
+        place: Tree,
+        outcome: CommandOutcome,
+        reports: RunnerReports | None = None,
     ) -> tuple[CommandResult, str]:
         """Return the result of a command, and its output. Raises an error for a failure that says
         nothing about the project.
@@ -130,14 +150,21 @@ class CommandRunner:
         if outcome.exit_code != 0:
             self._require_fair(argv, place, outcome)
         output = self._without_places(outcome.output, place)
-        result = read_outcome(
-            name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out
+        texts: dict[str, str] = {}
+        if reports is not None:
+            output = reports.without_words(output)
+            texts = {
+                path: self._without_places(text, place) for path, text in reports.read().items()
+            }
+        ended = read_outcome(
+            name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out, texts
         )
-        result = result.replace(tail=_timeless(result.tail))
-        if name is CommandName.TEST and not self._is_whole(argv):
-            result = of_part(result)
+        result = ended.result.replace(tail=_timeless(ended.result.tail))
+        if name is CommandName.TEST:
+            self.passed[argv] = ended.passed
+            result = result if self._is_whole(argv) else of_part(result)
         self.tell(CommandEnded(result=result))
-        return result, _timeless(output)
+        return result, _timeless(ended.output)
 
     def _is_whole(self, argv: tuple[str, ...]) -> bool:
         """Return whether a command runs all tests that it can, as the project calls it."""
@@ -162,8 +189,7 @@ class CommandRunner:
 
     def _without_places(self, output: str, place: Tree) -> str:
         """Return the output without secrets and without the names of this machine's folders."""
-        output = "\n".join(map(cut_line, plain_lines(self.strike(output))))
-        output = without_environment(output.replace(str(self.environment), ENV))
+        output = without_environment(self.strike(output).replace(str(self.environment), ENV))
         for folder in (place.path, self.tree.path):
             output = output.replace(str(folder), ".")
         return output

@@ -81,6 +81,7 @@ class Project:
         self.sandbox = ProjectSandbox(repository, places, config, profile, tell)
         self._credentials = credentials(config, os.environ)
         self._printed = dict[tuple[str, ...], str]()
+        self._passed = dict[tuple[str, ...], tuple[str, ...] | None]()
         self._built = dict[Path, _Built]()
         """Trees with what commands built there from the code of a commit, and of no other one."""
         # In a checkout of a person, their own programs make such files at any moment.
@@ -232,6 +233,12 @@ class Project:
         """Return the whole output of a test command when it ran last for a judgement."""
         return self._printed.get(argv, "")
 
+    def passed(self, argv: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return the tests that passed when a test command ran last for a judgement; None where
+        its runner does not list them.
+        """
+        return self._passed.get(argv)
+
     def forget_built(self, path: Path) -> None:
         """Forget what was built in a tree that is made anew."""
         self._built.pop(path, None)
@@ -259,12 +266,8 @@ class Project:
         return results
 
     def run_again(self, argv: tuple[str, ...]) -> CommandResult:
-        """Run tests as `read_again` does; return the result alone."""
-        return self.read_again(argv)[0]
-
-    def read_again(self, argv: tuple[str, ...]) -> tuple[CommandResult, str]:
         """Run tests by the words of a command that ran before, or by those that select some; return
-        the result and the whole output.
+        the result.
 
         They do not see what the run before them left, but for what lies in folders that the build
         made: compilers keep their own there.
@@ -274,7 +277,7 @@ class Project:
             try:
                 if not self._build_again(place):
                     self._remove_left(place, self._built.get(place.path, _Built("")).paths)
-                return self.runner.one(CommandName.TEST, argv, place)
+                return self.runner.one(CommandName.TEST, argv, place)[0]
             finally:
                 self._tidy_after(place)
 
@@ -336,6 +339,7 @@ class Project:
         called = self._called(name, commands, place, seconds=seconds)
         if name is CommandName.TEST:
             self._printed |= {result.argv: output for result, output in called}
+            self._passed |= {result.argv: self.runner.passed[result.argv] for result, _ in called}
         return tuple(result for result, _ in called)
 
     def _called(
