@@ -8,19 +8,24 @@ again.
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.journal_entries import Parked
-from forge_bot.agent.models.base import ChatMessage, ModelCall, ModelReply, PossiblyCharged
-from forge_bot.agent.models.batch_api import (
-    BatchApi,
+from forge_bot.agent.models.base import (
     BatchQuestion,
     BatchRefused,
     BatchTicket,
+    ChatMessage,
+    ModelCall,
+    ModelReply,
+    PossiblyCharged,
 )
 from forge_bot.errors import BatchUnderWay, ForgeError, ModelUnavailable
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.provider_batches import ProviderBatches
 
 
 class BatchedCall(NamedTuple):
@@ -47,7 +52,7 @@ class BatchLane:
         self._journal = journal
         self._now = now
 
-    async def reply(self, asked: BatchedCall, api: BatchApi) -> ModelReply:
+    async def reply(self, asked: BatchedCall, api: "ProviderBatches") -> ModelReply:
         """Return the answer, if the batch of this question has ended.
 
         Raises BatchUnderWay, BatchRefused if the provider offers none, and ModelUnavailable if the
@@ -75,7 +80,7 @@ class BatchLane:
                 )
         raise _under_way(parked)
 
-    async def _hand_in(self, asked: BatchedCall, api: BatchApi) -> Parked:
+    async def _hand_in(self, asked: BatchedCall, api: "ProviderBatches") -> Parked:
         """Hand the question in once; return it with its ticket."""
         parked = Parked(key=asked.key, model=asked.model, question=uuid4().hex, at=self._now())
         self._journal.submitting(asked.key, asked.prompt, parked, asked.new)
@@ -92,7 +97,7 @@ class BatchLane:
 
 
 def cancel_batches(
-    tickets: Iterable[tuple[str, BatchTicket]], batches: Callable[[str], BatchApi | None]
+    tickets: Iterable[tuple[str, BatchTicket]], batches: "Callable[[str], ProviderBatches | None]"
 ) -> tuple[str, ...]:
     """Ask the providers to cancel the batches of these models; return those not cancelled."""
     running: list[str] = []

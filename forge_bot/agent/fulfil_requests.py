@@ -87,8 +87,6 @@ class Fulfilment:
             self.notice(
                 RequestStarted(capability=item.capability, params=printable(item.params, 100))
             )
-            if runs:
-                self.journal.begun(key, item)
             seconds = limits.command_seconds if runs else limits.lookup_seconds
             result = await self._fulfilled(item, seconds)
         took = round(self.now() - began, 3)

@@ -1,9 +1,9 @@
 """A journal of every model call and every lookup, written to disk before the result is used.
 
 So nothing is paid or done twice. A line is one JSON object, written in one piece and synced.
-`started` precedes a call, `finished` or `failed` follows it; `begun` precedes a request that runs
-commands, `observed` follows every lookup, `tried` every run of commands on an
-answer's edits. `submitting` precedes a question in a batch, `submitted` or `withdrawn` follows it.
+`started` precedes a call, `finished` or `failed` follows it; `observed` follows every lookup, `tried` every
+run of commands on an answer's edits. `submitting` precedes a question in a batch, `submitted` or
+`withdrawn` follows it.
 The file lies outside git: it holds whole prompts and answers.
 """
 
@@ -16,10 +16,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
+from forge_bot.agent.capabilities import CapabilityResult
 from forge_bot.agent.journal_entries import (
     AnyEntry,
-    Begun,
     Ended,
     Entry,
     Failed,
@@ -31,8 +30,7 @@ from forge_bot.agent.journal_entries import (
     Tried,
     Withdrawn,
 )
-from forge_bot.agent.models.base import ChatMessage, ModelReply
-from forge_bot.agent.models.batch_api import BatchTicket
+from forge_bot.agent.models.base import BatchTicket, ChatMessage, ModelReply
 from forge_bot.agent.redaction import redactor
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.store import full, without_room, write_whole
@@ -194,12 +192,6 @@ class Journal:
             else:
                 self.carried.unlink()
 
-    def begun(self, key: str, wanted: CapabilityRequest) -> None:
-        """Record that a request is about to start that does more than read."""
-        self._append(
-            Begun(key=key, capability=wanted.capability, params=self.strike(wanted.params))
-        )
-
     def looked(self, key: str, observation: CapabilityResult) -> CapabilityResult:
         """Record a result. As with `finished`, use the returned value."""
         kept = observation.replace(
@@ -277,9 +269,6 @@ class Journal:
             case Failed():
                 if not entry.paid:
                     self._close(entry.key, entry.prompt)
-            case Begun():
-                # Its commands leave no results behind, so they run again.
-                pass
             case Observed():
                 self._observations[entry.key] = entry.observation
             case Tried():

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, Field
 
 from forge_bot.agent.capabilities import CapabilityResult
-from forge_bot.agent.models.base import ChatMessage, FinishReason
-from forge_bot.agent.models.batch_api import BatchTicket
+from forge_bot.agent.models.base import BatchTicket, ChatMessage, FinishReason
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.values import Frozen, Usage
 
@@ -94,18 +93,6 @@ class Parked(Frozen):
     ticket: BatchTicket | None = None
 
 
-class Begun(Frozen):
-    """A request that runs commands is about to start.
-
-    Without a following `observed`, its process died meanwhile.
-    """
-
-    entry: Literal["begun"] = "begun"
-    key: str
-    capability: str
-    params: str
-
-
 class Tried(Frozen):
     """The project's commands ran on an answer's edits."""
 
@@ -114,7 +101,7 @@ class Tried(Frozen):
     outcome: TryOutcome
 
 
-AnyEntry = Started | Ended | Failed | Submitting | Submitted | Withdrawn | Begun | Observed | Tried
+AnyEntry = Started | Ended | Failed | Submitting | Submitted | Withdrawn | Observed | Tried
 
 
 Entry = Annotated[AnyEntry, Field(discriminator="entry")]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from forge_bot.agent.agent_steps import AgentStep, OneStep
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
@@ -28,6 +29,7 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger, LedgerCrowded
 from forge_bot.agent.model_answers import Work
 from forge_bot.agent.models.base import (
+    BatchRefused,
     ChatMessage,
     Model,
     ModelCall,
@@ -36,7 +38,6 @@ from forge_bot.agent.models.base import (
     ReplayKey,
     prompt_digest,
 )
-from forge_bot.agent.models.batch_api import BatchingModel, BatchRefused
 from forge_bot.agent.progress_events import (
     AnswerRejected,
     ModelAnswered,
@@ -52,6 +53,9 @@ from forge_bot.errors import (
     QuestionRejected,
 )
 from forge_bot.values import Usage
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.provider_batches import ProviderBatches
 
 Check = Callable[[Work], Sequence[str]]
 RunCommands = Callable[[Try], TryOutcome]
@@ -155,7 +159,7 @@ class _AssignmentRun:
 
     def __post_init__(self) -> None:
         self._began = self.now()
-        offers = self.model.batches if isinstance(self.model, BatchingModel) else None
+        offers: ProviderBatches | None = getattr(self.model, "batches", None)
         self._batches = offers if self.lane is not None else None
         if self.lane is not None and offers is None:
             self.lane.missing(self.model.name)

@@ -13,7 +13,7 @@ from forge_bot.values import Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
-    from forge_bot.agent.models.batch_api import BatchApi
+    from forge_bot.agent.models.provider_batches import ProviderBatches
 
 
 def leaves_batches(run: Run) -> bool:
@@ -28,7 +28,6 @@ def end_batches(
     """Cancel the batches of an abandoned run."""
     from forge_bot.agent.batched_questions import cancel_batches
     from forge_bot.agent.journal import Journal
-    from forge_bot.agent.models.batch_api import BatchingModel
 
     carried = run.workspace.path / CARRIED
     waiting = Journal(run.places.journal, environ, carried).all_parked()
@@ -38,9 +37,8 @@ def end_batches(
     except ForgeError:
         by_name = {}
 
-    def batches(name: str) -> "BatchApi | None":
-        model = by_name.get(name)
-        return model.batches if isinstance(model, BatchingModel) else None
+    def batches(name: str) -> "ProviderBatches | None":
+        return getattr(by_name.get(name), "batches", None)
 
     for name in cancel_batches(tickets, batches):
         tell(warning(say("runs.parked_batches.not_cancelled", name=name)))

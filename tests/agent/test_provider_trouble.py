@@ -143,9 +143,9 @@ async def test_a_wait_the_provider_asks_for_is_kept() -> None:
     ("header", "said"),
     [
         ("3600", "60 minutes"),
-        ("86400", "24 hours"),
-        ("604800", "7 days"),
-        (formatdate(now().timestamp() + 30 * 86_400, usegmt=True), "30 days"),
+        ("86400", "1,440 minutes"),
+        ("604800", "10,080 minutes"),
+        (formatdate(now().timestamp() + 30 * 86_400, usegmt=True), "43,200 minutes"),
     ],
     # Written out: a date in the name of a test would be another one in each process that collects
     # it.

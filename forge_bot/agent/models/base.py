@@ -84,6 +84,33 @@ class PossiblyCharged(ModelUnavailable):
     """The question was sent and no answer came back: the provider may charge for it."""
 
 
+class BatchQuestion(Frozen):
+    """A question, and the id under which the provider lists its answer."""
+
+    id: str
+    call: ModelCall
+
+
+class BatchTicket(Frozen):
+    """A batch that a provider took in. Any process with a key of the same account can collect
+    it.
+    """
+
+    id: str = Field(description="the provider's own id of the batch")
+    handle: str = Field(description="what the library needs to ask for it, as JSON")
+
+
+class Unanswered(Frozen):
+    """A batch that ended without an answer to its question."""
+
+    words: str
+    paid: bool = Field(default=False, description="the provider may charge for it all the same")
+
+
+class BatchRefused(Exception):
+    """The provider offers no batches for this model."""
+
+
 class Model(Protocol):
     """Answers one question at a time. It holds no conversation and no tool."""
 

@@ -18,6 +18,7 @@ from pydantic import Field
 from forge_bot.agent.model_answers import ANSWER_FORMS, answer_schema
 from forge_bot.agent.models.base import (
     BYTES_PER_TOKEN,
+    BatchQuestion,
     ChatMessage,
     FinishReason,
     MessageRole,
@@ -26,7 +27,6 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     prompt_tokens,
 )
-from forge_bot.agent.models.batch_api import BatchQuestion
 from forge_bot.agent.models.provider_errors import (
     error_details,
     key_refused,

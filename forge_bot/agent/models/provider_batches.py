@@ -6,11 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from forge_bot.agent.models.base import ModelCall, ModelReply, PossiblyCharged
-from forge_bot.agent.models.batch_api import (
+from forge_bot.agent.models.base import (
     BatchQuestion,
     BatchRefused,
     BatchTicket,
+    ModelCall,
+    ModelReply,
+    PossiblyCharged,
     Unanswered,
 )
 from forge_bot.agent.models.provider_errors import error_details, to_forge_error

@@ -30,8 +30,6 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _PASSING = frozenset({408, 409, 429})
 _SERVERS_FAULT = 500
 _SENTENCE = 300
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
-_FEW = 2
 
 
 def retry_delay(error: Exception, attempt: int) -> float | None:
@@ -192,23 +190,14 @@ def _limited(
             details=details,
         )
     seconds = ceil(wait) if isfinite(wait) else None
+    span = f"{ceil(seconds / 60):,} minutes" if seconds is not None else "ever"
     return ModelUnavailable(
-        f"The rate limit of {name} is reached, and the provider asks to wait for {_span(wait)}.",
+        f"The rate limit of {name} is reached, and the provider asks to wait for {span}.",
         trouble=ModelTrouble("rate-limited", seconds),
         hint="Come back then.",
         remedy=Resume(),
         details=details,
     )
-
-
-def _span(seconds: float) -> str:
-    """Return a wait in its largest precise enough unit, rounded up."""
-    if not isfinite(seconds):
-        return "ever"
-    for unit, name in ((_DAY, "days"), (_HOUR, "hours")):
-        if seconds > _FEW * unit:
-            return f"{ceil(seconds / unit):,} {name}"
-    return f"{ceil(seconds / _MINUTE):,} minutes"
 
 
 def _cause(error: BaseException) -> str:
