@@ -1,9 +1,9 @@
 """A journal of every model call and every lookup, written to disk before the result is used.
 
 So nothing is paid or done twice. A line is one JSON object, written in one piece and synced.
-`started` precedes a call, `finished` or `failed` follows it; `observed` follows every lookup, `tried` every
-run of commands on an answer's edits. `submitting` precedes a question in a batch, `submitted` or
-`withdrawn` follows it.
+`started` precedes a call, `finished` or `failed` follows it; `observed` follows every lookup,
+`tried` every run of commands on an answer's edits. `submitting` precedes a question in a batch,
+`submitted` or `withdrawn` follows it.
 The file lies outside git: it holds whole prompts and answers.
 """
 

@@ -1,12 +1,21 @@
 """The catalogue of capabilities: one entry each, rendered from its parameter model."""
 
+import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
 from forge_bot.agent.capabilities import CapabilityType, Effect
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen
+
+MOST_PARAMETERS = 40
+MOST_SHOWN = 400
+"""Characters of a parameter's schema, of its description or of a sample value in a prompt."""
+
+JsonMap = Mapping[str, Any]
 
 
 class Parameter(Frozen):
@@ -47,34 +56,49 @@ def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> C
 
     The docstring of `params` is the description.
     """
-    schema: dict[str, Any] = params.model_json_schema()
-    required = set(cast("list[str]", schema.get("required", [])))
-    fields = cast("dict[str, dict[str, Any]]", schema.get("properties", {}))
     return CapabilitySpec(
         name=name,
         description=" ".join((params.__doc__ or "").split()),
-        parameters=tuple(
-            Parameter(
-                name=field,
-                kind=_kind(shape),
-                description=str(shape.get("description", "")),
-                required=field in required,
-            )
-            for field, shape in fields.items()
-        ),
+        parameters=parameters_of(params.model_json_schema()),
         effect=effect,
     )
 
 
-def _kind(shape: dict[str, Any]) -> str:
-    """Return the type in words. Null is omitted, since leaving the parameter out means the same."""
-    kinds = [
-        _kind(part)
-        for part in cast("list[dict[str, Any]]", shape.get("anyOf", []))
-        if part.get("type") != "null"
-    ]
-    if kinds:
-        return " or ".join(kinds)
-    if shape.get("type") == "array":
-        return f"list of {_kind(cast('dict[str, Any]', shape.get('items', {})))}"
-    return str(shape.get("type", "any"))
+def parameters_of(schema: JsonMap) -> tuple[Parameter, ...]:
+    """Return the parameters, those that are needed first, each with its own schema in short."""
+    needed = set(cast("list[str]", schema.get("required") or []))
+    fields = cast("dict[str, Any]", schema.get("properties") or {})
+    ordered = sorted(fields, key=lambda name: name not in needed)[:MOST_PARAMETERS]
+    return tuple(
+        _parameter(name, followed(fields[name], schema), required=name in needed)
+        for name in ordered
+    )
+
+
+def _parameter(name: str, shape: JsonMap, *, required: bool) -> Parameter:
+    words = " ".join(str(shape.get("description") or "").split())
+    # Leaving a parameter out means the same as null.
+    options = [option for option in shape.get("anyOf") or () if option != {"type": "null"}]
+    if len(options) == 1 and isinstance(options[0], dict):
+        shape = cast("JsonMap", options[0])
+    rest = {key: shape[key] for key in shape if key not in {"title", "description"}}
+    plain = rest.get("type") if rest.keys() <= {"type"} else None
+    kind = plain if isinstance(plain, str) else json.dumps(rest, ensure_ascii=False)
+    return Parameter(
+        name=name,
+        kind=cut(kind, MOST_SHOWN),
+        description=cut(words, MOST_SHOWN),
+        required=required,
+    )
+
+
+def followed(shape: object, root: JsonMap) -> JsonMap:
+    """Return a schema, or the one of this document that it refers to."""
+    given: JsonMap = cast("JsonMap", shape) if isinstance(shape, dict) else {}
+    target = given.get("$ref")
+    if not isinstance(target, str) or not target.startswith("#/"):
+        return given
+    place: object = root
+    for part in target[2:].split("/"):
+        place = cast("JsonMap", place).get(part) if isinstance(place, dict) else None
+    return cast("JsonMap", place) if isinstance(place, dict) else {}

@@ -9,14 +9,11 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
 
-from forge_bot.agent.providers.provider_catalogue import Parameter
+from forge_bot.agent.providers.provider_catalogue import MOST_PARAMETERS, MOST_SHOWN, followed
 from forge_bot.text_format import cut
 
 _MOST_FAULTS = 5
 _MOST_STEPS = 100_000
-_MOST_PARAMETERS = 40
-_MOST_SHOWN = 400
-"""Characters of a parameter's schema, of its description or of a sample value in a prompt."""
 _SAMPLES: dict[str, object] = {
     "string": "…",
     "integer": 1,
@@ -64,49 +61,13 @@ def _validator(schema: str) -> Any:
     )
 
 
-def parameters_of(schema: str) -> tuple[Parameter, ...]:
-    """Return the parameters, those that are needed first, each with its own schema in short."""
-    root = cast("JsonMap", json.loads(schema))
-    needed = set(cast("list[str]", root.get("required") or []))
-    fields = cast("dict[str, Any]", root.get("properties") or {})
-    ordered = sorted(fields, key=lambda name: name not in needed)[:_MOST_PARAMETERS]
-    return tuple(
-        _parameter(name, _followed(fields[name], root), required=name in needed) for name in ordered
-    )
-
-
-def _parameter(name: str, shape: JsonMap, *, required: bool) -> Parameter:
-    rest = {key: shape[key] for key in shape if key not in {"title", "description"}}
-    plain = rest.get("type") if rest.keys() <= {"type"} else None
-    kind = plain if isinstance(plain, str) else json.dumps(rest, ensure_ascii=False)
-    words = " ".join(str(shape.get("description") or "").split())
-    return Parameter(
-        name=name,
-        kind=cut(kind, _MOST_SHOWN),
-        description=cut(words, _MOST_SHOWN),
-        required=required,
-    )
-
-
 def example_of(schema: str) -> str:
     """Return arguments that could be sent, with every needed parameter, as JSON."""
     root = cast("JsonMap", json.loads(schema))
     fields = cast("dict[str, Any]", root.get("properties") or {})
-    needed = cast("list[str]", root.get("required") or [])[:_MOST_PARAMETERS]
-    sample = {name: _sample(_followed(fields.get(name), root)) for name in needed}
+    needed = cast("list[str]", root.get("required") or [])[:MOST_PARAMETERS]
+    sample = {name: _sample(followed(fields.get(name), root)) for name in needed}
     return json.dumps(sample, ensure_ascii=False)
-
-
-def _followed(shape: object, root: JsonMap) -> JsonMap:
-    """Return a schema, or the one of this document that it refers to."""
-    given: JsonMap = cast("JsonMap", shape) if isinstance(shape, dict) else {}
-    target = given.get("$ref")
-    if not isinstance(target, str) or not target.startswith("#/"):
-        return given
-    place: object = root
-    for part in target[2:].split("/"):
-        place = cast("JsonMap", place).get(part) if isinstance(place, dict) else None
-    return cast("JsonMap", place) if isinstance(place, dict) else {}
 
 
 def _sample(shape: JsonMap) -> object:
@@ -118,6 +79,6 @@ def _sample(shape: JsonMap) -> object:
     ]
     values += [shape[key] for key in ("const", "default") if key in shape]
     for value in values:
-        if len(json.dumps(value, ensure_ascii=False)) <= _MOST_SHOWN:
+        if len(json.dumps(value, ensure_ascii=False)) <= MOST_SHOWN:
             return value
     return _SAMPLES.get(str(shape.get("type")), "…")

@@ -11,10 +11,10 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import CapabilityType, Effect
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter
+from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter, parameters_of
 from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.agent.tools.argument_schema import example_of, parameters_of, schema_fault
+from forge_bot.agent.tools.argument_schema import example_of, schema_fault
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
 from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
@@ -238,7 +238,7 @@ def _tool_spec(
     return CapabilitySpec(
         name=name,
         description=f"[MCP:{tool.server_name}] {cut(words, _MOST_DESCRIPTION)}".strip(),
-        parameters=parameters_of(tool.input_schema),
+        parameters=parameters_of(json.loads(tool.input_schema)),
         effect=Effect.ACTS if asks or not tool.reads_only else Effect.READS,
         kind=CapabilityType.MCP_TOOL,
         source=tool.server_name,
