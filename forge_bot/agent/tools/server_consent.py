@@ -2,6 +2,9 @@
 
 It is bound to a digest of the definition of all servers, of what the policy lets them do, and of
 the bytes of their programs that lie in the repository. Values of variables are no part of it.
+
+The agents of a run change its work tree. So whatever a server's configuration names below that tree
+is taken from a folder with the base commit's files; the tree as a whole stays the one at work.
 """
 
 import hashlib
@@ -14,7 +17,6 @@ from pathlib import Path
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.agent.tools.placeholders import TREE, resolved, texts_of
-from forge_bot.agent.tools.server_files import as_placed, folder_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
@@ -104,3 +106,55 @@ def _files_beside(place: Path, top: Path) -> Iterator[Path]:
     yield from (
         file for file in (place, *loaded) if file.is_file() and not _LEFT_OUT & {*file.parts}
     )
+
+
+def folder_of(setup: CapabilitySetup) -> Path:
+    """Return the folder that servers start in."""
+    top, tree = setup.root.resolve(), setup.tree.resolve()
+    if setup.base is not None and top.is_relative_to(tree):
+        return setup.base / top.relative_to(tree)
+    return top
+
+
+def as_placed(setup: CapabilitySetup, text: str, *, searched: bool = False) -> str:
+    """Return a text without placeholders, with what it names below the run's tree as it was at the
+    base commit. In a variable that is `searched` for programs the tree itself is too.
+    """
+    if setup.base is None:
+        return text
+    for tree in dict.fromkeys((str(setup.tree), str(setup.tree.resolve()))):
+        text = text.replace(f"{tree}/", f"{setup.base}/")
+        text = text.replace(tree, str(setup.base)) if searched else text
+    return text
+
+
+def require_base_files(setup: CapabilitySetup, words: Sequence[str]) -> None:
+    """Raise Declined where words of a command name files that the agents can change."""
+    if setup.base is None:
+        return
+    for word in words:
+        then, now = folder_of(setup) / as_placed(setup, word), setup.root / word
+        if now.resolve() == setup.tree.resolve():
+            continue
+        if (now.exists() and not then.exists()) or _in_tree(setup, then):
+            raise _changeable(word)
+
+
+def require_outside(setup: CapabilitySetup, program: str | None) -> None:
+    """Raise Declined where a program that was found by its name lies in the run's tree."""
+    if program is not None and setup.base is not None and _in_tree(setup, Path(program)):
+        raise _changeable(program)
+
+
+def _in_tree(setup: CapabilitySetup, file: Path) -> bool:
+    return any(
+        place.is_relative_to(setup.tree.resolve()) for place in (file.absolute(), file.resolve())
+    )
+
+
+def _changeable(word: str) -> Declined:
+    why = (
+        f"{word} lies in the run's tree and is not in its base commit, so it is not started:"
+        " commit it before the run, or install it outside of the repository."
+    )
+    return Declined(ResultStatus.DENIED, why)

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Self, cast
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.agent.tools.placeholders import TREE, Unresolved, check_variables, resolved
-from forge_bot.agent.tools.server_consent import require_yes
-from forge_bot.agent.tools.server_files import (
+from forge_bot.agent.tools.server_consent import (
     as_placed,
     folder_of,
     require_base_files,
     require_outside,
+    require_yes,
 )
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import ForgeError, SandboxFailed

@@ -3,10 +3,19 @@
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityResult,
+    CapabilityType,
+    Effect,
+    ResultStatus,
+)
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
 from forge_bot.agent.tools.argument_schema import faults_of
 from forge_bot.agent.tools.mcp_client import execute_mcp_tool
@@ -15,6 +24,10 @@ from forge_bot.agent.tools.tool_catalogue import SKILL_SCHEMA, ToolCatalogue
 from forge_bot.text_format import cut
 
 _MOST_SCHEMA = 4_000
+_MOST_READ = 20_000
+"""Characters of arguments that a person reads."""
+
+PerformSkill = Callable[[CapabilityRequest], Awaitable[CapabilityResult]]
 
 T = TypeVar("T")
 
@@ -92,3 +105,43 @@ class ToolCalls:
                     self._under_way.discard(entry)
 
         return asyncio.run(tracked())
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Fulfils requests by the catalogue, whatever the model calls them.
+
+    `settled` has the results of calls that the run has made or refused, by name and parameters,
+    because a call with an effect is never repeated.
+    """
+
+    providers: ProviderContext
+    calls: ToolCalls
+    perform_skill: PerformSkill
+    settled: Mapping[tuple[str, str], CapabilityResult] = field(
+        default_factory=dict[tuple[str, str], CapabilityResult]
+    )
+
+    def fetch(
+        self, wanted: CapabilityRequest, limits: WorkLimits
+    ) -> CapabilityResult | Awaitable[CapabilityResult]:
+        """Return the result of one request, or that it needs a person's approval first."""
+        spec = self.calls.specs.get(wanted.capability)
+        if spec is None:
+            return self.providers.fetch(wanted, limits)
+        if (complaint := self.calls.complaint(wanted)) is not None:
+            return complaint
+        if spec.effect is not Effect.ACTS:
+            skill = spec.kind is CapabilityType.SKILL
+            return (
+                self.perform_skill(wanted)
+                if skill
+                else self.calls.call(wanted, limits.result_chars)
+            )
+        if len(wanted.params) > _MOST_READ:
+            why = f"A person has to read these arguments: {_MOST_READ:,} characters are the most."
+            return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
+        before = self.settled.get((wanted.capability, wanted.params))
+        if before is not None:
+            return before.replace(key=wanted.key)
+        return result_of(wanted, ResultStatus.STANDS, "It stands before it is done.")

@@ -21,8 +21,8 @@ from forge_bot.agent.models.base import Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
+from forge_bot.agent.tools.tool_calls import ToolContext
 from forge_bot.agent.tools.tool_catalogue import get_capability_specs
-from forge_bot.agent.tools.tool_context import ToolContext
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.phases import AnsweringPhase
