@@ -368,22 +368,6 @@ async def test_a_request_that_never_comes_back_ends_at_its_deadline(
     assert again.calls == [], "the journal has both answers, and the deadline with them"
 
 
-async def test_a_request_that_runs_commands_is_in_the_journal_before_it_happens(room: Room) -> None:
-    lines: list[str] = []
-
-    def look(wanted: CapabilityRequest) -> CapabilityResult:
-        lines.append(room.path.read_text().splitlines()[-1])
-        return seen(wanted, "ran")
-
-    room.library = Library(look)
-    given = assignment().model_copy(update={"running": ("look",)})
-    await room.work(
-        Speaker([explore(("look", {"at": 1}), ("read_file", {"path": "a.py"})), document()]), given
-    )
-    before = {line["capability"] for line in map(json.loads, lines) if line["entry"] == "begun"}
-    assert before == {"look"}
-
-
 async def test_a_request_that_runs_commands_is_carried_out_as_often_as_one_answer_makes_it(
     room: Room,
 ) -> None:
