@@ -98,11 +98,11 @@ def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left
         == "- read_file(path, start?, end?): Show a text file. Its lines come exactly as they"
         " stand.\n"
         "  - path (string): path from the root of the repository\n"
-        "  - start (integer): first line to show, counted from 1\n"
-        "  - end (integer): last line to show"
+        '  - start ({"minimum": 1, "type": "integer"}): first line to show, counted from 1\n'
+        '  - end ({"minimum": 1, "type": "integer"}): last line to show'
     )
     (tests,) = hosted(root, "", []).catalogue(["run_tests"])
-    assert "paths (list of string)" in tests.line
+    assert 'paths ({"items": {"type": "string"}, "maxItems": 50' in tests.line
 
 
 @pytest.mark.parametrize(
