@@ -65,11 +65,11 @@ def command(reason: str, *argv: str) -> Command:
     return Command(argv=argv, reason=reason)
 
 
-def combined(found: Iterable[DetectedCommands]) -> DetectedCommands:
+def combined(contributions: Iterable[DetectedCommands]) -> DetectedCommands:
     """Combine all contributions in their order, each command once."""
-    parts = tuple(found)
+    parts = tuple(contributions)
     merged = {
-        name: _once(each for part in parts for each in part.commands.of(name))
+        name: _once(command for part in parts for command in part.commands.of(name))
         for name in CommandName
     }
     notes = dict.fromkeys(note for part in parts for note in part.notes)
@@ -83,9 +83,9 @@ def with_overrides(
 
     Raises ValueError for an unknown kind.
     """
-    said = f"{CONFIG} says so"
+    reason = f"{CONFIG} says so"
     chosen = {
-        CommandName(kind): tuple(command(said, *argv) for argv in lines)
+        CommandName(kind): tuple(command(reason, *argv) for argv in lines)
         for kind, lines in overrides.items()
     }
     return commands.model_copy(update={str(name): lines for name, lines in chosen.items()})
@@ -93,8 +93,8 @@ def with_overrides(
 
 def _once(commands: Iterable[Command]) -> tuple[Command, ...]:
     seen: dict[tuple[object, ...], Command] = {}
-    for each in commands:
-        seen.setdefault((each.argv, each.files), each)
+    for command in commands:
+        seen.setdefault((command.argv, command.files), command)
     return tuple(seen.values())
 
 

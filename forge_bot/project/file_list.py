@@ -25,7 +25,7 @@ class Listing:
         self.files = tuple(sorted({path.removeprefix("./") for path in files if path}))
         self._known = frozenset(self.files)
         holders = {path.rpartition("/")[0] for path in self.files}
-        self._folders = frozenset(each for folder in holders for each in above(f"{folder}/"))
+        self._folders = frozenset(place for folder in holders for place in above(f"{folder}/"))
         self._read = read
         self._texts: dict[str, str] = {}
         self._own: dict[str, tuple[str, ...]] = {}
@@ -81,11 +81,11 @@ class Listing:
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
         """The folders that have a file of a name, without third-party files and samples."""
-        found: dict[str, list[str]] = {}
+        holders: dict[str, list[str]] = {}
         for path in self.own():
             folder, _, name = path.rpartition("/")
-            found.setdefault(name, []).append(folder)
-        return found
+            holders.setdefault(name, []).append(folder)
+        return holders
 
     def projects(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the topmost folders below the root with a file of one of these names, sorted.

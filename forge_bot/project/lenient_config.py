@@ -52,7 +52,7 @@ def strings(value: object) -> tuple[str, ...]:
     return (
         (value,)
         if isinstance(value, str)
-        else tuple(each for each in items(value) if isinstance(each, str))
+        else tuple(item for item in items(value) if isinstance(item, str))
     )
 
 

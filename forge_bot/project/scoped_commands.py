@@ -30,17 +30,17 @@ def scoped_commands(
         commands = with_overrides(whole.commands, overrides)
         return whole.replace(commands=commands)
     folders = [*_folders(projects, scope)]
-    found = combined(_of_folder(listing, name, projects.get(name, {}), whole) for name in folders)
-    if not found.commands.test and not any("test" in projects.get(name, {}) for name in folders):
+    scoped = combined(_of_folder(listing, name, projects.get(name, {}), whole) for name in folders)
+    if not scoped.commands.test and not any("test" in projects.get(name, {}) for name in folders):
         # Its tests are elsewhere, so only all tests together surely include the relevant ones.
         commands = with_overrides(whole.commands, overrides)
         return whole.replace(commands=commands)
     missing = {
         kind: lines
         for kind, lines in overrides.items()
-        if kind == CommandName.SETUP.value or not found.commands.of(CommandName(kind))
+        if kind == CommandName.SETUP.value or not scoped.commands.of(CommandName(kind))
     }
-    return found.replace(commands=with_overrides(found.commands, missing))
+    return scoped.replace(commands=with_overrides(scoped.commands, missing))
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -50,8 +50,8 @@ def is_inside(path: str, folder: str) -> bool:
 
 def _folders(projects: Mapping[str, Overrides], scope: str) -> Iterator[str]:
     """Yield the listed projects in the scope, or around it; else the scope itself."""
-    found = [name for name in projects if is_inside(name, scope) or is_inside(scope, name)]
-    yield from found or [scope]
+    around = [name for name in projects if is_inside(name, scope) or is_inside(scope, name)]
+    yield from around or [scope]
 
 
 def _of_folder(
@@ -59,9 +59,9 @@ def _of_folder(
 ) -> DetectedCommands:
     """Return the commands of one folder. If only the root has a lock file, that is installed."""
     inner = Listing([path for path in listing.files if is_inside(path, folder)], listing.text)
-    found = find_commands(inner)
+    detected = find_commands(inner)
     locked_here = folder and any(listing.has(join(folder, name)) for name in _LOCKS)
     if not locked_here and any(map(listing.has, _LOCKS)):
-        commands = found.commands.replace(setup=whole.commands.setup)
-        found = found.replace(commands=commands)
-    return found.replace(commands=with_overrides(found.commands, own))
+        commands = detected.commands.replace(setup=whole.commands.setup)
+        detected = detected.replace(commands=commands)
+    return detected.replace(commands=with_overrides(detected.commands, own))

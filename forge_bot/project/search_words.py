@@ -53,10 +53,10 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():
         return [word for run in _RUN.findall(text) for word in _latin(run)]
-    found: list[str] = []
+    parts: list[str] = []
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
-        found += _latin(run) if run.isascii() else _mixed(run)
-    return found
+        parts += _latin(run) if run.isascii() else _mixed(run)
+    return parts
 
 
 def one_line(text: str, limit: int = LINE_LIMIT) -> str:

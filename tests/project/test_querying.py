@@ -116,16 +116,16 @@ def test_a_node_that_there_is_not_is_an_error_with_those_that_are_like_it(
 
 def test_the_map_names_what_is_imported_most_first_and_fits_its_budget(shop: ProjectGraph) -> None:
     assert repo_map(shop, 1_000) == (
-        "shop/taxes.py\n  def rate(country): ...\n"
         "shop/prices.py\n  def net(price): ...\n"
-        "shop/cli.py\n  def main(): ...\n"
+        "shop/taxes.py\n  def rate(country): ...\n"
         "shop/__init__.py\n"
+        "shop/cli.py\n  def main(): ...\n"
         "shop/models.py\n  class Order: ...\n"
     )
     small = repo_map(shop, 12)
-    assert small == "shop/taxes.py\n  def rate(country): ...\n… 4 more files of code\n"
+    assert small == "shop/prices.py\n  def net(price): ...\n… 4 more files of code\n"
     assert repo_map(shop, 0) == "… 5 more files of code\n"
 
 
 def test_words_draw_the_map_to_the_files_that_have_them(shop: ProjectGraph) -> None:
-    assert repo_map(shop, 1_000, said="the models of orders").startswith("shop/models.py\n")
+    assert repo_map(shop, 1_000, request="the models of orders").startswith("shop/models.py\n")

@@ -244,8 +244,6 @@ def floors(folder: Path) -> str:
     return yaml.safe_dump({"rules": rules}, sort_keys=False)
 
 
-_COMMITS = 20
-"""Commits that are looked at, spread over the newer half: the first ones had other rules."""
 PLANTED = {
     "a floor": ("forge_bot/values.py", "from forge_bot.runs import run\n"),
     "a package that the engine may not use": (
@@ -269,33 +267,6 @@ def linted(folder: Path) -> set[str]:
     )
     lines = done.stdout.splitlines()
     return {line.removesuffix(" BROKEN") for line in lines if line.endswith(" BROKEN")}
-
-
-@pytest.mark.slow
-def test_at_twenty_commits_of_our_history_the_floors_hold_as_import_linter_says(
-    tmp_path: Path,
-) -> None:
-    copy = tmp_path / "copy"
-    clone(HERE, copy)
-
-    def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(copy), *words], capture_output=True, text=True, check=True
-        ).stdout
-
-    history = git("rev-list", "--first-parent", "HEAD").split()
-    if len(history) < _COMMITS * 2:
-        pytest.skip("the history is not here")
-    kept = history[: len(history) // 2]
-    for commit in kept[:: len(kept) // _COMMITS][:_COMMITS]:
-        git("checkout", "-q", "--force", commit)
-        git("clean", "-qfd")
-        assert broken(copy) == linted(copy), commit
-        low = copy / "forge_bot" / "values.py"
-        low.write_text(low.read_text() + "\n\nfrom forge_bot.cli import app\nimport socket\n")
-        said = linted(copy)
-        assert len(said) > 1, commit
-        assert broken(copy) == said, commit
 
 
 def broken(folder: Path) -> set[str]:

@@ -44,8 +44,8 @@ def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
     if path in entries or name in _ENTRY_NAMES:
         return NodeKind.ENTRY
     words = (name.partition(".")[0].lower(), *reversed(path.lower().split("/")[:-1]))
-    found = next((_BY_WORD[word] for word in words if word in _BY_WORD), "module")
-    return NodeKind(found)
+    kind = next((_BY_WORD[word] for word in words if word in _BY_WORD), "module")
+    return NodeKind(kind)
 
 
 def entry_points(listing: Listing) -> frozenset[str]:
@@ -70,12 +70,12 @@ def _python(listing: Listing, folder: str, text: str) -> Iterator[str]:
     project = table(toml(text).get("project"))
     named = [*table(project, "scripts").values(), *table(project, "gui-scripts").values()]
     named += table(toml(text), "tool", "poetry", "scripts").values()
-    for each in named:
-        module = string(each).partition(":")[0].strip().replace(".", "/")
+    for script in named:
+        module = string(script).partition(":")[0].strip().replace(".", "/")
         for root in (folder, join(folder, "src")):
             forms = (f"{module}/__init__.py", f"{module}.py")
-            if module and (found := listing.first(root, forms)):
-                yield found
+            if module and (path := listing.first(root, forms)):
+                yield path
 
 
 def _node(listing: Listing, folder: str, text: str) -> Iterator[str]:

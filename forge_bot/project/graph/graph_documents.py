@@ -39,15 +39,15 @@ def annotations_document(graph: ProjectGraph) -> dict[str, JsonValue]:
 
     An annotation is stale if that text has changed since.
     """
-    found = [*violations(graph), *scan(graph)]
+    findings = [*violations(graph), *scan(graph)]
     kept = kept_annotations(graph)
     return {
-        "total": len(found),
+        "total": len(findings),
         "annotations": [
-            {**each.model_dump(mode="json"), "text": graph.blob(each.path)}
-            for each in found[:_FINDINGS_LISTED]
+            {**finding.model_dump(mode="json"), "text": graph.blob(finding.path)}
+            for finding in findings[:_FINDINGS_LISTED]
         ],
-        "kept": [each.model_dump(mode="json") for each in kept[:_FINDINGS_LISTED]],
+        "kept": [annotation.model_dump(mode="json") for annotation in kept[:_FINDINGS_LISTED]],
     }
 
 
@@ -55,14 +55,14 @@ def violations(graph: ProjectGraph) -> list[GraphFinding]:
     """Return the rules that do not hold, as findings."""
     return [
         GraphFinding(
-            code=each.code,
-            node=each.node_id,
-            message=each.message,
-            path=each.path,
-            line=each.line,
-            dependency_ids=each.dependency_ids,
+            code=violation.code,
+            node=violation.node_id,
+            message=violation.message,
+            path=violation.path,
+            line=violation.line,
+            dependency_ids=violation.dependency_ids,
         )
-        for each in verify(graph)
+        for violation in verify(graph)
     ]
 
 
@@ -72,24 +72,24 @@ def named(name: str, kind: NodeKind, tier: NodeTier | None) -> dict[str, JsonVal
 
 
 def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
-    node, found = graph.files[path], graph.file_node(path)
+    file, node = graph.files[path], graph.file_node(path)
     more: dict[str, JsonValue] = {
-        "domain": found.domain,
-        "problem": found.problem,
-        "contracts": list(found.contracts),
-        "imports": list(node.imports),
-        "tests": list(node.tests),
+        "domain": node.domain,
+        "problem": node.problem,
+        "contracts": list(node.contracts),
+        "imports": list(file.imports),
+        "tests": list(file.tests),
     }
     kept = {name: value for name, value in more.items() if value}
-    return {**named(path, found.kind, found.tier), "criticality": str(found.criticality), **kept}
+    return {**named(path, node.kind, node.tier), "criticality": str(node.criticality), **kept}
 
 
 def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
     """Return the facts that a stack gives for a kind of node. Raises UnknownNode."""
-    found = named_stack(stack)
-    known = {each.value: each for each in NodeKind}
-    if found is None or kind not in known:
-        slugs = [each.slug for each in STACKS]
+    adapter = named_stack(stack)
+    known = {member.value: member for member in NodeKind}
+    if adapter is None or kind not in known:
+        slugs = [other.slug for other in STACKS]
         raise UnknownNode(
             say("project.graph_documents.no_stack", kind=kind, stack=stack),
             hint=say(
@@ -100,13 +100,13 @@ def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
         )
     tier = known[kind].tier
     return {
-        "stack": found.name,
+        "stack": adapter.name,
         "kind": kind,
         "tier": str(tier) if tier is not None else None,
-        "endings": list(found.endings),
-        "reads": found.promise,
-        "resolves_imports": found.resolver is not None,
-        "scaffolds": found.scaffold is not None,
+        "endings": list(adapter.endings),
+        "reads": adapter.promise,
+        "resolves_imports": adapter.resolver is not None,
+        "scaffolds": adapter.scaffold is not None,
     }
 
 
@@ -166,18 +166,18 @@ def annotation_file(graph: ProjectGraph, finding: GraphFinding) -> tuple[str, st
 
 def kept_annotations(graph: ProjectGraph) -> list[KeptAnnotation]:
     """Return the kept findings by file. A file that is none is left out."""
-    found: list[KeptAnnotation] = []
+    annotations: list[KeptAnnotation] = []
     for path in graph.files:
         if not path.startswith(f"{FOLDER}/"):
             continue
         try:
-            said = _AnnotationFile.model_validate_json(graph.text(path))
+            stored = _AnnotationFile.model_validate_json(graph.text(path))
         except ValidationError:
             continue
-        stale = graph.blob(said.path) != said.text
-        found.append(
+        stale = graph.blob(stored.path) != stored.text
+        annotations.append(
             KeptAnnotation(
-                file=path, code=said.code, node=said.node, message=said.message, stale=stale
+                file=path, code=stored.code, node=stored.node, message=stored.message, stale=stale
             )
         )
-    return found
+    return annotations

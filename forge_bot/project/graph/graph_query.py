@@ -58,9 +58,9 @@ class AnsweredNode(Frozen):
         about = list(dict.fromkeys((str(self.kind), str(self.tier or ""), self.domain)))
         about.append("" if self.criticality is Criticality.NORMAL else str(self.criticality))
         place = f":{self.line}" if self.line else ""
-        said = " ".join(part for part in about if part)
+        facts = " ".join(part for part in about if part)
         tail = "; ".join(part for part in (self.how, self.problem) if part)
-        return f"{self.id}{place} ({said}){f' {tail}' if tail else ''}"
+        return f"{self.id}{place} ({facts}){f' {tail}' if tail else ''}"
 
 
 class GraphAnswer(Frozen):
@@ -80,8 +80,8 @@ class GraphAnswer(Frozen):
 
 def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     """Return the answer to a question. Raises BadOption for a node that there is not."""
-    one, more, found = _found(graph, question)
-    fitting = [(node, how) for node, how in found if _fits(node, question)]
+    one, more, pairs = _found(graph, question)
+    fitting = [(node, how) for node, how in pairs if _fits(node, question)]
     shown = fitting[: question.limit]
     if not (question.between or question.of or question.touches):
         shown = nsmallest(question.limit, fitting, _place)
@@ -142,9 +142,9 @@ def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
     )
 
 
-def _place(found: tuple[GraphNode, str]) -> tuple[int, str]:
+def _place(pair: tuple[GraphNode, str]) -> tuple[int, str]:
     """Return the place in the order: the worst first."""
-    return -found[0].criticality.weight, found[0].id
+    return -pair[0].criticality.weight, pair[0].id
 
 
 @lru_cache(maxsize=8)

@@ -116,17 +116,17 @@ def manifest_schema() -> dict[str, Any]:
 def declared(graph: ProjectGraph) -> tuple[ProjectGraph, Manifest]:
     """Return the graph with the facts of its manifest, and the manifest. Raises BadManifest."""
     manifest = read_manifest(graph.text(MANIFEST))
-    said: dict[str, Overrides] = {}
-    for name, node in sorted(manifest.nodes.items(), key=lambda each: _exactness(each[0])):
+    stated: dict[str, Overrides] = {}
+    for name, node in sorted(manifest.nodes.items(), key=lambda item: _exactness(item[0])):
         for path in matching(graph, name):
-            known = said.get(path, Overrides())
-            said[path] = Overrides(
+            known = stated.get(path, Overrides())
+            stated[path] = Overrides(
                 node.tier or known.tier,
                 node.domain or known.domain,
                 node.criticality or known.criticality,
                 node.contracts or known.contracts,
             )
-    return (replace(graph, overrides=said) if said else graph), manifest
+    return (replace(graph, overrides=stated) if stated else graph), manifest
 
 
 def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
@@ -152,7 +152,9 @@ def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
 
 def outside_names(selectors: Iterable[str]) -> frozenset[str]:
     """Return the packages outside that selectors name."""
-    return frozenset(each.removeprefix(_OUTSIDE) for each in selectors if each.startswith(_OUTSIDE))
+    return frozenset(
+        selector.removeprefix(_OUTSIDE) for selector in selectors if selector.startswith(_OUTSIDE)
+    )
 
 
 def _exactness(name: str) -> tuple[bool, bool, int]:

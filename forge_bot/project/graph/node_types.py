@@ -137,4 +137,4 @@ class Criticality(StrEnum):
         return _WEIGHTS[self]
 
 
-_WEIGHTS = {each: place for place, each in enumerate(Criticality)}
+_WEIGHTS = {criticality: place for place, criticality in enumerate(Criticality)}

@@ -127,16 +127,16 @@ class ProjectGraph:
 
     def file_node(self, path: str) -> GraphNode:
         """Return the node of a file. Raises KeyError."""
-        found = self.files[path]
-        said = self.overrides.get(path, Overrides())
+        file = self.files[path]
+        stated = self.overrides.get(path, Overrides())
         return GraphNode(
             path,
-            found.kind,
-            said.tier or found.kind.tier,
-            said.domain,
-            said.criticality,
-            said.contracts,
-            problem=found.problem,
+            file.kind,
+            stated.tier or file.kind.tier,
+            stated.domain,
+            stated.criticality,
+            stated.contracts,
+            problem=file.problem,
         )
 
     def contained(self, path: str) -> tuple[GraphNode, ...]:
@@ -166,9 +166,9 @@ class ProjectGraph:
             return self.file_node(name)
         path = name.partition(SEPARATOR)[0]
         if path in self.files:
-            return next((each for each in self.contained(path) if each.id == name), None)
+            return next((node for node in self.contained(path) if node.id == name), None)
         if name.startswith(_COMMAND):
-            return next((each for each in self.nodes() if each.id == name), None)
+            return next((node for node in self.nodes() if node.id == name), None)
         return None
 
     def edges_from(self, path: str) -> Iterator[GraphEdge]:
@@ -228,8 +228,8 @@ def _inside(
 
 
 def _reversed(edges: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    reverse: dict[str, list[str]] = defaultdict(list)
     for source, targets in edges:
         for target in targets:
-            found[target].append(source)
-    return {target: tuple(sources) for target, sources in found.items()}
+            reverse[target].append(source)
+    return {target: tuple(sources) for target, sources in reverse.items()}

@@ -1,6 +1,7 @@
 """A map of a repository within a budget of tokens: the most imported files, with definitions."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
+from functools import partial
 
 from forge_bot.project.graph.file_facts import SymbolFact
 from forge_bot.project.graph.project_graph import ProjectGraph
@@ -12,25 +13,20 @@ _MOST_LINES = 8
 _LONGEST = 110
 _BATCH = 64
 
-_FOLLOWED = 0.85
-_ROUNDS = 40
-_DIGITS = 12
 
+def repo_map(
+    graph: ProjectGraph, tokens: int, about: Collection[str] = (), request: str = ""
+) -> str:
+    """Return files with their definitions, the most imported first, within `tokens`.
 
-def repo_map(graph: ProjectGraph, tokens: int, about: Collection[str] = (), said: str = "") -> str:
-    """Return files with their definitions, the most important first, within `tokens`.
-
-    `about` are files from which the walk of the ranking begins. Words of `said` raise the files
-    that have them in their names.
+    The files `about`, and those whose names share words with the request, come before all others,
+    and after them what they import and what imports them.
     """
     room = max(tokens, 0) * _CHARACTERS
-    wanted = set(words(said))
+    wanted = set(words(request))
     begin = {*about} | {path for path in graph.files if wanted & set(words(path))}
-    ranks = _page_ranks(graph, begin)
-    ranked = sorted(
-        (path for path, node in graph.files.items() if node.kind.is_code and not node.generated),
-        key=lambda path: (-ranks[path], path),
-    )
+    code = [path for path, node in graph.files.items() if node.kind.is_code and not node.generated]
+    ranked = sorted(code, key=partial(_place, graph, begin))
     chosen: dict[str, str] = {}
     for part in _parts(ranked):
         facts = graph.facts(part)
@@ -54,9 +50,9 @@ def _parts(paths: list[str]) -> Iterator[list[str]]:
 def _definitions(symbols: tuple[SymbolFact, ...]) -> list[str]:
     """Return the first lines of definitions that others may use."""
     shown = [
-        f"  {each.text[:_LONGEST].rstrip(' {:')}"
-        for each in symbols
-        if each.name.count(".") == 0 and not each.name.startswith("_")
+        f"  {symbol.text[:_LONGEST].rstrip(' {:')}"
+        for symbol in symbols
+        if symbol.name.count(".") == 0 and not symbol.name.startswith("_")
     ]
     return shown[:_MOST_LINES] + (["  …"] if len(shown) > _MOST_LINES else [])
 
@@ -67,33 +63,8 @@ def _written(chosen: dict[str, str], count: int) -> str:
     return "".join(chosen.values()) + more
 
 
-def _page_ranks(graph: ProjectGraph, begin: Collection[str] = ()) -> Mapping[str, float]:
-    """Return the rank of each file; they add up to one. With `begin`, walks start there.
-
-    Source: Page and others, "The PageRank Citation Ranking" (1998). numpy is here anyway, and adds
-    up 20,000 files in hundredths of a second; a library of graphs would take 7 MB.
-    """
-    import numpy as np
-
-    paths = list(graph.files)
-    place = {path: at for at, path in enumerate(paths)}
-    edges = [
-        (place[path], place[target])
-        for path, node in graph.files.items()
-        for target in node.imports
-    ]
-    count = len(paths)
-    if not count:
-        return {}
-    starts = [place[path] for path in begin if path in place]
-    base = np.zeros(count)
-    base[starts or slice(None)] = 1.0
-    base /= base.sum()
-    sources, targets = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    out = np.bincount(sources, minlength=count)
-    rank = base.copy()
-    for _ in range(_ROUNDS):
-        given = np.bincount(targets, weights=(rank / np.maximum(out, 1))[sources], minlength=count)
-        kept = rank[out == 0].sum()
-        rank = (1 - _FOLLOWED) * base + _FOLLOWED * (given + kept * base)
-    return {path: round(float(value), _DIGITS) for path, value in zip(paths, rank, strict=True)}
+def _place(graph: ProjectGraph, begin: Collection[str], path: str) -> tuple[bool, bool, int, str]:
+    importers = graph.importers.get(path, ())
+    near = not {*importers, *graph.files[path].imports}.isdisjoint(begin)
+    uses = sum(graph.files[importer].kind.is_code for importer in importers)
+    return path not in begin, not near, -uses, path

@@ -36,12 +36,12 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
 
-def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> dict[str, JsonValue]:
+def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonValue]:
     """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
-    kind = _kind(wish.kind)
-    if not _NAME.fullmatch(wish.name.strip()):
-        raise BadOption(say("project.scaffold.bad_name", name=wish.name))
-    stack = _stack(graph, wish.stack)
+    kind = _kind(wanted.kind)
+    if not _NAME.fullmatch(wanted.name.strip()):
+        raise BadOption(say("project.scaffold.bad_name", name=wanted.name))
+    stack = _stack(graph, wanted.stack)
     files = [
         path
         for path, node in graph.files.items()
@@ -49,8 +49,8 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> dict[str, JsonValu
     ]
     likes = [path for path in files if graph.files[path].kind is kind]
     folder = _folder(likes, files, kind)
-    ending = _ending(likes or files, stack, _OF_A_LANGUAGE.get(wish.stack.lower(), ()))
-    path = join(folder, _file_name(wish.name, likes or files, ending))
+    ending = _ending(likes or files, stack, _OF_A_LANGUAGE.get(wanted.stack.lower(), ()))
+    path = join(folder, _file_name(wanted.name, likes or files, ending))
     if path in graph.files:
         raise BadOption(
             say("project.scaffold.file_exists", path=path),
@@ -65,11 +65,11 @@ def scaffold(graph: ProjectGraph, wish: ScaffoldArguments) -> dict[str, JsonValu
                 kind=kind,
             )
         )
-    beside = next((each for each in files if dirname(each) == folder), "")
+    beside = next((other for other in files if dirname(other) == folder), "")
     type_name = kind is not NodeKind.MODULE
-    new = NewFile(path, wish.name, wish.purpose, type_name, graph.text(beside))
+    new = NewFile(path, wanted.name, wanted.purpose, type_name, graph.text(beside))
     text = stack.scaffold(new) if stack.scaffold is not None else ""
-    near = sorted(each for each in likes if dirname(each) == folder)[:_NEAR]
+    near = sorted(other for other in likes if dirname(other) == folder)[:_NEAR]
     return {
         "output_path": path,
         "file_content": text,
@@ -86,22 +86,22 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
         if node.kind.is_code and not node.generated and (stack := stack_for(path)) is not None
     )
     most = max(counts, key=lambda name: counts[name], default="")
-    return next((each for each in STACKS if each.name == most), None)
+    return next((stack for stack in STACKS if stack.name == most), None)
 
 
 def _kind(word: str) -> NodeKind:
-    found = next((kind for kind in _KINDS if kind.value == word), None)
-    if found is None:
+    kind = next((kind for kind in _KINDS if kind.value == word), None)
+    if kind is None:
         raise BadOption(say("project.scaffold.no_such_kind", word=word, kinds=", ".join(_KINDS)))
-    return found
+    return kind
 
 
 def _stack(graph: ProjectGraph, word: str) -> Stack:
     stack = named_stack(word) if word else main_stack(graph)
-    can = [each for each in STACKS if each.scaffold is not None]
+    can = [other for other in STACKS if other.scaffold is not None]
     if stack is None or stack.scaffold is None:
         there = f"stack {word!r}" if word else "this project has no code yet"
-        slugs = ", ".join(each.slug for each in can)
+        slugs = ", ".join(other.slug for other in can)
         raise BadOption(
             say("project.scaffold.known_stacks", there=there, slugs=slugs),
             hint=say("project.scaffold.give_a_stack"),
@@ -119,15 +119,15 @@ def _folder(likes: list[str], files: list[str], kind: NodeKind) -> str:
 
 def _most(words: Iterable[str]) -> str:
     counts = Counter(words)
-    return min(counts, key=lambda each: (-counts[each], each)) if counts else ""
+    return min(counts, key=lambda word: (-counts[word], word)) if counts else ""
 
 
 def _ending(files: list[str], stack: Stack, spoken: Sequence[str]) -> str:
     """Return the usual ending of files; if `spoken` has some, the usual one among those."""
     usual = {splitext(path)[1] for path in files} - _NO_TEXT_OF_THEIRS
     wanted = usual & {*spoken} if spoken else usual
-    found = _most(ending for path in files if (ending := splitext(path)[1]) in wanted)
-    return found or next(iter(spoken), _ENDINGS[stack.name])
+    usual_ending = _most(ending for path in files if (ending := splitext(path)[1]) in wanted)
+    return usual_ending or next(iter(spoken), _ENDINGS[stack.name])
 
 
 def _file_name(name: str, files: list[str], ending: str) -> str:

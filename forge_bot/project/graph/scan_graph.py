@@ -28,8 +28,8 @@ class GraphFinding(Frozen):
 
 def scan(graph: ProjectGraph) -> list[GraphFinding]:
     """Return the findings, sorted by their places."""
-    found = [*_unread(graph), *_missing(graph), *_circles(graph), *_untested(graph)]
-    return sorted(found, key=lambda each: (each.path, each.line, each.code))
+    findings = [*_unread(graph), *_missing(graph), *_circles(graph), *_untested(graph)]
+    return sorted(findings, key=lambda finding: (finding.path, finding.line, finding.code))
 
 
 def _finding(graph: ProjectGraph, code: str, path: str, message: str, line: int) -> GraphFinding:
@@ -46,9 +46,9 @@ def _unread(graph: ProjectGraph) -> Iterator[GraphFinding]:
 
 
 def _missing(graph: ProjectGraph) -> Iterator[GraphFinding]:
-    for each in graph.missing:
-        message = f"imports {each.module}, which is not there"
-        yield _finding(graph, "SCAN-002", each.path, message, each.line)
+    for missing in graph.missing:
+        message = f"imports {missing.module}, which is not there"
+        yield _finding(graph, "SCAN-002", missing.path, message, missing.line)
 
 
 def _circles(graph: ProjectGraph) -> Iterator[GraphFinding]:
@@ -58,9 +58,9 @@ def _circles(graph: ProjectGraph) -> Iterator[GraphFinding]:
 
 
 def _untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
-    for path, said in graph.overrides.items():
+    for path, stated in graph.overrides.items():
         node = graph.files[path]
-        high = said.criticality.weight >= Criticality.HIGH.weight
+        high = stated.criticality.weight >= Criticality.HIGH.weight
         if high and node.kind.is_code and not graph.testers.get(path):
-            message = f"is of {said.criticality} criticality, and no test imports it"
+            message = f"is of {stated.criticality} criticality, and no test imports it"
             yield _finding(graph, "SCAN-004", path, message, 1)

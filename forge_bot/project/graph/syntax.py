@@ -55,11 +55,11 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
     if root.has_error and any(_is_heap(node) for node in (root, *root.children)):
         problem = f"line {_broken_line(root)} cannot be parsed, nor most of what follows"
         return FileFacts(problem=problem, marks=marks_of(data))
-    found: list[ImportLine] = []
+    lines: list[ImportLine] = []
     definitions: list[tuple[int, int, str, Node, Node | None]] = []
     for _, captures in QueryCursor(query).matches(root):
         if "import" in captures:
-            found.extend(imports(captures))
+            lines.extend(imports(captures))
             continue
         names = captures.pop("name", None)
         owner = captures.pop("owner", [None])[0]
@@ -69,7 +69,7 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
             definitions.append((node.start_byte, -node.end_byte, kind, names[0], owner))
     problem = f"line {_broken_line(root)} cannot be parsed" if root.has_error else ""
     return FileFacts(
-        tuple(dict.fromkeys(found)), _nested(definitions, data), problem, marks_of(data)
+        tuple(dict.fromkeys(lines)), _nested(definitions, data), problem, marks_of(data)
     )
 
 
@@ -105,9 +105,11 @@ def _nested(
     definitions: "list[tuple[int, int, str, Node, Node | None]]", data: bytes
 ) -> tuple[SymbolFact, ...]:
     """Return the definitions with the names of those around them, without those in functions."""
-    found: list[SymbolFact] = []
+    symbols: list[SymbolFact] = []
     around: list[tuple[int, str, bool]] = []
-    for start, minus_end, kind, name, owner in sorted(definitions, key=lambda each: each[:3]):
+    for start, minus_end, kind, name, owner in sorted(
+        definitions, key=lambda definition: definition[:3]
+    ):
         while around and around[-1][0] < -minus_end:
             around.pop()
         shown = all(holds for _, _, holds in around)
@@ -121,8 +123,8 @@ def _nested(
         line = name.start_point[0] + 1
         more = data.count(b"\n", name.start_byte, max(-minus_end - 1, name.start_byte))
         real = "method" if kind == "function" and parts else kind
-        found.append(SymbolFact(whole, real, line, line + more, _first_line(data, start)))
-    return tuple(dict.fromkeys(found))
+        symbols.append(SymbolFact(whole, real, line, line + more, _first_line(data, start)))
+    return tuple(dict.fromkeys(symbols))
 
 
 def _first_line(data: bytes, start: int) -> str:
@@ -142,7 +144,9 @@ def _broken_line(root: "Node") -> int:
     """Return the line of the first place that does not fit the grammar."""
     node = root
     while (
-        inner := next((each for each in node.children if each.has_error or each.is_missing), None)
+        inner := next(
+            (child for child in node.children if child.has_error or child.is_missing), None
+        )
     ) is not None:
         node = inner
     return node.start_point[0] + 1

@@ -21,10 +21,10 @@ def with_tests(
     for path in nodes:
         if path.endswith(".go"):
             by_folder[dirname(path)].append(path)
-    found = dict(nodes)
+    linked = dict(nodes)
     tests = {path: node for path, node in nodes.items() if node.kind is NodeKind.TEST}
     packages = {path: _packages(node) for path, node in tests.items()}
-    asked = {path for path, each in packages.items() if each}.union(*packages.values())
+    asked = {path for path, holders in packages.items() if holders}.union(*packages.values())
     facts = facts_of(sorted(asked))
     for path, node in tests.items():
         targets = [*node.imports, *_passed_on(path, node, facts, nodes)]
@@ -38,12 +38,12 @@ def with_tests(
             )
         )
         if tested:
-            found[path] = node._replace(tests=tested)
-    return found
+            linked[path] = node._replace(tests=tested)
+    return linked
 
 
 def _packages(node: FileNode) -> set[str]:
-    return {each for each in node.imports if basename(each) == "__init__.py"}
+    return {path for path in node.imports if basename(path) == "__init__.py"}
 
 
 def _passed_on(
@@ -55,13 +55,13 @@ def _passed_on(
         return []
     lines = facts[path].imports
     wanted = {name for line in lines for name in line.names}
-    found: list[str] = []
+    sources: list[str] = []
     for package in packages:
         at = node.imports[package]
         whole = any(line.line == at and line.names in {(), ("*",)} for line in lines)
         for line in facts.get(package, FileFacts()).imports:
             if whole or wanted & set(line.names) or "*" in line.names:
-                found += [
+                sources += [
                     target for target, at in nodes[package].imports.items() if at == line.line
                 ]
-    return found
+    return sources

@@ -48,14 +48,18 @@ class Violation(NamedTuple):
 
 def verify(graph: ProjectGraph) -> tuple[Violation, ...]:
     """Return all violations, sorted by their place. Raises BadManifest."""
-    told, manifest = declared(graph)
-    found = [*_parity(told, manifest), *_proposed(told, manifest)]
+    stated, manifest = declared(graph)
+    violations = [*_parity(stated, manifest), *_proposed(stated, manifest)]
     if manifest.default_rules:
-        found += _tiers(told)
+        violations += _tiers(stated)
     for rule in manifest.rules:
-        found += _rule(told, rule)
-    unique = {violation.key: violation for violation in reversed(found)}
-    return tuple(sorted(unique.values(), key=lambda each: (each.path, each.line, each.key)))
+        violations += _rule(stated, rule)
+    unique = {violation.key: violation for violation in reversed(violations)}
+    return tuple(
+        sorted(
+            unique.values(), key=lambda violation: (violation.path, violation.line, violation.key)
+        )
+    )
 
 
 def newly_broken(graph: ProjectGraph, base: ProjectGraph) -> tuple[Violation, ...]:
@@ -63,8 +67,8 @@ def newly_broken(graph: ProjectGraph, base: ProjectGraph) -> tuple[Violation, ..
 
     Raises BadManifest.
     """
-    before = {each.key for each in verify(replace(base, text=graph.text))}
-    return tuple(each for each in verify(graph) if each.key not in before)
+    before = {violation.key for violation in verify(replace(base, text=graph.text))}
+    return tuple(violation for violation in verify(graph) if violation.key not in before)
 
 
 def _violation(
@@ -134,10 +138,12 @@ def _proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
             (ProposedDependencyUnresolved.code, "dependency", node.proposed_dependencies),
             (ProposedContractUnresolved.code, "contract", node.proposed_contracts),
         ):
-            for each in wanted:
-                if not _there(graph, each):
-                    message = f"{name} proposes the {what} {each}, which is not there yet."
-                    yield _violation(graph, code, name, message, _line(graph, each), target=each)
+            for proposal in wanted:
+                if not _there(graph, proposal):
+                    message = f"{name} proposes the {what} {proposal}, which is not there yet."
+                    yield _violation(
+                        graph, code, name, message, _line(graph, proposal), target=proposal
+                    )
 
 
 def _tiers(graph: ProjectGraph) -> Iterator[Violation]:
@@ -155,7 +161,7 @@ def _tiers(graph: ProjectGraph) -> Iterator[Violation]:
             if other is None:
                 continue
             if tier is NodeTier.SURFACE:
-                allowed = any(other.within(each) for each in _SURFACE_MAY)
+                allowed = any(other.within(allowed_tier) for allowed_tier in _SURFACE_MAY)
             else:
                 allowed = not (tier.within(NodeTier.WORKER) and other.within(NodeTier.SURFACE))
             if not allowed:
@@ -176,7 +182,7 @@ def _forbidden(
 
 
 def _selectors(rule: ManifestRule) -> Iterator[str]:
-    yield from (rule.within + each for layer in rule.layers for each in layer)
+    yield from (rule.within + name for layer in rule.layers for name in layer)
     yield from (*rule.sources, *rule.may_import, *rule.may_not_import)
     if rule.without_circles:
         yield rule.without_circles
@@ -252,7 +258,9 @@ def _denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
 
 def _is_in(name: str, wanted: frozenset[str]) -> bool:
     """Return whether a package is one of these or below one."""
-    return name in wanted or any(name.startswith((f"{each}/", f"{each}.")) for each in wanted)
+    return name in wanted or any(
+        name.startswith((f"{package}/", f"{package}.")) for package in wanted
+    )
 
 
 def _files(graph: ProjectGraph, selectors: Iterable[str]) -> tuple[str, ...]:
@@ -260,8 +268,8 @@ def _files(graph: ProjectGraph, selectors: Iterable[str]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
             path
-            for each in selectors
-            for path in matching(graph, each)
+            for selector in selectors
+            for path in matching(graph, selector)
             if graph.files[path].kind is not NodeKind.TEST
         )
     )
@@ -310,10 +318,10 @@ def _strong(pairs: Iterable[tuple[str, str]]) -> Iterator[set[str]]:
 
 
 def _reached(start: str, edges: dict[str, set[str]]) -> set[str]:
-    found, queue = {start}, [start]
-    for each in queue:
-        for other in edges.get(each, ()):
-            if other not in found:
-                found.add(other)
+    reached, queue = {start}, [start]
+    for node in queue:
+        for other in edges.get(node, ()):
+            if other not in reached:
+                reached.add(other)
                 queue.append(other)
-    return found
+    return reached

@@ -41,7 +41,9 @@ def find(listing: Listing) -> DetectedCommands:
         parts = [root]
     else:
         parts = [root, *(_read(listing, folder) for folder in tested)]
-    notes = tuple(f"The Go module in {each} is not tested." for each in inner if each not in tested)
+    notes = tuple(
+        f"The Go module in {folder} is not tested." for folder in inner if folder not in tested
+    )
     return combined([*parts, DetectedCommands(notes=notes)])
 
 
@@ -79,9 +81,9 @@ def _modules(listing: Listing, manifest: str) -> tuple[str, ...]:
     """
     if not manifest.endswith("go.work"):
         return (".",)
-    found = (
+    names = (
         name
         for match in _USES.finditer(listing.text(manifest))
         for name in (match["many"] or match["one"]).split()
     )
-    return tuple(name.removeprefix("./").rstrip("/") or "." for name in found) or (".",)
+    return tuple(name.removeprefix("./").rstrip("/") or "." for name in names) or (".",)

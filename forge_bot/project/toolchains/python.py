@@ -68,7 +68,7 @@ def find(listing: Listing) -> DetectedCommands:
             notes = (f"{len(folders)} Python projects; only the first {MOST_PROJECTS} are tested.",)
     if not _share_a_package(listing, projects):
         return DetectedCommands(commands=_commands(listing, projects), notes=notes)
-    parts = [_alone(_commands(listing, [each]), each.folder) for each in projects]
+    parts = [_alone(_commands(listing, [project]), project.folder) for project in projects]
     return combined([DetectedCommands(notes=notes), *parts])
 
 
@@ -95,8 +95,8 @@ def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
     own = f"{ENV}/{folder or 'root'}"
     changed = {
         str(name): tuple(
-            each.replace(argv=tuple(word.replace(ENV, own) for word in each.argv))
-            for each in commands.of(name)
+            command.replace(argv=tuple(word.replace(ENV, own) for word in command.argv))
+            for command in commands.of(name)
         )
         for name in CommandName
     }
@@ -107,9 +107,9 @@ def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands
     """Return the commands of projects that share an environment."""
     return ProjectCommands(
         setup=_setup(listing, projects),
-        test=tuple(each for project in projects for each in _tests(listing, project)),
-        lint=tuple(each for project in projects for each in project.linters),
-        format=tuple(each for project in projects for each in project.formatters),
+        test=tuple(command for project in projects for command in _tests(listing, project)),
+        lint=tuple(command for project in projects for command in project.linters),
+        format=tuple(command for project in projects for command in project.formatters),
     )
 
 

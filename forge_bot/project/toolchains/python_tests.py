@@ -87,8 +87,10 @@ def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[UnittestSta
     the topmost package around it, or from its own folder when that is no package.
     """
     starts = {_start(listing, path) for path in files}
-    kept = {each for each in starts if not any(_reaches(other, each) for other in starts - {each})}
-    return tuple(sorted(kept, key=lambda each: (each.folder, each.pattern)))
+    kept = {
+        start for start in starts if not any(_reaches(other, start) for other in starts - {start})
+    }
+    return tuple(sorted(kept, key=lambda start: (start.folder, start.pattern)))
 
 
 def _start(listing: Listing, path: str) -> UnittestStart:

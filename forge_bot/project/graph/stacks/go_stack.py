@@ -37,9 +37,9 @@ def _read(path: str, data: bytes) -> FileFacts:
 
 def _resolver(listing: Listing) -> Resolve:
     modules = {
-        found[1]: dirname(path)
+        match[1]: dirname(path)
         for path in reversed(listing.files)
-        if basename(path) == "go.mod" and (found := _MODULE.search(listing.text(path)))
+        if basename(path) == "go.mod" and (match := _MODULE.search(listing.text(path)))
     }
     packages: dict[str, list[str]] = defaultdict(list)
     for path in listing.files:
@@ -66,12 +66,12 @@ def _scaffold(new: NewFile) -> str:
     declared = _PACKAGE.search(new.beside)
     package = declared[1] if declared else folder or "".join(parts_of(new.name))
     name = camel(new.name)
-    said = sentence(new)
+    purpose = sentence(new)
     if new.type_name:
-        return f"package {package}\n\n// {name}: {said}\ntype {name} struct{{}}\n"
+        return f"package {package}\n\n// {name}: {purpose}\ntype {name} struct{{}}\n"
     refusal = f'\treturn errors.New("{name} is not written yet")'
     head = f'package {package}\n\nimport "errors"\n'
-    return f"{head}\n// {name}: {said}\nfunc {name}() error {{\n{refusal}\n}}\n"
+    return f"{head}\n// {name}: {purpose}\nfunc {name}() error {{\n{refusal}\n}}\n"
 
 
 GO = Stack(

@@ -34,18 +34,18 @@ def _read(path: str, data: bytes) -> FileFacts:
     del path
     text = data.decode("utf-8", "replace")
     try:
-        found = read_contents(text)
-        return _facts(found.value, found.lines, text.splitlines())
+        content = read_contents(text)
+        return _facts(content.value, content.lines, text.splitlines())
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark is not None else "it"
         return FileFacts(problem=f"{where} cannot be parsed as YAML")
 
 
-def _facts(found: object, places: Mapping[Place, int], text: list[str]) -> FileFacts:
+def _facts(content: object, places: Mapping[Place, int], text: list[str]) -> FileFacts:
     symbols: list[SymbolFact] = []
     read: list[ImportLine] = []
-    for name, place, phase in _named(found):
+    for name, place, phase in _named(content):
         at = places.get(place, 1)
         symbols.append(SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160]))
         words = dict.fromkeys(islice(_words(phase), _MOST))
@@ -53,13 +53,15 @@ def _facts(found: object, places: Mapping[Place, int], text: list[str]) -> FileF
     return FileFacts(tuple(read), tuple(symbols))
 
 
-def _named(found: object) -> Iterator[tuple[str, Place, object]]:
+def _named(content: object) -> Iterator[tuple[str, Place, object]]:
     """Yield the jobs of a workflow, or the phases or steps of a pipeline, with their places."""
-    for name, job in table(table(found).get("jobs")).items():
+    for name, job in table(table(content).get("jobs")).items():
         yield str(name), ("jobs", str(name)), job
     for key in ("phases", "steps"):
-        for number, phase in enumerate(items(table(found).get(key))):
-            name = next((said for each in _NAME_KEYS if (said := table(phase).get(each))), None)
+        for number, phase in enumerate(items(table(content).get(key))):
+            name = next(
+                (value for name_key in _NAME_KEYS if (value := table(phase).get(name_key))), None
+            )
             if isinstance(name, str | int):
                 yield str(name), (key, number), phase
 

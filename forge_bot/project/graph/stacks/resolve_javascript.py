@@ -54,13 +54,13 @@ class _JavaScriptFiles:
         package = "/".join(parts[: 2 if name.startswith("@") else 1])
         candidates, own = self._paths.candidates(folder, name)
         if name.startswith("."):
-            found, own = self._relative(folder, name), True
+            path, own = self._relative(folder, name), True
         else:
-            found = self._internal(folder, name) or self._first(candidates)
-            if not found and package in self._packages:
-                found, own = self._in_package(package, name), True
-        if found:
-            return Resolution((found,))
+            path = self._internal(folder, name) or self._first(candidates)
+            if not path and package in self._packages:
+                path, own = self._in_package(package, name), True
+        if path:
+            return Resolution((path,))
         return Resolution(missing=written) if own else Resolution(outside=package)
 
     def _read_manifest(self, folder: str) -> Mapping[str, object]:
@@ -107,8 +107,8 @@ class _JavaScriptFiles:
         folder, inner = self._packages[package], name[len(package) + 1 :]
         exports = self._manifest(folder).get("exports")
         for target in _targets(exports, f"./{inner}" if inner else "."):
-            if found := self._target(folder, target, main=not inner):
-                return found
+            if path := self._target(folder, target, main=not inner):
+                return path
         if inner:
             return self._first((join(folder, inner), join(folder, f"src/{inner}")))
         return self._main(folder) or self._first(join(folder, place) for place in _USUAL)

@@ -59,10 +59,10 @@ class _PythonRoots:
         if not line.names:
             return (self._absolute(importer, line.module),)
         whole = self._absolute(importer, line.module)
-        found = [
+        paths = [
             self._file(importer, f"{line.module}.{name}") for name in line.names if name != "*"
         ]
-        return self._joined(whole, [*found, *(None for name in line.names if name == "*")])
+        return self._joined(whole, [*paths, *(None for name in line.names if name == "*")])
 
     def _relative(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
         rest = line.module.lstrip(".")
@@ -77,10 +77,10 @@ class _PythonRoots:
         return self._joined(whole, [self._at(join(base, name)) for name in line.names])
 
     @staticmethod
-    def _joined(whole: Resolution, found: list[str | None]) -> tuple[Resolution, ...]:
+    def _joined(whole: Resolution, paths: list[str | None]) -> tuple[Resolution, ...]:
         """Return a file for each name that is a module, and the package once for the others."""
-        modules = [Resolution((path,)) for path in found if path]
-        return tuple(dict.fromkeys([*modules, *([whole] if None in found or not found else [])]))
+        modules = [Resolution((path,)) for path in paths if path]
+        return tuple(dict.fromkeys([*modules, *([whole] if None in paths or not paths else [])]))
 
     def _absolute(self, importer: str, module: str) -> Resolution:
         if path := self._file(importer, module):
@@ -101,8 +101,8 @@ class _PythonRoots:
         if key not in self._known:
             inner = module.replace(".", "/")
             roots = self._roots_for(importer, module.partition(".")[0])
-            found = (self._at(join(root, inner)) for root in roots)
-            self._known[key] = next(filter(None, found), None)
+            paths = (self._at(join(root, inner)) for root in roots)
+            self._known[key] = next(filter(None, paths), None)
         return self._known[key]
 
     def _roots_for(self, importer: str, top: str) -> Sequence[str]:
@@ -137,7 +137,7 @@ class _PythonRoots:
                 folder = dirname(folder)
             return folder
         return next(
-            (each for each in (*reversed(above(folder + "/")), "") if each in self._declared), ""
+            (place for place in (*reversed(above(folder + "/")), "") if place in self._declared), ""
         )
 
     def _top_names(self) -> Mapping[str, frozenset[str]]:

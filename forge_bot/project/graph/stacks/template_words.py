@@ -21,6 +21,6 @@ def camel(name: str) -> str:
 
 def sentence(new: NewFile) -> str:
     """Return the purpose in one line that ends with a full stop, safe in any comment."""
-    said = " ".join(_UNSAFE.sub(" ", new.purpose or " ".join(parts_of(new.name))).split())
-    said = said[:_LONGEST].rstrip(" .")
-    return f"{said[:1].upper()}{said[1:]}."
+    text = " ".join(_UNSAFE.sub(" ", new.purpose or " ".join(parts_of(new.name))).split())
+    text = text[:_LONGEST].rstrip(" .")
+    return f"{text[:1].upper()}{text[1:]}."

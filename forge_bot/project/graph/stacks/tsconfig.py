@@ -54,7 +54,10 @@ class TypeScriptPaths:
             config = json_object(plain_json(self._listing.text(file)))
             yield dirname(file), table(config, "compilerOptions")
             names = [*reversed(strings(config.get("extends")))]
-            names += [string(table(each).get("path")) for each in items(config.get("references"))]
+            names += [
+                string(table(reference).get("path"))
+                for reference in items(config.get("references"))
+            ]
             others = (self._named(dirname(file), name) for name in names)
             files += [other for other in dict.fromkeys(others) if other and other not in files]
 
