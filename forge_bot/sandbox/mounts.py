@@ -99,7 +99,6 @@ def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
         if inside_changeable or not is_within(place, (*ROOTS, *changeable)):
             wanted.append((place, _bound("--ro-bind", place)))
     wanted += [(place, _shown("--ro-bind", place, seen)) for place in holes.locked]
-    wanted += [(place, _nothing_at(_inside(place, seen))) for place in holes.covered]
     return [
         word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words
     ]

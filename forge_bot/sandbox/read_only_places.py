@@ -16,9 +16,7 @@ class Protected:
     """The mounts that protect each place."""
 
     locked: tuple[Path, ...]
-    """Existing places: bound read-only."""
-    covered: tuple[Path, ...]
-    """Missing places: covered by an empty read-only folder."""
+    """Bound read-only."""
     pinned: tuple[Path, ...]
     """Folders on the way: bound onto themselves, since a mount point cannot be renamed."""
 
@@ -75,58 +73,29 @@ def split_around(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:
 
 @contextmanager
 def protected_mounts(worktree: Path, entries: Sequence[str]) -> Generator[Protected]:
-    """Prepare the places for mounts. Afterwards remove the files made for them, and restore
-    replaced links.
+    """Prepare the places for mounts: for one that is missing an empty folder is made. Afterwards
+    remove these, and restore replaced links.
     """
-    links: dict[Path, Path] = {}
+    places = with_targets(worktree, entries)
+    # Nothing can be mounted over a link itself; it is checked when the command has ended.
+    links = {place: place.readlink() for place in places if place.is_symlink()}
     made: list[Path] = []
-    locked: list[Path] = []
-    covered: list[Path] = []
-    pinned: list[Path] = []
-    for place in with_targets(worktree, entries):
-        step = _first_odd_step(worktree, place, pinned)
-        if step.is_symlink():
-            # Nothing can be mounted over a link itself; it is checked when the command has ended.
-            links[step] = step.readlink()
-        elif step.exists():
-            (locked if step == place else pinned).append(step)
-        else:
-            made += _make(step, place, pinned)
-            covered.append(place)
+    for step in [step for place in places for step in (*reversed(place.parents), place)]:
+        inside = step.is_relative_to(worktree) and step.parent.resolve() == step.parent
+        if inside and not os.path.lexists(step) and step.parent.is_dir():
+            step.mkdir()
+            made.append(step)
+    locked = [place for place in places if place not in links and place.exists()]
+    above = dict.fromkeys(parent for place in locked for parent in place.parents)
+    pinned = [folder for folder in above if folder.is_relative_to(worktree) and folder != worktree]
     try:
-        yield Protected(tuple(locked), tuple(covered), tuple(dict.fromkeys(pinned)))
+        yield Protected(tuple(locked), tuple(pinned))
     finally:
         for folder in reversed(made):
             with suppress(OSError):
                 folder.rmdir()
         for link, target in links.items():
             _put_back(link, target)
-
-
-def _first_odd_step(worktree: Path, place: Path, pinned: list[Path]) -> Path:
-    """Return the first part of the way that is no plain folder, else the place itself.
-
-    The folders before it are pinned.
-    """
-    step = worktree
-    for name in place.relative_to(worktree).parts:
-        step /= name
-        if step == place or step.is_symlink() or not step.is_dir():
-            return step
-        pinned.append(step)
-    return step
-
-
-def _make(first: Path, place: Path, pinned: list[Path]) -> list[Path]:
-    made: list[Path] = []
-    for step in (
-        *reversed([parent for parent in place.parents if parent.is_relative_to(first)]),
-        place,
-    ):
-        step.mkdir()
-        made.append(step)
-    pinned += made[:-1]
-    return made
 
 
 def _put_back(link: Path, target: Path) -> None:

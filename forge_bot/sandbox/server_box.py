@@ -64,7 +64,7 @@ def boxed_program(
                 *ALONE,
                 *ENDS_WITH_US,
                 *(() if network else ("--unshare-net",)),
-                *mounts(seen, Protected((), (), ()), box.limits.shared_memory_bytes),
+                *mounts(seen, Protected((), ()), box.limits.shared_memory_bytes),
                 "--chdir",
                 str(folder),
                 "--args",
