@@ -26,14 +26,14 @@ def offered(question: Block, prefix: str) -> dict[str, Block]:
     without what Gemini CLI adds to each.
     """
     tools = [tool for group in question["tools"] for tool in group.get("functionDeclarations", [])]
-    found = {
+    result = {
         tool["name"].removeprefix(prefix): tool["parametersJsonSchema"]
         for tool in tools
         if tool["name"].startswith(prefix)
     }
     return {
-        name: {**each, "properties": _without(each["properties"], "wait_for_previous")}
-        for name, each in found.items()
+        name: {**item, "properties": _without(item["properties"], "wait_for_previous")}
+        for name, item in result.items()
     }
 
 

@@ -140,8 +140,8 @@ class Host:
 
 
 def _task(action: Json) -> str:
-    found = re.fullmatch(r"(?:impl|review)-([\w-]+)\.md", action["output_file"])
-    return found[1] if found is not None and action["phase"] in {"phase-5", "phase-6"} else ""
+    result = re.fullmatch(r"(?:impl|review)-([\w-]+)\.md", action["output_file"])
+    return result[1] if result is not None and action["phase"] in {"phase-5", "phase-6"} else ""
 
 
 def _edit(root: Path, edit: Mapping[str, str]) -> None:
@@ -188,8 +188,8 @@ async def tools_of_ours() -> dict[str, Json]:
 def shape(parameters: Json) -> Json:
     """Which arguments there are, of what type and with which values, and which are needed."""
     known = {
-        name: (each.get("type", "or null"), each.get("enum", []))
-        for name, each in parameters["properties"].items()
+        name: (item.get("type", "or null"), item.get("enum", []))
+        for name, item in parameters["properties"].items()
     }
     return {"arguments": known, "required": parameters.get("required", [])}
 

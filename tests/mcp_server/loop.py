@@ -38,9 +38,9 @@ class Loop:
         nothing is left.
         """
         while action["type"] in {"spawn_agent", "write_file"}:
-            said = await self._perform(action)
+            reply = await self._perform(action)
             action = await self.host.next(
-                previous_action_complete=True, action_id=action["action_id"], **said
+                previous_action_complete=True, action_id=action["action_id"], **reply
             )
         return action
 

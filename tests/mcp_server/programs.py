@@ -52,10 +52,10 @@ def programs(name: str) -> Programs:
 
 
 def _missing(name: str, why: str) -> NoReturn:
-    said = f"npm/{name} is not here, so nothing was tried with it: {why}"
+    answer = f"npm/{name} is not here, so nothing was tried with it: {why}"
     if os.environ.get(REQUIRED):
-        pytest.fail(said)
-    pytest.skip(said)
+        pytest.fail(answer)
+    pytest.skip(answer)
 
 
 @functools.cache

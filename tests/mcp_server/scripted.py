@@ -82,6 +82,6 @@ def providing(wire: Wire, answers: Sequence[Block]) -> Generator[Provider]:
 def events(*data: Block) -> str:
     """Server-sent events; one with a type has it as its name too."""
     return "".join(
-        (f"event: {each['type']}\n" if "type" in each else "") + f"data: {json.dumps(each)}\n\n"
-        for each in data
+        (f"event: {item['type']}\n" if "type" in item else "") + f"data: {json.dumps(item)}\n\n"
+        for item in data
     )

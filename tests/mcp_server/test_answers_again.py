@@ -19,14 +19,14 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(
 ) -> None:
     async with hosting(clients_sample) as host:
         gate = await host.asked_now()
-        said: Json = {
+        reply: Json = {
             "user_response": "approve",
             "action_id": gate["action_id"],
             "digest": gate["digest"],
         }
-        after = await host.next(**said)
+        after = await host.next(**reply)
         commits = host.git("rev-list", "--count", "HEAD")
-        same = await host.next(**said)
+        same = await host.next(**reply)
         assert same["action_id"] == after["action_id"]
         assert f"{gate['action_id']} was answered with approve" in same["warning"]
         reported = await host.next(previous_action_complete=True, action_id=gate["action_id"])

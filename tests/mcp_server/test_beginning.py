@@ -126,19 +126,6 @@ def side(sample: Sample) -> None:
         sample.git("commit", "-qam", branch)
 
 
-def conflict(sample: Sample) -> None:
-    """A merge that two versions of a file stopped."""
-    side(sample)
-    assert sample.git_code("merge", "side") == 1
-
-
-def rebasing(sample: Sample) -> None:
-    """A rebase that two versions of a file stopped."""
-    side(sample)
-    sample.git("switch", "-q", "side")
-    assert sample.git_code("rebase", "main") == 1
-
-
 def unborn(sample: Sample) -> None:
     """A repository with files and without a commit."""
     sample.git("update-ref", "-d", "HEAD")
@@ -149,8 +136,6 @@ def unborn(sample: Sample) -> None:
     ("prepared", "way_out"),
     [
         (merging, "git merge --continue"),
-        (conflict, "git merge --abort"),
-        (rebasing, "git rebase --abort"),
         (unborn, "git add -A && git commit"),
     ],
 )
@@ -258,9 +243,6 @@ async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(
     assert f"url: {ISSUE}" in front
     assert request == f"\n# Fix auth timeout\n\n{text}\n"
     assert ready["branch"] == "feature/42-fix-auth-timeout"
-
-
-"""Words of a person, the task that they name, and the flags that they give."""
 
 
 def chose(**content: str) -> ElicitResult:

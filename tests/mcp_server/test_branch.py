@@ -48,9 +48,9 @@ async def refused(host: Host, action: Json) -> list[str]:
     with pytest.raises(Refusal) as caught:
         await report(host, action)
     assert caught.value.error["code"] == "MCP-008"
-    found = re.search(r"git (reset --soft \w+|merge --ff-only \w+)", str(caught.value))
-    assert found, str(caught.value)
-    return found[1].split()
+    result = re.search(r"git (reset --soft \w+|merge --ff-only \w+)", str(caught.value))
+    assert result, str(caught.value)
+    return result[1].split()
 
 
 @pytest.mark.parametrize("agent", ["situation-analyst-investigator", "comprehensive-reviewer"])

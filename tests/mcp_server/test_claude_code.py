@@ -62,25 +62,25 @@ def test_the_line_of_the_documentation_connects_it(claude: Claude) -> None:
     assert line[0] == "claude"
     claude(*line[1:])
     claude("mcp", "add", "nothing", "--", "forge-bot", "no-such-command")
-    said = claude("mcp", "list")
-    assert re.search(r"^forge-bot: forge-bot mcp - . Connected$", said, re.MULTILINE), said
-    assert re.search(r"^nothing: .*Failed to connect", said, re.MULTILINE), said
+    answer = claude("mcp", "list")
+    assert re.search(r"^forge-bot: forge-bot mcp - . Connected$", answer, re.MULTILINE), answer
+    assert re.search(r"^nothing: .*Failed to connect", answer, re.MULTILINE), answer
 
 
 def test_the_plugin_is_valid_and_brings_the_server(claude: Claude) -> None:
-    said = claude("plugin", "validate", str(PLUGIN))
-    assert "Validation passed" in said, said
-    said = claude("--plugin-dir", str(PLUGIN), "mcp", "list")
+    answer = claude("plugin", "validate", str(PLUGIN))
+    assert "Validation passed" in answer, answer
+    answer = claude("--plugin-dir", str(PLUGIN), "mcp", "list")
     assert re.search(
-        r"^plugin:forge-bot:forge-bot: forge-bot mcp - . Connected$", said, re.MULTILINE
-    ), said
+        r"^plugin:forge-bot:forge-bot: forge-bot mcp - . Connected$", answer, re.MULTILINE
+    ), answer
 
 
 def test_the_start_prompt_is_a_command_that_brings_the_context(claude: Claude) -> None:
     claude(*set_up_lines()["Claude Code"][1:])
     with provider(says("Fine.")) as asked:
-        said = claude.session(asked, f"/mcp__forge-bot__forge/start {claude.sample.path}")
-    assert "Fine." in said, said
+        answer = claude.session(asked, f"/mcp__forge-bot__forge/start {claude.sample.path}")
+    assert "Fine." in answer, answer
     assert "[Resource from forge-bot at forge://project/rota/context] # rota" in asked.words
     assert "policy_mode=enforced" in asked.words
 

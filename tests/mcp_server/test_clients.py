@@ -49,8 +49,8 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
         return ModelResponse(parts=[TextPart(str(last.content))])
 
     toolset = MCPToolset(make_server(sample.path))
-    said = await Agent(FunctionModel(model), toolsets=[toolset]).run("begin")
-    assert "nobody-is-on-call-before-the-start" in said.output
+    answer = await Agent(FunctionModel(model), toolsets=[toolset]).run("begin")
+    assert "nobody-is-on-call-before-the-start" in answer.output
 
 
 # -- the TypeScript SDK
@@ -61,10 +61,10 @@ def talked(
     sample: Sample, era: str, *calls: tuple[str, dict[str, Any]], **more: Any
 ) -> dict[str, Any]:
     """What a client of the TypeScript SDK got for its calls."""
-    found = programs("clients")
-    told = json.dumps({"server": server(sample), "era": era, "calls": calls, **more})
+    result = programs("clients")
+    answer = json.dumps({"server": server(sample), "era": era, "calls": calls, **more})
     done = subprocess.run(
-        [found.node, found.modules.parent / "talk.mjs", told],
+        [result.node, result.modules.parent / "talk.mjs", answer],
         capture_output=True,
         text=True,
         check=False,
@@ -79,7 +79,7 @@ def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(
     sample: Sample, era: str, version: str
 ) -> None:
     prompt = {"name": "forge/start", "arguments": {"project_path": str(sample.path)}}
-    said = talked(
+    answer = talked(
         sample,
         era,
         ("listTools", {}),
@@ -95,8 +95,8 @@ def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(
             },
         ),
     )
-    assert said["version"] == version
-    tools, begun, wrong, start, context, known = said["results"]
+    assert answer["version"] == version
+    tools, begun, wrong, start, context, known = answer["results"]
     assert len(tools["tools"]) == 10
     assert begun["structuredContent"]["source_type"] == "text"
     assert json.loads(begun["content"][0]["text"]) == begun["structuredContent"]
@@ -118,9 +118,9 @@ async def test_a_gate_is_asked_through_the_typescript_sdk(sample: Sample, era: s
         "callTool",
         {"name": "pipeline_next_action", "arguments": {"workspace": host.workspace}},
     )
-    said = talked(sample, era, call, answer=answer)
-    assert said["results"][0]["structuredContent"]["type"] == "write_file"
-    assert [question["message"] for question in said["asked"]] == [gate["present_to_user"]]
+    reply = talked(sample, era, call, answer=answer)
+    assert reply["results"][0]["structuredContent"]["type"] == "write_file"
+    assert [question["message"] for question in reply["asked"]] == [gate["present_to_user"]]
     assert re.search(r"Approved-by: .* via mcp-elicitation", sample.git("log", "--format=%B"))
 
 
@@ -130,8 +130,8 @@ async def test_a_gate_is_asked_through_the_typescript_sdk(sample: Sample, era: s
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_lists_calls_and_reads(sample: Sample, tmp_path: Path, era: str) -> None:
-    found = programs("clients")
-    package = found.modules / "@modelcontextprotocol" / "inspector"
+    result = programs("clients")
+    package = result.modules / "@modelcontextprotocol" / "inspector"
     entry = (
         package
         / json.loads((package / "package.json").read_text(encoding="utf-8"))["bin"]["mcp-inspector"]
@@ -141,7 +141,7 @@ def test_the_inspector_lists_calls_and_reads(sample: Sample, tmp_path: Path, era
 
     def inspected(*words: str, code: int = 0) -> dict[str, Any]:
         call = [
-            found.node,
+            result.node,
             entry,
             "--cli",
             *server(sample),

@@ -54,7 +54,7 @@ class Codex(AtHome):
 
 def _toml(value: str | bool | dict[str, str]) -> str:
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key} = {json.dumps(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key} = {json.dumps(item)}' for key, item in value.items())}}}"
     return json.dumps(value)
 
 
@@ -88,10 +88,10 @@ async def test_all_tools_and_their_answers_reach_its_model(codex: Codex) -> None
         says("Fine."),
     ]
     with provider(*steps) as asked:
-        said = codex.session(asked)
-    assert "Fine." in said, said
+        answer = codex.session(asked)
+    assert "Fine." in answer, answer
     assert {
-        name: shape(each) for name, each in offered(asked.asked[0], OURS).items()
+        name: shape(item) for name, item in offered(asked.asked[0], OURS).items()
     } == await tools_of_ours()
     assert "## Commands" in asked.words
     (run,) = (codex.sample.path / ".specs").iterdir()
@@ -117,8 +117,8 @@ async def test_its_model_cannot_answer_a_gate_where_nobody_is_asked(codex: Codex
         says("Fine."),
     ]
     with provider(*steps) as asked:
-        said = codex.session(asked)
-    assert "Fine." in said, said
+        answer = codex.session(asked)
+    assert "Fine." in answer, answer
     assert "the question was answered with decline, which is neither a yes nor a no" in asked.words
     assert "an answer that the model passes on does not count" in asked.words
     assert codex.sample.git("rev-parse", "HEAD") == before

@@ -76,17 +76,17 @@ async def served(sample: Sample, *more: str) -> AsyncGenerator[str]:
 
 async def checked(url: str, revision: str, folder: Path) -> tuple[int, dict[str, list[Check]], str]:
     """The suite's exit code, its checks by scenario, and what it said."""
-    found = programs("conformance")
-    suite = found.modules / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    result = programs("conformance")
+    suite = result.modules / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     words = (suite, "server", "--url", url, "--requirements", revision, "-o", folder)
     environ = {**os.environ, "HOME": str(folder)}
     out, err = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
     process = await asyncio.create_subprocess_exec(
-        found.node, *words, env=environ, stdout=out, stderr=err
+        result.node, *words, env=environ, stdout=out, stderr=err
     )
-    said = (await process.communicate())[0].decode(errors="replace")
+    answer = (await process.communicate())[0].decode(errors="replace")
     assert process.returncode is not None
-    return process.returncode, results_in(folder), said
+    return process.returncode, results_in(folder), answer
 
 
 def results_in(folder: Path) -> dict[str, list[Check]]:
@@ -126,9 +126,9 @@ async def test_all_that_a_revision_scores_holds_for_our_server_class(
     names = scored(revision)
     assert len(names) == count
     async with served(sample, "--fixtures") as url:
-        code, results, said = await checked(url, revision, tmp_path / "results")
+        code, results, answer = await checked(url, revision, tmp_path / "results")
     wrong = {name: failures(results[name]) for name in (*names, *ALSO[revision])}
-    assert (code, {name: checks for name, checks in wrong.items() if checks}) == (0, {}), said[
+    assert (code, {name: checks for name, checks in wrong.items() if checks}) == (0, {}), answer[
         -3000:
     ]
     # A scenario that came to no check passes too.
@@ -140,7 +140,7 @@ async def test_what_any_server_must_do_the_product_does(
     sample: Sample, tmp_path: Path, revision: str
 ) -> None:
     async with served(sample) as url:
-        _, results, said = await checked(url, revision, tmp_path / "results")
+        _, results, answer = await checked(url, revision, tmp_path / "results")
     for name in ANY_SERVER[revision]:
         wrong = failures(results[name])
         untold = {
@@ -149,6 +149,6 @@ async def test_what_any_server_must_do_the_product_does(
             if f"does not list the diagnostic tool '{NEEDS_A_TOOL.get(check)}'" in why
         }
         assert {check: why for check, why in wrong.items() if check not in untold} == {}, (
-            f"{name}: {said[-3000:]}"
+            f"{name}: {answer[-3000:]}"
         )
         assert passed(results[name]) > len(untold), name

@@ -32,9 +32,9 @@ async def test_only_a_whole_address_makes_an_issue(sample: Sample) -> None:
         f"Do what {ISSUE} says": ("text", None),
     }
     async with hosting(sample) as host:
-        said = {text: await host.call("pipeline_init", arguments=text) for text in kinds}
+        answer = {text: await host.call("pipeline_init", arguments=text) for text in kinds}
     assert {
-        text: (each["source_type"], each.get("source_id")) for text, each in said.items()
+        text: (item["source_type"], item.get("source_id")) for text, item in answer.items()
     } == kinds
 
 
@@ -45,10 +45,10 @@ async def test_what_cannot_be_used_comes_back_as_errors(sample: Sample) -> None:
     )  # fmt: skip
     async with hosting(sample) as host:
         for text in texts:
-            said = await host.call("pipeline_init", arguments=text)
-            assert set(said) == {"errors"}, text
-            assert said["errors"], text
-            assert all(isinstance(error, str) for error in said["errors"])
+            answer = await host.call("pipeline_init", arguments=text)
+            assert set(answer) == {"errors"}, text
+            assert answer["errors"], text
+            assert all(isinstance(error, str) for error in answer["errors"])
 
 
 async def test_the_hosts_of_an_enterprise_server_are_configured(
@@ -69,13 +69,13 @@ async def test_the_folder_of_a_run_resumes_it(sample: Sample) -> None:
             f"{ready['workspace']}/",
             ready["workspace"].removeprefix(".specs/"),
         ):
-            said = await host.call("pipeline_init", arguments=text)
-            assert said == {
+            answer = await host.call("pipeline_init", arguments=text)
+            assert answer == {
                 "resume_mode": "auto",
                 "workspace": ready["workspace"],
                 "instruction": "call state_resume_info",
             }
-        assert (await host.call("state_resume_info", workspace=said["workspace"]))[
+        assert (await host.call("state_resume_info", workspace=answer["workspace"]))[
             "currentPhase"
         ] == "setup"
 
@@ -88,8 +88,8 @@ async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_doe
         ready = await host.call(
             "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
         )
-        said = await host.call("pipeline_init", arguments=f"{ISSUE}#issuecomment-1")
-        assert said == {
+        answer = await host.call("pipeline_init", arguments=f"{ISSUE}#issuecomment-1")
+        assert answer == {
             "resume_mode": "auto",
             "workspace": ready["workspace"],
             "instruction": "call state_resume_info",
@@ -147,13 +147,13 @@ async def test_labels_points_and_type_say_how_much_effort(
     sample: Sample, context: Json, effort: str
 ) -> None:
     async with hosting(sample) as host:
-        said = await host.call(
+        answer = await host.call(
             "pipeline_init_with_context",
             workspace=".specs/x",
             source_id="SOA-123",
             external_context=context,
         )
-    assert said["needs_user_confirmation"]["detected_effort"] == effort
+    assert answer["needs_user_confirmation"]["detected_effort"] == effort
 
 
 # -- the loop
@@ -188,7 +188,7 @@ async def test_a_publication_is_an_argument_list_for_the_host(
         push = await host.drive(await host.next(user_response="approve"))
         assert set(push) == ACTION | {"phase", "commands", "setup_only"}
         heads = host.git("branch", "--format=%(refname:short)").split()
-        (offered,) = [each for each in heads if each not in {"main", ready["branch"]}] or [""]
+        (offered,) = [item for item in heads if item not in {"main", ready["branch"]}] or [""]
         assert (offered != "") == (records == "separate")
         together = ["--atomic"] if offered else []
         names = [ready["branch"], *([offered] if offered else [])]

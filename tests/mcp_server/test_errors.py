@@ -90,13 +90,13 @@ async def test_a_workspace_that_is_none_is_refused(sample: Sample) -> None:
         ".specs/a/b": "MCP-002",
         ".specs/x\0y": "MCP-002",
     }
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     async with hosting(sample) as host:
         for workspace in codes:
             with pytest.raises(Refusal) as caught:
                 await host.call("pipeline_next_action", workspace=workspace)
-            found[workspace] = caught.value.error["code"]
-    assert found == codes
+            result[workspace] = caught.value.error["code"]
+    assert result == codes
 
 
 async def test_too_much_is_refused_before_it_is_read(sample: Sample) -> None:

@@ -137,7 +137,7 @@ PUBLISHING = {"pr-creation", "post-to-source", "final-commit"}
 def compared(value: Any) -> Any:
     """A part of the state, without what is set aside."""
     if isinstance(value, list):
-        return [compared(each) for each in cast("list[Any]", value)]
+        return [compared(item) for item in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
     whole = cast("Json", value)
@@ -188,8 +188,8 @@ bot posts in its own thread (docs/mcp.md)."""
 def without_posting(state: Json) -> Json:
     """The state as if nobody had been asked whether to post: the question is one way's alone."""
     state["rounds"].pop(POSTING, None)
-    state["decisions"] = [each for each in state["decisions"] if each["gate"] != POSTING]
-    state["log"] = [each for each in state["log"] if each["phase"] != POSTING]
+    state["decisions"] = [item for item in state["decisions"] if item["gate"] != POSTING]
+    state["log"] = [item for item in state["log"] if item["phase"] != POSTING]
     state["seen"] = [key for key in state["seen"] if key and not key.startswith(POSTING)]
     later = ("final-commit", "completed")
     state["seen"] = [key for key in state["seen"] if not key.startswith(later)]
@@ -248,17 +248,17 @@ async def by_client(path: Path, environ: dict[str, str], address: str, issue: Js
             if action["type"] == "checkpoint":
                 posting = action["name"] == "post-to-source"
                 answer = "skip" if posting else f"approve {action['digest'][:12]}"
-                said: Json = {"user_response": answer}
+                reply: Json = {"user_response": answer}
             elif action["setup_only"]:
                 host.git(*action["commands"][1:])
-                said = {"previous_action_complete": True, "action_id": action["action_id"]}
+                reply = {"previous_action_complete": True, "action_id": action["action_id"]}
             else:
-                said = {
+                reply = {
                     "previous_action_complete": True,
                     "action_id": action["action_id"],
                     "previous_output": "https://github.com/acme/widget/pull/2",
                 }
-            action = await loop.drive(await host.next(**said))
+            action = await loop.drive(await host.next(**reply))
     return Way.left(path)
 
 

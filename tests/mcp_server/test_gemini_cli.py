@@ -26,10 +26,10 @@ class Gemini(AtHome):
     """The program in the sample repository."""
 
     def __init__(self, sample: Sample, home: Path) -> None:
-        found = programs("gemini-cli")
-        program = found.modules / "@google" / "gemini-cli" / "bundle" / "gemini.js"
+        result = programs("gemini-cli")
+        program = result.modules / "@google" / "gemini-cli" / "bundle" / "gemini.js"
         # It starts itself a second time otherwise, to give itself more memory.
-        super().__init__(sample, home, found.node, program, GEMINI_CLI_NO_RELAUNCH="true")
+        super().__init__(sample, home, result.node, program, GEMINI_CLI_NO_RELAUNCH="true")
         settings = {
             "security": {"auth": {"selectedType": "gemini-api-key"}},
             "privacy": {"usageStatisticsEnabled": False},
@@ -62,13 +62,13 @@ def test_the_line_of_the_documentation_connects_it_and_leaves_the_tree_clean(
     assert line[0] == "gemini"
     gemini(*line[1:])
     assert gemini.sample.git("status", "--porcelain") == ""
-    said = gemini.trusting("mcp", "list")
-    assert re.search(r"^. forge-bot: forge-bot mcp \(stdio\) - Connected$", said, re.MULTILINE), (
-        said
+    answer = gemini.trusting("mcp", "list")
+    assert re.search(r"^. forge-bot: forge-bot mcp \(stdio\) - Connected$", answer, re.MULTILINE), (
+        answer
     )
     assert re.search(
-        r"^. forge-bot: .* - Disabled$", said := gemini("mcp", "list"), re.MULTILINE
-    ), said
+        r"^. forge-bot: .* - Disabled$", answer := gemini("mcp", "list"), re.MULTILINE
+    ), answer
 
 
 async def test_the_start_prompt_all_tools_and_their_answers_reach_its_model(gemini: Gemini) -> None:
@@ -86,10 +86,10 @@ async def test_the_start_prompt_all_tools_and_their_answers_reach_its_model(gemi
         says("Fine."),
     ]
     with provider(*steps) as asked:
-        said = gemini.session(asked, f"/forge/start --project_path={gemini.sample.path}")
-    assert "Fine." in said, said
+        answer = gemini.session(asked, f"/forge/start --project_path={gemini.sample.path}")
+    assert "Fine." in answer, answer
     assert {
-        name: shape(each) for name, each in offered(asked.asked[0], OURS).items()
+        name: shape(item) for name, item in offered(asked.asked[0], OURS).items()
     } == await tools_of_ours()
     assert "policy_mode=enforced" in asked.words
     assert "## Commands" in asked.words

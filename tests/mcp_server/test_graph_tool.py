@@ -53,7 +53,7 @@ async def test_questions_are_answered_in_at_most_300_tokens(shop: Sample) -> Non
     async with hosting(shop) as host:
         near = await host.call("forge_graph", operation="query", of="shop/prices.py")
         many = await host.call("forge_graph", operation="query", touches=["shop/taxes.py"])
-        found = await host.call("forge_graph", operation="map", name="rates of taxes")
+        listed = await host.call("forge_graph", operation="map", name="rates of taxes")
         result = await host.client.call_tool(
             "forge_graph", {"operation": "query", "kind": "module"}
         )
@@ -65,7 +65,7 @@ async def test_questions_are_answered_in_at_most_300_tokens(shop: Sample) -> Non
         "shop/prices.py::net:4 (symbol worker SHOP high) in it",
     ]
     assert many["count"] == 202
-    assert found["text"].startswith("shop/taxes.py\n  def rate(country): ...\n")
+    assert listed["text"].startswith("shop/taxes.py\n  def rate(country): ...\n")
     first = result.content[0]
     assert isinstance(first, TextContent)
     assert len(first.text) / 4 <= 300 * 1.1
@@ -82,11 +82,11 @@ async def test_violations_and_findings_are_counted_and_lead_to_their_annotations
         assert meta["annotations"] == {"findings": 2}
         (annotations,) = meta["resource_links"]
         listed = (await read_json(host, annotations))["annotations"]
-    assert [(each["code"], each["node"], each["dependency_ids"]) for each in listed][:2] == [
+    assert [(item["code"], item["node"], item["dependency_ids"]) for item in listed][:2] == [
         ("VERIFY-002", "shop/prices.py", ["shop/__main__.py"]),
         ("VERIFY-004", "shop/prices.py", ["shop/__main__.py"]),
     ]
-    assert all(len(each["text"]) == 40 for each in listed)
+    assert all(len(item["text"]) == 40 for item in listed)
     assert scanned["text"].splitlines() == [
         "2 found",
         "SCAN-001 shop/broken.py:1 is not read whole: line 1 cannot be parsed",
@@ -96,9 +96,9 @@ async def test_violations_and_findings_are_counted_and_lead_to_their_annotations
 
 async def test_the_manifest_is_a_resource_and_keeps_its_own_schema(shop: Sample) -> None:
     async with hosting(shop) as host:
-        found = await read_json(host, "forge://project/rota/manifest")
+        result = await read_json(host, "forge://project/rota/manifest")
         schema = await read_json(host, "forge://schema/manifest/v1")
-    node = next(each for each in found["nodes"] if each["id"] == "shop/prices.py")
+    node = next(item for item in result["nodes"] if item["id"] == "shop/prices.py")
     assert node == {
         "id": "shop/prices.py",
         "kind": "module",
@@ -107,7 +107,7 @@ async def test_the_manifest_is_a_resource_and_keeps_its_own_schema(shop: Sample)
         "domain": "SHOP",
         "imports": ["shop/taxes.py"],
     }
-    assert found["rules"][0]["from"] == ["shop/"]
+    assert result["rules"][0]["from"] == ["shop/"]
     jsonschema_rs.validate(schema, yaml.safe_load(MANIFEST))
     with pytest.raises(jsonschema_rs.ValidationError):
         jsonschema_rs.validate(schema, {"nodes": {"a": {"level": 3}}})
@@ -127,7 +127,7 @@ async def test_the_taxonomy_and_the_gloves_are_made_from_the_code(shop: Sample) 
         glove = await read_json(host, "forge://glove/module/typescript")
         with pytest.raises(MCPError, match=r"REQUEST-008(.|\n)*Stacks: python, javascript"):
             await host.client.read_resource("forge://glove/module/cobol")
-    assert {each["tier"]: each["subtype_of"] for each in tiers if each["subtype_of"]} == {
+    assert {item["tier"]: item["subtype_of"] for item in tiers if item["subtype_of"]} == {
         "glove": "worker",
         "gate": "worker",
         "registry": "schema",

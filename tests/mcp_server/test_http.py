@@ -56,8 +56,8 @@ def words(sample: Sample, port: int) -> tuple[str, ...]:
 @asynccontextmanager
 async def served(sample: Sample) -> AsyncGenerator[str]:
     """The address of `forge-bot mcp --http` for the sample repository."""
-    async with process_of(sample) as found:
-        yield found.url
+    async with process_of(sample) as result:
+        yield result.url
 
 
 @asynccontextmanager
@@ -155,9 +155,9 @@ async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sa
 
 @pytest.mark.slow
 def test_a_port_that_is_taken_is_told_as_such(sample: Sample) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+    with socket.create_server(("127.0.0.1", 0)) as port_taken:
         done = subprocess.run(
-            [sys.executable, *words(sample, taken.getsockname()[1])],
+            [sys.executable, *words(sample, port_taken.getsockname()[1])],
             capture_output=True,
             text=True,
             check=False,
@@ -180,15 +180,15 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
         if "sleep 30101" in (message or ""):
             began.set()
 
-    async with process_of(sample, sys.executable) as found, over_http(sample, found.url) as host:
+    async with process_of(sample, sys.executable) as result, over_http(sample, result.url) as host:
         await host.begin(TASK)
         arguments = {"workspace": host.workspace}
         call = asyncio.create_task(
             host.client.call_tool("pipeline_next_action", arguments, progress_callback=heard)
         )
         await asyncio.wait_for(began.wait(), 60)
-        found.process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(found.process.wait(), 60)
+        result.process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(result.process.wait(), 60)
         call.cancel()
     record = (sample.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8")
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
@@ -209,8 +209,8 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         first = asyncio.create_task(one.next())
         assert len((await other.client.list_tools()).tools) == 10
         one.perform(action := await first)
-        said: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
-        answers = await asyncio.gather(*(host.next(**said) for host in (one, other, one, other)))
+        reply: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
+        answers = await asyncio.gather(*(host.next(**reply) for host in (one, other, one, other)))
         assert {answer["phase"] for answer in answers} == {"phase-2"}
         assert sum(answer["report_result"] is not None for answer in answers) == 1
         with pytest.raises(Refusal, match="MCP-002"):

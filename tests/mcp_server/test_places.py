@@ -77,6 +77,6 @@ async def test_who_abandons_a_run_does_not_wait_for_its_commands(sample: Sample)
         await begun.wait()
         ended = await host.call("run_control", workspace=host.workspace, operation="abandon")
         assert ended["status"] == "abandoned"
-        said = await working
-        assert said.is_error
+        answer = await working
+        assert answer.is_error
         assert (await host.next())["type"] == "done"

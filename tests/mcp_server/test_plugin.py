@@ -45,15 +45,15 @@ def test_every_client_starts_the_same_command_and_editors_name_the_folder_that_i
     editors = {"VS Code", "Cursor, and others with a file"}
     for client, (program, *words) in lines.items():
         described = [json.loads(word) for word in (program, *words) if word.startswith("{")]
-        found = (
+        result = (
             described[0].get("mcpServers", {}).get("forge-bot", described[0]) if described else None
         )
-        told = (
-            (found["command"], *found["args"])
-            if found is not None
+        answer = (
+            (result["command"], *result["args"])
+            if result is not None
             else tuple(word for word in words[-2:] if word != "--")
         )
-        assert told == (
+        assert answer == (
             "forge-bot",
             "mcp",
             *(("--repo", "${workspaceFolder}") if client in editors else ()),
@@ -63,7 +63,7 @@ def test_every_client_starts_the_same_command_and_editors_name_the_folder_that_i
 async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_path: Path) -> None:
     server = make_server(tmp_path)
     text = DOCS.read_text(encoding="utf-8")
-    told: set[str] = set()
+    answer: set[str] = set()
     for row in re.findall(
         r"^\| (`forge://.*?) \| ",
         text.split("## Resources")[1].split("## Prompts")[0],
@@ -72,16 +72,16 @@ async def test_documentation_names_every_resource_and_prompt_and_no_other(tmp_pa
         first, *others = re.findall(r"`([^`]+)`", row)
         # What follows the first address stands in its last place, or is one of its own.
         stem = first.rpartition("/")[0]
-        told |= {
+        answer |= {
             first,
             *(
-                each if each.startswith("forge:") else f"{stem}/{each.lstrip('/')}"
-                for each in others
+                item if item.startswith("forge:") else f"{stem}/{item.lstrip('/')}"
+                for item in others
             ),
         }
-    assert told == {
-        *(each.uri_template for each in await server.list_resource_templates()),
-        *(each.uri for each in await server.list_resources()),
+    assert answer == {
+        *(item.uri_template for item in await server.list_resource_templates()),
+        *(item.uri for item in await server.list_resources()),
     }
     prompts = re.findall(r"`(forge/\w+)", text.split("## Prompts")[1].split("## Hooks")[0])
     assert prompts == [prompt.name for prompt in await server.list_prompts()]
@@ -92,12 +92,12 @@ async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
     skill = (PLUGIN / "skills" / "forge" / "SKILL.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`((?:pipeline|state|run)_\w+)`", skill)) <= tools
     section = DOCS.read_text(encoding="utf-8").split("## Tools")[1].split("## Resources")[0]
-    told = {
+    answer = {
         name
         for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
         for name in re.findall(r"`(\w+)", row)
     }
-    assert told == tools
+    assert answer == tools
 
 
 def test_all_forty_seven_tools_have_their_place() -> None:

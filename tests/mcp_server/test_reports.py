@@ -81,7 +81,7 @@ async def test_a_clients_word_for_green_tests_is_worth_nothing(sample: Sample) -
         await host.begin(TASK)
         await host.drive(await host.next())
         action = await host.drive(await host.next(user_response="approve"), "final-verification")
-        fixes = [each for each in host.asked if each.get("output_file", "").startswith("impl-fix-")]
+        fixes = [item for item in host.asked if item.get("output_file", "").startswith("impl-fix-")]
         assert len(fixes) == 1
         assert action["phase"] == "final-verification"
 

@@ -41,9 +41,9 @@ async def test_a_session_that_audits_has_no_tool_that_changes_something(
 ) -> None:
     async with hosting(sample, mode=mode) as host:
         whole = await tools(host)
-        said = await contract(host, "forge/audit")
-        assert "response_tier=L1, policy_mode=read-only, dry_run=false, debug=false." in said
-        assert f"Hidden tools: {', '.join(sorted(CHANGING))}." in said
+        answer = await contract(host, "forge/audit")
+        assert "response_tier=L1, policy_mode=read-only, dry_run=false, debug=false." in answer
+        assert f"Hidden tools: {', '.join(sorted(CHANGING))}." in answer
         assert await tools(host) == whole - CHANGING
         for name in sorted(CHANGING):
             with pytest.raises(Refusal) as caught:
@@ -52,8 +52,8 @@ async def test_a_session_that_audits_has_no_tool_that_changes_something(
         about, hints = await orientation(host)
         assert about["tier"] == "L1", "the contract's tier counts where a call names none"
         assert hints["suggested_workflow"] == "forge://pipeline/audit"
-        said = await contract(host, "forge/start")
-        assert "policy_mode=enforced, dry_run=false, debug=false. Hidden tools: none." in said
+        answer = await contract(host, "forge/start")
+        assert "policy_mode=enforced, dry_run=false, debug=false. Hidden tools: none." in answer
         assert await tools(host) == whole
         about, hints = await orientation(host)
         assert "tier" not in about, "L0 says no more than it has to"
@@ -66,8 +66,8 @@ MORE = {"pipeline_report_result": {"phase": "phase-1"}, "run_control": {"operati
 
 async def test_a_dry_run_looks_and_changes_nothing(sample: Sample) -> None:
     async with hosting(sample) as host:
-        said = await contract(host, "forge/start", dry_run="true", response_tier="L2")
-        assert "response_tier=L2, policy_mode=enforced, dry_run=true" in said
+        answer = await contract(host, "forge/start", dry_run="true", response_tier="L2")
+        assert "response_tier=L2, policy_mode=enforced, dry_run=true" in answer
         assert CHANGING.isdisjoint(await tools(host))
         assert (await orientation(host))[0]["context"]
         assert (await host.call("forge_graph", operation="scan"))["text"] == "Nothing found"

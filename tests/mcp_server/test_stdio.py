@@ -14,17 +14,17 @@ TASK = "Nobody is on call before the start"
 
 def steps(host: Host) -> list[str]:
     """What was asked, in order: phases with their tasks, and gates."""
-    said: list[str] = []
+    answer: list[str] = []
     for action in host.asked:
         tasks = ",".join(action.get("parallel_task_ids") or ())
-        said.append(
+        answer.append(
             " ".join(
                 filter(None, (action.get("name") or action.get("phase") or action["type"], tasks))
             )
         )
     return [
         step
-        for place, step in enumerate(said)
+        for place, step in enumerate(answer)
         if place == 0 or host.asked[place]["action_id"] != host.asked[place - 1]["action_id"]
     ]
 

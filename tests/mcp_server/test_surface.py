@@ -9,8 +9,6 @@ import jsonschema_rs
 import pytest
 from mcp import Client, MCPError
 from mcp.types import (
-    PromptReference,
-    ResourceTemplateReference,
     TextContent,
     TextResourceContents,
 )
@@ -66,9 +64,9 @@ async def test_a_run_can_be_read_by_address(sample: Sample) -> None:
 async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Sample) -> None:
     async with hosting(sample) as host:
         errors = await read_json(host, "forge://schema/errors")
-        assert {each["code"] for each in errors} == set(registry())
-        assert all(each["hint"] for each in errors)
-        assert not [each for each in errors if "\n" in each["message"]]
+        assert {item["code"] for item in errors} == set(registry())
+        assert all(item["hint"] for item in errors)
+        assert not [item for item in errors if "\n" in item["message"]]
         assert [tier["tier"] for tier in (await read_json(host, "forge://schema/taxonomy"))["tiers"]] == [
             "surface", "worker", "glove", "gate", "schema", "registry", "pipeline",
         ]  # fmt: skip
@@ -115,8 +113,8 @@ async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_ha
     (folder / "scaffold.yaml").write_text(STEPS)
     async with hosting(sample) as host:
         listed = {
-            each.uri: each.description or ""
-            for each in (await host.client.list_resources()).resources
+            item.uri: item.description or ""
+            for item in (await host.client.list_resources()).resources
         }
         assert listed["forge://pipeline/develop"] == "a pipeline as data"
         assert listed["forge://pipeline/broken"].startswith("cannot be read: CONFIG-002:")
@@ -130,29 +128,6 @@ async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_ha
             MCPError, match=r"CONFIG-002(.|\n)*\n- \.forge/pipelines/broken\.yaml:3: "
         ):
             await host.client.read_resource("forge://pipeline/broken")
-
-
-async def test_names_are_completed(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        run = host.workspace.removeprefix(".specs/")
-
-        async def known(uri: str, name: str, value: str, **given: str) -> list[str]:
-            ref = ResourceTemplateReference(type="ref/resource", uri=uri)
-            return (
-                await host.client.complete(ref, {"name": name, "value": value}, given)
-            ).completion.values
-
-        assert await known("forge://run/{run}/state", "run", run[:4]) == [run]
-        assert await known("forge://run/{run}/artifact/{name}", "name", "", run=run) == [
-            "request.md"
-        ]
-        assert await known("forge://pipeline/{id}", "id", "dev") == ["develop"]
-        assert await known("forge://project/{id}/context", "id", "") == ["rota"]
-        prompt = PromptReference(type="ref/prompt", name="forge/start")
-        assert (
-            await host.client.complete(prompt, {"name": "project_path", "value": ""})
-        ).completion.values == [str(sample.path)]
 
 
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
@@ -187,40 +162,21 @@ async def test_a_newer_client_hears_of_what_it_listens_for(sample: Sample) -> No
                 break
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_long_call_tells_what_it_does(sample: Sample, mode: str) -> None:
-    heard: list[str] = []
-
-    async def told(progress: float, total: float | None, message: str | None) -> None:
-        del progress, total
-        heard.append(message or "")
-
-    async with hosting(sample, mode=mode) as host:
-        await host.begin(TASK)
-        await host.client.call_tool(
-            "pipeline_next_action", {"workspace": host.workspace}, progress_callback=told
-        )
-    assert heard[0] == "Setup"
-    assert any(words.startswith("test: python3 -m unittest") for words in heard)
-    assert heard[-2].startswith("test ended with ")
-    assert heard[-1] == "3 failures were there before the change; only new ones count"
-
-
 async def test_a_run_is_sent_back_and_ended(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         await host.asked_now()
         await host.drive(await host.next(user_response="approve"), "phase-5")
-        said = await host.call(
+        answer = await host.call(
             "run_control",
             workspace=host.workspace,
             operation="retry",
             phase="design",
             notes="shorter",
         )
-        assert (said["current_phase"], said["status"]) == ("phase-3", "in_progress")
+        assert (answer["current_phase"], answer["status"]) == ("phase-3", "in_progress")
         assert "> shorter" in (await host.next())["prompt"]
-        said = await host.call("run_control", workspace=host.workspace, operation="abandon")
-        assert said["status"] == "abandoned"
+        answer = await host.call("run_control", workspace=host.workspace, operation="abandon")
+        assert answer["status"] == "abandoned"
         assert (await host.call("run_list"))["runs"] == []
         assert len((await host.call("run_list", ended=True))["runs"]) == 1
 
@@ -242,14 +198,14 @@ async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taugh
     sent_back: Sample,
 ) -> None:
     async with hosting(sent_back) as host:
-        found = (
+        result = (
             await host.call(
                 "history_search",
                 query="Check the start of the rota: who is on call",
                 about="patterns",
             )
         )["results"]
-        assert [(each["by_person"], each["severity"]) for each in found] == [
+        assert [(item["by_person"], item["severity"]) for item in result] == [
             (True, "MAJOR"),
             (False, "CRITICAL"),
         ]
@@ -310,8 +266,8 @@ async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) ->
             assert (await beside(tool, **arguments))["resource_links"] == links, tool
         assert (await beside("run_list"))["resource_links"] == links[:1]
         host.perform(action)
-        told = await beside("pipeline_report_result", workspace=host.workspace, phase="phase-1")
-        assert (told["resource_links"], told["annotations"]) == (links, {"findings": 0})
+        answer = await beside("pipeline_report_result", workspace=host.workspace, phase="phase-1")
+        assert (answer["resource_links"], answer["annotations"]) == (links, {"findings": 0})
         assert (await beside("run_control", workspace=host.workspace, operation="abandon"))[
             "resource_links"
         ] == links

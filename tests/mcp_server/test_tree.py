@@ -227,8 +227,8 @@ async def test_a_run_that_is_done_takes_in_its_base_and_is_verified_again(sample
         with pytest.raises(Refusal, match="has all of main already"):
             await host.call("run_control", **wanted)
         _news(host)
-        told = await host.call("run_control", **wanted)
-        assert told["current_phase"] == "final-verification"
+        answer = await host.call("run_control", **wanted)
+        assert answer["current_phase"] == "final-verification"
         last = await host.drive(await host.next())
         assert last["type"] == "done"
         assert host.git("show", f"{sample.offered}:news") == "news"

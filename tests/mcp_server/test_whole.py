@@ -81,12 +81,12 @@ async def to_the_end(host: Host, shell: Shell, action: Json) -> Json:
             action = await host.next(user_response=yes, digest=action["digest"])
             continue
         assert action["type"] == "exec"
-        said = {
+        answer = {
             "previous_output": shell.run(action["commands"]),
             "previous_setup_only": action["setup_only"],
         }
         action = await host.next(
-            previous_action_complete=True, action_id=action["action_id"], **said
+            previous_action_complete=True, action_id=action["action_id"], **answer
         )
     return action
 
@@ -104,9 +104,9 @@ def phases(host: Host) -> list[str]:
 async def test_an_issue_becomes_a_pull_request_at_effort_m(sample: Sample, shell: Shell) -> None:
     async with over_stdio(sample) as host:
         arrived = await host.call("pipeline_init", arguments=ISSUE, current_branch="main")
-        told: Json = json.loads(shell.run(arrived["fetch_needed"]["command"]))
+        answer: Json = json.loads(shell.run(arrived["fetch_needed"]["command"]))
         handed = {name: arrived[name] for name in ("workspace", "source_id", "source_url", "flags")}
-        fetched = {f"github_{name}": told[name] for name in arrived["fetch_needed"]["fields"]}
+        fetched = {f"github_{name}": answer[name] for name in arrived["fetch_needed"]["fields"]}
         needs = (await host.call("pipeline_init_with_context", **handed, external_context=fetched))[
             "needs_user_confirmation"
         ]

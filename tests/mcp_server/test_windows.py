@@ -38,7 +38,7 @@ class Editor:
     async def roots(self, context: ClientRequestContext) -> ListRootsResult:
         assert context is not None
         self.asked += 1
-        return ListRootsResult(roots=[Root(uri=FileUrl(each.as_uri())) for each in self.opened])
+        return ListRootsResult(roots=[Root(uri=FileUrl(item.as_uri())) for item in self.opened])
 
 
 @asynccontextmanager
