@@ -117,9 +117,7 @@ class Block(Frozen):
     @property
     def words(self) -> str:
         """The text on one line, with its code as code."""
-        return one_line(
-            "".join(f"`{span.text}`" if span.code else span.text for span in self.spans)
-        )
+        return _words(self.spans)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -130,6 +128,10 @@ class Block(Frozen):
     def empty(self) -> bool:
         """Return whether the block has no visible content."""
         return not (self.text + "".join(self.cells)).translate(_INVISIBLE).strip()
+
+
+def _words(spans: Sequence[InlineSpan]) -> str:
+    return one_line("".join(f"`{span.text}`" if span.code else span.text for span in spans))
 
 
 # One artifact is read for its headings, verdict, findings and tasks in turn.
@@ -181,10 +183,7 @@ def _leaf(token: "Token", tokens: "Sequence[Token]", after: int) -> Block | None
         case "paragraph_open":
             return Block(kind=BlockKind.TEXT, spans=_spans(tokens[after]))
         case "tr_open":
-            cells = tuple(
-                "".join(span.text for span in _spans(inline)).strip()
-                for inline in _row(tokens, after)
-            )
+            cells = tuple(_words(_spans(inline)) for inline in _row(tokens, after))
             return Block(kind=BlockKind.ROW, cells=cells, header=tokens[after].type == "th_open")
         case "fence":
             return Block(

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
-from forge_bot.artifacts.markdown import read_blocks
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.text_format import gist
 from forge_bot.values import Frozen
 
@@ -96,14 +93,21 @@ def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:
     """The rows of the first table with these four columns in this order; empty without one."""
-    for table in _tables(MarkdownIt("commonmark").enable("table").parse(markdown)):
-        head, *rows = table
-        if tuple(cell.strip().casefold() for cell in head) == COLUMNS:
-            return tuple(_requirements(rows))
-    return ()
+    rows: list[tuple[str, ...]] = []
+    is_it = False
+    for block in read_blocks(markdown):
+        if block.kind is not BlockKind.ROW or block.quoted:
+            continue
+        if block.header:
+            if rows:
+                break
+            is_it = tuple(cell.casefold() for cell in block.cells) == COLUMNS
+        elif is_it:
+            rows.append(block.cells)
+    return tuple(_requirements(rows))
 
 
-def _requirements(rows: list[list[str]]) -> Iterator[Requirement]:
+def _requirements(rows: list[tuple[str, ...]]) -> Iterator[Requirement]:
     above: tuple[str, ...] = ()
     for text, files, tests, state in rows:
         named = _names(tests)
@@ -113,18 +117,6 @@ def _requirements(rows: list[list[str]]) -> Iterator[Requirement]:
             named = tuple(dict.fromkeys((*above, *named)))
         yield Requirement(text=text.replace("`", ""), files=_names(files), tests=named, state=state)
         above = named or above
-
-
-def _tables(tokens: list[Token]) -> list[list[list[str]]]:
-    tables: list[list[list[str]]] = []
-    for place, token in enumerate(tokens):
-        if token.type == "table_open":
-            tables.append([])
-        elif token.type == "tr_open":
-            tables[-1].append([])
-        elif token.type in {"th_open", "td_open"}:
-            tables[-1][-1].append(tokens[place + 1].content)
-    return [table for table in tables if table]
 
 
 def _names(cell: str) -> tuple[str, ...]:
