@@ -20,7 +20,7 @@ Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
 _TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
 _ENDED_BY = frozenset(
-    128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+    128 + number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 )
 """Exit codes of a command that somebody ended, or the kernel for want of memory."""
 _NOT_PERMITTED = re.compile(r"\bEPERM\b|operation not permitted", re.IGNORECASE)

@@ -58,7 +58,7 @@ def private_parts(folders: Iterable[Path]) -> GitFolders:
     """
     hidden: list[Path] = []
     cleaned: dict[Path, str] = {}
-    for folder in [each for top in folders for each in _git_folders(top)]:
+    for folder in [repository for top in folders for repository in _git_folders(top)]:
         hidden += _unknown(folder)
         cleaned |= {
             file: clean
@@ -77,14 +77,14 @@ def _git_folders(folder: Path) -> Iterator[Path]:
         inner = [folder / "modules", *_folders_in(folder / "worktrees")]
     else:
         inner = _folders_in(folder)
-    for each in inner:
-        yield from _git_folders(each)
+    for candidate in inner:
+        yield from _git_folders(candidate)
 
 
 def _folders_in(folder: Path) -> list[Path]:
     try:
-        with os.scandir(folder) as found:
-            return sorted(Path(each) for each in found if each.is_dir(follow_symlinks=False))
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError:
         return []
 
@@ -93,8 +93,8 @@ def _unknown(folder: Path) -> Iterator[Path]:
     """Yield what is in a git folder and not of git, reflogs, and the keys of git-annex."""
     is_work_tree = (folder / "commondir").is_file()
     try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
     except FileNotFoundError:
         # Another run has removed its work tree meanwhile.
         return
@@ -136,10 +136,10 @@ def _lines_without_secrets(text: str) -> Iterator[str]:
 def _whole_lines(text: str) -> Iterator[str]:
     """Yield the lines with their ends, each with those in which its value goes on."""
     whole = ""
-    for line in (f"{each}\n" for each in text.removesuffix("\n").split("\n")):
+    for line in (f"{part}\n" for part in text.removesuffix("\n").split("\n")):
         whole += line
-        told = line.rstrip("\r\n")
-        goes_on = (len(told) - len(told.rstrip("\\"))) % 2 == 1
+        ended = line.rstrip("\r\n")
+        goes_on = (len(ended) - len(ended.rstrip("\\"))) % 2 == 1
         if not goes_on or whole.lstrip().startswith(("#", ";")):
             yield whole
             whole = ""

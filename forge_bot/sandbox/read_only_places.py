@@ -43,15 +43,15 @@ def remove_new_files(worktree: Path, names: Sequence[str]) -> Generator[tuple[st
 
 def with_targets(worktree: Path, entries: Sequence[str]) -> tuple[Path, ...]:
     """Return the protected places and, for links, also their targets inside the work tree."""
-    found: list[Path] = []
+    places: list[Path] = []
     todo = [worktree / entry for entry in entries]
     while todo:
         place = todo.pop()
-        if place not in found:
-            found.append(place)
+        if place not in places:
+            places.append(place)
             real = place.resolve()
             todo += [real] if real.is_relative_to(worktree) and real != worktree else []
-    return tuple(sorted(found))
+    return tuple(sorted(places))
 
 
 def split_around(folder: Path, left_out: Sequence[Path]) -> Iterator[Path]:

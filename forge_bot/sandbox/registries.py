@@ -122,14 +122,14 @@ def _clean_text(file: Path) -> str:
 
 def _folders(text: str) -> Iterator[Path]:
     """Yield the folders that are named as an index or as a place for wheels."""
-    for found in _FILE_ADDRESS.findall(text):
-        folder = Path(unquote(found))
+    for address in _FILE_ADDRESS.findall(text):
+        folder = Path(unquote(address))
         # A simple index (PEP 503) links to files beside it.
         yield folder.parent if folder.name == "simple" else folder
-    for found in _FIND_LINKS.findall(text):
+    for places in _FIND_LINKS.findall(text):
         yield from (
             Path(word)
-            for word in found.strip("[]").replace(",", " ").replace('"', " ").split()
+            for word in places.strip("[]").replace(",", " ").replace('"', " ").split()
             if word.startswith("/")
         )
 

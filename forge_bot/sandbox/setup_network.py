@@ -65,8 +65,8 @@ def registry_places(environ: Mapping[str, str], texts: Iterable[str]) -> frozens
     """
     values = [value for name, value in environ.items() if "PROXY" not in name.upper()]
     lines = [line for text in texts for line in text.splitlines() if "proxy" not in line.lower()]
-    found = (_place(address) for text in (*values, *lines) for address in _ADDRESS.findall(text))
-    return frozenset(place for place in found if place is not None)
+    places = (_place(address) for text in (*values, *lines) for address in _ADDRESS.findall(text))
+    return frozenset(place for place in places if place is not None)
 
 
 def _place(address: str) -> Place | None:
@@ -102,8 +102,8 @@ def variables(port: int) -> dict[str, str]:
         "YARN_HTTPS_PROXY",
         "CARGO_HTTP_PROXY",
     )
-    found = dict.fromkeys((*names, *map(str.lower, names), *own), address)
-    return {**found, "NO_PROXY": "", "no_proxy": "", "NPM_CONFIG_NOPROXY": ""}
+    variables = dict.fromkeys((*names, *map(str.lower, names), *own), address)
+    return {**variables, "NO_PROXY": "", "no_proxy": "", "NPM_CONFIG_NOPROXY": ""}
 
 
 @dataclass(frozen=True)

@@ -152,13 +152,13 @@ def _clean(home: str, temporary: str) -> dict[str, str]:
 
 def _existing(folders: tuple[Path, ...], *, make: bool) -> tuple[Path, ...]:
     """Return the folders by their given name, and by their real one if a link is on the way."""
-    found: list[Path] = []
+    places: list[Path] = []
     for folder in folders:
         if make:
             folder.mkdir(parents=True, exist_ok=True)
         if folder.exists():
-            found += [folder.absolute(), folder.resolve()]
-    return tuple(dict.fromkeys(found))
+            places += [folder.absolute(), folder.resolve()]
+    return tuple(dict.fromkeys(places))
 
 
 def _copies(texts: dict[Path, str], folder: Path) -> dict[Path, Path]:

@@ -182,8 +182,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     """Return a pattern as an expression: `**` is any folders, `*` and `?` are characters other than
     a slash, and a folder covers its whole content.
     """
-    found: list[str] = _PIECES.findall(pattern)
-    pieces = [_MEANINGS[piece] if piece in _MEANINGS else re.escape(piece) for piece in found]
+    parts: list[str] = _PIECES.findall(pattern)
+    pieces = [_MEANINGS[piece] if piece in _MEANINGS else re.escape(piece) for piece in parts]
     return re.compile("".join(pieces) + "(?:/.*)?", re.DOTALL)
 
 

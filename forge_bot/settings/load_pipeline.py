@@ -101,13 +101,16 @@ def load_descriptor(name: str, root: Path | None) -> "Pipeline | StepPipeline":
     from forge_bot.engine.pipeline import StepPipeline
 
     text, place = pipeline_source(name, root)
-    found = _parsed(text, place)
-    if isinstance(found, StepPipeline) and found.pipeline_id != name:
+    parsed = _parsed(text, place)
+    if isinstance(parsed, StepPipeline) and parsed.pipeline_id != name:
         wrong = say(
-            "settings.load_pipeline.other_id", place=place, pipeline_id=found.pipeline_id, name=name
+            "settings.load_pipeline.other_id",
+            place=place,
+            pipeline_id=parsed.pipeline_id,
+            name=name,
         )
         raise BadPipeline(say("settings.load_pipeline.one_problem", place=place), details=(wrong,))
-    return found
+    return parsed
 
 
 def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
@@ -119,7 +122,7 @@ def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
             say("settings.load_pipeline.bad_name", name=name),
             details=(say("settings.load_pipeline.allowed_in_names"),),
         )
-    if name.casefold() in {each.casefold() for each in RESERVED}:
+    if name.casefold() in {reserved.casefold() for reserved in RESERVED}:
         raise BadPipeline(
             say("settings.load_pipeline.bad_name", name=name),
             details=(say("settings.load_pipeline.label_is_taken"),),

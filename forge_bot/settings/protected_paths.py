@@ -235,7 +235,7 @@ def covered(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=64)
 def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[str, ...], ...]]:
     """Return one expression for the patterns of one name, and the others as folded parts."""
-    split = [tuple(_folded(part) for part in each.strip("/").split("/")) for each in patterns]
+    split = [tuple(_folded(part) for part in pattern.strip("/").split("/")) for pattern in patterns]
     names = "|".join(translate(parts[0]) for parts in split if len(parts) == 1)
     return re.compile(names or r"(?!)"), tuple(parts for parts in split if len(parts) > 1)
 

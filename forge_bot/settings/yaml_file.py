@@ -197,14 +197,14 @@ def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
     known: Place = ()
     if loc[-1:] == ("[key]",) and loc not in lines:
         loc = loc[:-1]
-    told: list[str] = []
+    steps: list[str] = []
     for number, step in enumerate(loc, 1):
         if (*known, step) in lines:
             known = (*known, step)
         elif lines and number < len(loc):
             continue
-        told.append(str(step))
-    key = ".".join(told)
+        steps.append(str(step))
+    key = ".".join(steps)
     return f"{name}:{lines.get(known, 1)}: {key or 'file'}: {message}"
 
 

@@ -3,8 +3,6 @@
 import hashlib
 import os
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -52,16 +50,8 @@ def _has_link(folder: str, steps: tuple[str, ...]) -> bool:
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
-    """Replace a file in one step: after a crash it has the old content or the new, never a part."""
-    with half_written(path) as half:
-        half.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
-        put_in_place(half, path)
-
-
-@contextmanager
-def half_written(path: Path) -> Generator[Path]:
-    """An empty file beside `path`, to be written and then put in its place or that of another one
-    there; otherwise it is taken away. Raises WriteFailed for all that goes wrong meanwhile.
+    """Replace a file in one step: after a crash it has the old content or the new, never a part.
+    Raises WriteFailed.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,23 +61,19 @@ def half_written(path: Path) -> Generator[Path]:
         )
         half = Path(name)
         try:
-            os.fchmod(handle, mode)
-            os.close(handle)
-            yield half
+            with os.fdopen(handle, "wb") as file:
+                os.fchmod(handle, mode)
+                file.write(data.encode("utf-8") if isinstance(data, str) else data)
+                file.flush()
+                os.fsync(handle)
+            half.replace(path)
+            _sync_folder(path.parent)
         finally:
             half.unlink(missing_ok=True)
     except OSError as error:
         raise WriteFailed(
             say("store.atomic_files.not_written", name=path.name, strerror=error.strerror or error)
         ) from error
-
-
-def put_in_place(half: Path, path: Path) -> None:
-    """Rename a finished file over another one in the same folder, durably."""
-    with half.open("rb+") as file:
-        os.fsync(file.fileno())
-    half.replace(path)
-    _sync_folder(path.parent)
 
 
 class Content(NamedTuple):
@@ -115,24 +101,24 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
         with path.open("ab+") as file:
             file.seek(0)
             data = file.read()
-            found = Content.of(data)
-            if expected is not None and found != expected:
+            present = Content.of(data)
+            if expected is not None and present != expected:
                 raise RecordChanged(say("store.atomic_files.changed_meanwhile", path=path))
             added = line.encode("utf-8") + b"\n"
-            file.truncate(found.size)
+            file.truncate(present.size)
             try:
                 file.write(added)
                 file.flush()
                 os.fsync(file.fileno())
             except OSError:
                 # Disk full: a line that was added in part would be read as damage.
-                os.ftruncate(file.fileno(), found.size)
+                os.ftruncate(file.fileno(), present.size)
                 raise
             # git replaces files instead of writing to them, so the line may be in a file that has
             # no name any more.
             if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 raise RecordChanged(say("store.atomic_files.replaced_meanwhile", path=path))
-            return Content.of(data[: found.size] + added)
+            return Content.of(data[: present.size] + added)
     except OSError as error:
         raise WriteFailed(
             say("store.atomic_files.not_written", name=path.name, strerror=error.strerror or error)

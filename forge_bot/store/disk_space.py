@@ -37,7 +37,7 @@ def is_full(error: BaseException) -> bool:
     """Return whether an error, or one of its causes, comes from a full disk: by its number, or by
     git's output.
     """
-    return any(isinstance(each, DiskFull) or _is_full(each) for each in _chain(error))
+    return any(isinstance(cause, DiskFull) or _is_full(cause) for cause in _chain(error))
 
 
 def full(folders: Sequence[Path], words: str) -> DiskFull:
@@ -55,7 +55,7 @@ def full(folders: Sequence[Path], words: str) -> DiskFull:
 
 def without_room(folder: Path) -> bool:
     """Return whether the disk of a folder (or of the nearest one above it that exists) is full."""
-    place = next((each for each in (folder, *folder.parents) if each.exists()), None)
+    place = next((parent for parent in (folder, *folder.parents) if parent.exists()), None)
     return place is not None and shutil.disk_usage(place).free < LEAST
 
 

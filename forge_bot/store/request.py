@@ -100,5 +100,5 @@ def _parsed(text: str) -> tuple[Request, object]:
     }
     if origin:
         known["source"] = origin
-    _, _, told = body.removeprefix("\n").partition("\n\n")
-    return _REQUEST.validate_python({**known, "text": told.rstrip("\n")}), stated
+    _, _, text = body.removeprefix("\n").partition("\n\n")
+    return _REQUEST.validate_python({**known, "text": text.rstrip("\n")}), stated

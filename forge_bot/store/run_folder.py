@@ -236,13 +236,13 @@ def _whole(data: bytes) -> bytes:
 def _refuse_other_schema(text: str, where: str) -> None:
     from forge_bot.engine import SCHEMA_VERSION
 
-    found = _SCHEMA.search(text)
-    if found and int(found[1]) != SCHEMA_VERSION:
+    schema = _SCHEMA.search(text)
+    if schema and int(schema[1]) != SCHEMA_VERSION:
         raise OtherSchema(
             say(
                 "store.run_folder.other_schema",
                 where=where,
-                found=found[1],
+                found=schema[1],
                 schema_version=SCHEMA_VERSION,
             )
         )
