@@ -7,6 +7,9 @@ from decimal import Decimal
 
 from forge_bot.gate.arguments import Amount
 
+_VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Printable characters by Unicode's rules that are invisible and can carry a hidden text."""
+
 _CENT = Decimal("0.01")
 _SENTENCE_END = re.compile(r"[.!?;][”\")`]*(?=\s+[^a-z\s])|;(?=\s)")
 _INSTALLED = re.compile(r"\{env\}(?:/[\w.-]+)*?/bin/")
@@ -69,8 +72,22 @@ def without_environment(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """The text, or its first characters and an ellipsis."""
-    return text if len(text) <= most else f"{text[:most]}…"
+    """The text, or its beginning and an ellipsis, of at most `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, without invisible characters."""
+    line = " ".join((text if text.isascii() else _VARIATION_SELECTOR.sub("", text)).split())
+    if line.isprintable():
+        return line
+    drawn = (sign for sign in line if not unicodedata.category(sign).startswith("C"))
+    return " ".join("".join(drawn).split())
+
+
+def short_line(text: str, most: int = 300) -> str:
+    """Return the text on one line of at most `most` characters, without invisible characters."""
+    return cut(one_line(text), most)
 
 
 def money(amount: Decimal | None) -> str:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from forge_bot.artifacts.markdown import BlockKind, one_line, read_blocks
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
+from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 
 

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 
-from forge_bot.artifacts.markdown import Block, InlineSpan, one_line
+from forge_bot.artifacts.markdown import Block, InlineSpan
 from forge_bot.artifacts.open_decisions import OpenDecision, read_open_decisions
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)

@@ -6,6 +6,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -143,11 +144,6 @@ def read_blocks(markdown: str) -> tuple[Block, ...]:
     out of the text; code spans are text.
     """
     return tuple(_blocks(_parser().parse(markdown)))
-
-
-def one_line(text: str) -> str:
-    """Replace each run of white space in the text by one blank."""
-    return " ".join(text.translate(_INVISIBLE).split())
 
 
 def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:

@@ -2,8 +2,9 @@
 
 import re
 
-from forge_bot.artifacts.markdown import BlockKind, one_line, read_blocks
+from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import read_section
+from forge_bot.text_format import one_line
 from forge_bot.values import NothingToDo, Problem, Unneeded
 
 HEADING = "Nothing to Do"

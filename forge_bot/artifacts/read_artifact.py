@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
 from forge_bot.artifacts.reviews import AnswersFor, judge_review
 from forge_bot.artifacts.tasks import read_tasks
+from forge_bot.text_format import one_line
 from forge_bot.values import Inspection, Problem, Verdict
 
 MOST_CHARACTERS = 200_000

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
 from forge_bot.artifacts.requirement_table import met, read_requirements
 from forge_bot.artifacts.sections import blocks_below
+from forge_bot.text_format import cut
 from forge_bot.values import Finding, Frozen, Severity, Verdict
 
 FINDINGS = "Findings"
@@ -97,7 +98,7 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
     """
     matches = (_FINDING.match(block.words) for block in read_blocks(markdown) if _is_shown(block))
     findings = (
-        Finding(severity=Severity(match["severity"]), description=_cut(match["text"]))
+        Finding(severity=Severity(match["severity"]), description=cut(match["text"], _LONGEST))
         for match in matches
         if match is not None
     )
@@ -106,10 +107,6 @@ def read_findings(markdown: str) -> tuple[Finding, ...]:
 
 def _is_shown(block: Block) -> bool:
     return block.kind in {BlockKind.HEADING, BlockKind.TEXT} and not block.quoted
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _misplaced(markdown: str) -> Iterator[str]:
@@ -123,7 +120,8 @@ def _misplaced(markdown: str) -> Iterator[str]:
         items = [block for block in items if block.depth or block.kind is BlockKind.HEADING]
     for block in items:
         if block.words != _NONE and not _FINDING.match(block.words):
-            yield f"“{_cut(block.words)}” stands under `## {FINDINGS}` without a severity; {form}"
+            words = cut(block.words, _LONGEST)
+            yield f"“{words}” stands under `## {FINDINGS}` without a severity; {form}"
 
 
 def _unmet(markdown: str, answers_for: AnswersFor) -> Iterator[str]:

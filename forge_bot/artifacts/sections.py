@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
+from forge_bot.text_format import one_line
 
 LONGEST_SECTION = 4_000
 """Characters of a section that another document repeats."""

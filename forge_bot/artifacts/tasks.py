@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from forge_bot.artifacts.markdown import Block, BlockKind, one_line, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
 from forge_bot.artifacts.task_checks import check, place
 from forge_bot.artifacts.waves import normal_path
+from forge_bot.text_format import one_line
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 
 _ID = r"(?:[A-Za-z]{1,12}-?)?\d+(?:\.\d+)*[a-z]?"

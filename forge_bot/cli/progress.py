@@ -20,7 +20,6 @@ from forge_bot.agent.progress_events import (
 from forge_bot.cli.amounts import tokens
 from forge_bot.cli.console import Console
 from forge_bot.interaction.number_format import may_be_billed
-from forge_bot.prompts.escape import cut
 from forge_bot.runs.notifications import (
     CommandBegan,
     CommandEnded,
@@ -34,7 +33,7 @@ from forge_bot.runs.notifications import (
     Thinking,
 )
 from forge_bot.sentences import say
-from forge_bot.text_format import command_line, money
+from forge_bot.text_format import command_line, cut, money
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Commits with their authors, messages and changed files; files that changed together, and files
-and lines that hold a word, at a commit.
+"""Commits with their authors, messages and changed files; files and lines that hold a word, at a
+commit.
 """
 
 from collections import Counter
@@ -172,15 +172,6 @@ def recent_changes(folder: Path, commit: str) -> tuple[tuple[str, ...], ...]:
         tuple(filter(None, (name.strip("\n") for name in part.split("\0")))) for part in parts
     )
     return tuple(names for names in changes if 0 < len(names) <= _LARGE_COMMIT)
-
-
-def changed_together(folder: Path, commit: str) -> Mapping[str, Mapping[str, int]]:
-    """Return for each file how often recent commits changed which others with it."""
-    together: dict[str, Counter[str]] = {}
-    for names in recent_changes(folder, commit):
-        for name in names:
-            together.setdefault(name, Counter()).update(other for other in names if other != name)
-    return together
 
 
 def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:

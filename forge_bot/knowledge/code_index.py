@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
-from forge_bot.knowledge.file_links import file_links
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.search_words import words
@@ -15,10 +14,7 @@ _PATH_WEIGHT = 4
 _SYMBOL_WEIGHT = 2
 _CHARACTERS = 20_000
 _ASIDE = 0.7
-_LINKED = 0.15
-_TOGETHER = 0.25
 _FIRST = 40
-_LEADERS = 4
 _SHORTEST_PART = 5
 _PROSE = re.compile(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|benchmarks?|changes|changelog\.d)/", re.IGNORECASE)
@@ -68,17 +64,11 @@ def meant_by(name: str, definitions: Sequence[Definition]) -> list[Definition]:
 
 
 class CodeIndex:
-    """The text files of a commit, ready to be searched. `together` maps a file to those that
-    earlier commits changed with it, and how often.
-    """
+    """The text files of a commit, ready to be searched."""
 
-    def __init__(
-        self, texts: Mapping[str, str], together: Mapping[str, Mapping[str, int]] | None = None
-    ) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
         self.paths = tuple(texts)
-        self._together = together or {}
-        self._links = file_links(texts)
         self._places: dict[str, list[tuple[str, Definition]]] = {}
         for path, text in texts.items():
             for each in definitions_of(path, text):
@@ -97,21 +87,11 @@ class CodeIndex:
         return [path for places in hits for path, _ in places]
 
     def best(self, about: Sequence[str], limit: int) -> tuple[str, ...]:
-        """Return the most likely files for these words, best first: by words, imports, and what
-        changed together with the best of them.
+        """Return the most likely files for these words, best first: tests and pages share words
+        with every task, so they count less.
         """
-        ranked = self._ranking.best(about, _FIRST)
-        scores = {
-            self.paths[at]: score / ranked[0][1] * (_ASIDE if is_beside_code(self.paths[at]) else 1)
-            for at, score in ranked
-        }
-        for leader in sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:_LEADERS]:
-            for path in self._links[leader]:
-                scores[path] = scores.get(path, 0.0) + _LINKED * scores[leader]
-            changed = self._together.get(leader, {})
-            for path in changed.keys() & self.texts.keys():
-                share = changed[path] / max(changed.values())
-                scores[path] = scores.get(path, 0.0) + _TOGETHER * share
+        ranked = [(self.paths[at], score) for at, score in self._ranking.best(about, _FIRST)]
+        scores = {path: score * (_ASIDE if is_beside_code(path) else 1) for path, score in ranked}
         return tuple(sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:limit])
 
 

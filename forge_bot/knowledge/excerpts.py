@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from forge_bot.knowledge.code_index import (
@@ -20,7 +20,7 @@ from forge_bot.text_format import gist
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
 
-_WHOLE_IF_FIRST = 10_000
+_WHOLE_IF_FIRST = 7_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
 _AROUND_LINE = 6
@@ -36,7 +36,6 @@ _PIECE = 40
 _MOST_USES = 2
 _MOST_RANKED = 2
 _MOST_ALIKE = 2
-_MOST_BETWEEN = 15
 _LEAST_LEFT = 4
 _TOP = 120
 _LONGEST_LINE = 4_000
@@ -122,10 +121,6 @@ def excerpt(
         fresh = [part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT]
         more = _merged((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
-            chosen = more
-    for (_, before), (after, _) in pairwise(sorted((*chosen, *without)) if wanted.first else ()):
-        more = _merged((*chosen, (before + 1, after - 1)))
-        if 0 < after - before - 1 <= _MOST_BETWEEN and size_of(lines, more) <= room:
             chosen = more
     return Excerpt(written(lines, chosen, definitions), chosen, total)
 

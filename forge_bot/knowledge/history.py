@@ -6,7 +6,8 @@ from functools import cached_property, lru_cache
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.knowledge.repeated_remarks import Remark, Theme, about, grouped
 from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.search_words import one_line, words
+from forge_bot.project.search_words import words
+from forge_bot.text_format import short_line
 from forge_bot.values import Frozen, Severity
 
 _MOST_PLACES = 5
@@ -25,21 +26,21 @@ class Pattern(Frozen):
 def _found_in(place: int, run: PastRun) -> Iterator[Remark]:
     """Yield the findings of a run, and the notes of people who rejected something there."""
     for gate, notes in run.rejections:
-        if text := one_line(notes):
+        if text := short_line(notes):
             yield Remark(place, gate, Severity.MAJOR, text, person=True)
     for by, finding in run.findings:
-        if text := one_line(finding.description):
+        if text := short_line(finding.description):
             yield Remark(place, by, finding.severity, text)
 
 
 def _stuck_in(place: int, run: PastRun) -> Iterator[Remark]:
     """Yield the points where a run got stuck."""
-    return (Remark(place, "", Severity.MINOR, one_line(point)) for point in run.friction)
+    return (Remark(place, "", Severity.MINOR, short_line(point)) for point in run.friction)
 
 
 def _pattern(theme: Theme) -> Pattern:
     """A theme for a prompt: `where` is its files, then the phases or agents that found it."""
-    places = (*sorted(theme.files), *map(one_line, theme.by))
+    places = (*sorted(theme.files), *map(short_line, theme.by))
     return Pattern(
         text=theme.text,
         severity=theme.severity,
@@ -193,8 +194,8 @@ def _words_of(run: PastRun) -> list[str]:
 
 
 def _similar(run: PastRun, score: float) -> Similar:
-    told = one_line(run.summary or run.request, _SUMMARY_SHOWN)
+    told = short_line(run.summary or run.request, _SUMMARY_SHOWN)
     ending = "" if run.outcome == "done" else f" ({run.outcome})"
     return Similar(
-        name=run.name, title=one_line(run.title), summary=f"{told}{ending}".strip(), score=score
+        name=run.name, title=short_line(run.title), summary=f"{told}{ending}".strip(), score=score
     )

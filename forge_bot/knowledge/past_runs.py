@@ -11,7 +11,7 @@ from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.project.lenient_config import items, json_object, string, strings, table
-from forge_bot.project.search_words import one_line
+from forge_bot.text_format import short_line
 from forge_bot.values import Finding, Frozen, Severity, Usage
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
@@ -95,14 +95,14 @@ def read_reported(text: str) -> ReviewReports:
         if not any(kind in line for kind in _TELLING):
             continue
         report = json_object(line)
-        kind, phase = string(report.get("type")), one_line(string(report.get("phase")))
+        kind, phase = string(report.get("type")), short_line(string(report.get("phase")))
         if kind == "artifact_written":
             findings += ((phase, finding) for finding in _recorded(report.get("inspection")))
         elif kind == "retry_asked" or (kind == "answered" and report.get("answer") == "reject"):
             rejections.append(
                 (
-                    phase or one_line(string(report.get("gate"))),
-                    one_line(string(report.get("notes"))),
+                    phase or short_line(string(report.get("gate"))),
+                    short_line(string(report.get("notes"))),
                 )
             )
     return ReviewReports(
@@ -131,26 +131,26 @@ def read_past_run(
     status = string(state.get("currentPhaseStatus"))
     return PastRun(
         name=name,
-        title=one_line(string(state.get("title")) or heading or name),
+        title=short_line(string(state.get("title")) or heading or name),
         request=body[:_LONGEST_REQUEST],
-        summary=one_line(_first_paragraph(summary)),
+        summary=short_line(_first_paragraph(summary)),
         files=tuple(
             dict.fromkeys(
-                one_line(path)
+                short_line(path)
                 for task in items(state.get("tasks"))
                 for path in strings(table(task, "spec").get("files"))
             )
         ),
-        outcome=_ENDED.get(status, one_line(status)) or "unknown",
-        effort=one_line(string(state.get("effort"))),
+        outcome=_ENDED.get(status, short_line(status)) or "unknown",
+        effort=short_line(string(state.get("effort"))),
         date=_date(state, name),
         findings=reported.findings,
         rejections=reported.rejections,
         friction=read_friction(summary),
         usage=_usage(table(state, "usage")),
-        pipeline=one_line(string(state.get("pipeline"))),
+        pipeline=short_line(string(state.get("pipeline"))),
         phases=tuple(
-            (one_line(string(table(entry).get("phase"))), _usage(used))
+            (short_line(string(table(entry).get("phase"))), _usage(used))
             for entry in items(state.get("log"))
             if (used := table(entry, "usage"))
         ),
@@ -204,7 +204,7 @@ def _recorded(record: object) -> tuple[Finding, ...]:
     rows = map(table, items(table(record).get("findings")))
     pairs = ((string(row.get("severity")), string(row.get("description"))) for row in rows)
     return tuple(
-        Finding(severity=Severity(severity), description=one_line(text))
+        Finding(severity=Severity(severity), description=short_line(text))
         for severity, text in pairs
         if severity in set(Severity) and text.strip()
     )
@@ -224,7 +224,7 @@ def _usage(written: Mapping[str, object]) -> Usage:
         {
             **counts,
             "cost": _cost(written.get("cost", 0)),
-            "model": one_line(string(written.get("model"))),
+            "model": short_line(string(written.get("model"))),
         }
     )
 
@@ -251,5 +251,5 @@ def read_friction(summary: str) -> tuple[str, ...]:
             points.append(block.text)
         elif points:
             points[-1] += f" {block.text}"
-    kept = (one_line(point) for point in points if not _NOTHING.fullmatch(point))
+    kept = (short_line(point) for point in points if not _NOTHING.fullmatch(point))
     return tuple(dict.fromkeys(point for point in kept if point))

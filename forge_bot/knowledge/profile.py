@@ -8,9 +8,8 @@ from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.project.file_list import Listing
 from forge_bot.project.languages import Language, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
-from forge_bot.project.search_words import one_line
 from forge_bot.settings.config import CONFIG
-from forge_bot.text_format import names
+from forge_bot.text_format import names, short_line
 from forge_bot.values import Frozen
 
 _CONVENTIONS = names("""
@@ -74,7 +73,7 @@ def read_profile(
         conventions=tuple(path for path in _CONVENTIONS if listing.has(path)),
         ci=", ".join(name for sign, name in _CI if listing.starts_with(sign)),
         layout=tuple(_layout(listing)),
-        notes=tuple(one_line(note) for note in (*found.notes, *_gaps(listing, commands))),
+        notes=tuple(short_line(note) for note in (*found.notes, *_gaps(listing, commands))),
     )
 
 
@@ -101,11 +100,11 @@ def _layout(listing: Listing) -> Iterator[str]:
     for folder in shown:
         languages = read_languages(listing.below(folder))
         mostly = f", mostly {languages[0].name}" if languages else ""
-        yield one_line(f"{folder}/ ({_files(counts[folder])}{mostly})")
+        yield short_line(f"{folder}/ ({_files(counts[folder])}{mostly})")
     if hidden := largest[_LAYOUT_LINES - 2 :]:
         yield f"{len(hidden)} more folders ({_files(sum(counts[folder] for folder in hidden))})"
     if root := [basename(path) for path in listing.files if "/" not in path]:
-        yield one_line(f"at the root ({_files(len(root))}): {', '.join(root)}")
+        yield short_line(f"at the root ({_files(len(root))}): {', '.join(root)}")
 
 
 def _files(count: int) -> str:

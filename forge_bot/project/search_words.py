@@ -1,10 +1,8 @@
-"""Split text into search words, and turn it into single lines that are safe to show."""
+"""Split text into search words."""
 
 import re
 import unicodedata
 from functools import lru_cache
-
-LINE_LIMIT = 300
 
 _RUN = re.compile(r"[^\W_]+")
 # Han, kana, Hangul and their extensions: scripts whose words are not (reliably) separated by
@@ -23,8 +21,6 @@ _ODD_PLURALS = {
     "series": "series",
     "statuses": "status",
 }
-# Printable characters by Unicode's rules that are invisible and can carry a hidden text.
-_VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 _FUNCTION_WORDS = """
     a about above after again all also although always am an and any are aren as at be because been
@@ -57,16 +53,6 @@ def words(text: str) -> list[str]:
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
         parts += _latin(run) if run.isascii() else _mixed(run)
     return parts
-
-
-def one_line(text: str, limit: int = LINE_LIMIT) -> str:
-    """Return the text on one line of at most `limit` characters, without invisible characters."""
-    line = " ".join((text if text.isascii() else _VARIATION_SELECTOR.sub("", text)).split())
-    if not line.isprintable():
-        line = " ".join(
-            "".join(sign for sign in line if not unicodedata.category(sign).startswith("C")).split()
-        )
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def _mixed(run: str) -> list[str]:

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from forge_bot.artifacts.markdown import one_line
 from forge_bot.artifacts.sections import lower_headings
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
@@ -17,7 +16,7 @@ from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omission
 from forge_bot.prompts.material import Capability, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, list_removals
 from forge_bot.prompts.untrusted import clean, fence, sentence
-from forge_bot.text_format import names
+from forge_bot.text_format import names, one_line
 from forge_bot.values import TaskSpec
 
 COMMON = "_common.md.j2"

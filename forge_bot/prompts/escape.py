@@ -19,7 +19,7 @@ from forge_bot.prompts.invisible import invisible_characters, without_unseen
 from forge_bot.prompts.markdown_pieces import Piece
 from forge_bot.prompts.untrusted import LONGEST_TEXT, Cleaned, clean, clean_plain
 from forge_bot.prompts.visible_markdown import MarkdownWriter
-from forge_bot.text_format import code_block, ticks_around
+from forge_bot.text_format import code_block, cut, ticks_around
 
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
@@ -54,7 +54,6 @@ _HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.I
 """Words without any sign that means something in Markdown; most cells and reasons are like this."""
 _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
 """Text that could begin a block or a command at the beginning of a line."""
-_ELLIPSIS = "…"
 
 
 class _QuietWriter(MarkdownWriter):
@@ -199,11 +198,6 @@ def without_ci_signs(text: str) -> str:
     code, and without `skip-checks:`. A CI reads words, not Markdown.
     """
     return _SKIP_TRAILER.sub(r"\1 ", _SKIPS_CI.sub(lambda found: f"({found[1] or found[2]})", text))
-
-
-def cut(text: str, longest: int) -> str:
-    """Return the text, or its beginning and an ellipsis."""
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + _ELLIPSIS
 
 
 def _not_first(words: str) -> str:

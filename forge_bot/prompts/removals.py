@@ -5,53 +5,30 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forge_bot.text_format import several
+
 
 class RemovalKind(StrEnum):
-    """The kinds of text that are left out, in the order of the sentence."""
+    """The kinds of text that are left out, as they are named, in the order of the sentence."""
 
-    HTML_COMMENT = "html_comment"
-    HIDDEN_ELEMENT = "hidden_element"
-    HTML_TAG = "html_tag"
-    HTML_ATTRIBUTE = "html_attribute"
-    IMAGE_ALT = "image_alt"
-    LINK_TITLE = "link_title"
-    LINK_ADDRESS = "link_address"
-    EMPTY_LINK = "empty_link"
-    FOOTNOTE = "footnote"
+    HTML_COMMENT = "HTML comment"
+    HIDDEN_ELEMENT = "hidden HTML element"
+    HTML_TAG = "unseen HTML tag"
+    HTML_ATTRIBUTE = "HTML attribute"
+    IMAGE_ALT = "image description"
+    LINK_TITLE = "link title"
+    LINK_ADDRESS = "hidden link address"
+    EMPTY_LINK = "empty link"
+    FOOTNOTE = "unused footnote"
     FORMULA = "formula"
     DRAWING = "drawing"
-    FENCE_INFO = "fence_info"
-    UNSEEN_WORD = "unseen_word"
-    INVISIBLE_CHARACTER = "invisible_character"
-    CONTROL_CHARACTER = "control_character"
-    PRIVATE_USE_CHARACTER = "private_use_character"
-    TOO_LONG = "too_long"
-    TANGLED = "tangled"
-
-
-_IN_WORDS: Mapping[RemovalKind, tuple[str, str]] = {
-    RemovalKind.HTML_COMMENT: ("HTML comment", "HTML comments"),
-    RemovalKind.HIDDEN_ELEMENT: ("hidden HTML element", "hidden HTML elements"),
-    RemovalKind.HTML_TAG: ("HTML tag that is not shown", "HTML tags that are not shown"),
-    RemovalKind.HTML_ATTRIBUTE: ("HTML tag's attributes", "HTML tags' attributes"),
-    RemovalKind.IMAGE_ALT: ("image description", "image descriptions"),
-    RemovalKind.LINK_TITLE: ("link title", "link titles"),
-    RemovalKind.LINK_ADDRESS: ("link address with spaces", "link addresses with spaces"),
-    RemovalKind.EMPTY_LINK: ("link without text", "links without text"),
-    RemovalKind.FOOTNOTE: ("unused footnote", "unused footnotes"),
-    RemovalKind.FORMULA: ("formula", "formulas"),
-    RemovalKind.DRAWING: ("drawing", "drawings"),
-    RemovalKind.FENCE_INFO: ("remark on a code block", "remarks on code blocks"),
-    RemovalKind.UNSEEN_WORD: ("word that is not shown", "words that are not shown"),
-    RemovalKind.INVISIBLE_CHARACTER: ("invisible character", "invisible characters"),
-    RemovalKind.CONTROL_CHARACTER: ("control character", "control characters"),
-    RemovalKind.PRIVATE_USE_CHARACTER: ("private-use character", "private-use characters"),
-    RemovalKind.TOO_LONG: (
-        "character beyond the limit on length",
-        "characters beyond the limit on length",
-    ),
-    RemovalKind.TANGLED: ("block too tangled to read", "blocks too tangled to read"),
-}
+    FENCE_INFO = "code block remark"
+    UNSEEN_WORD = "unseen word"
+    INVISIBLE_CHARACTER = "invisible character"
+    CONTROL_CHARACTER = "control character"
+    PRIVATE_USE_CHARACTER = "private-use character"
+    TOO_LONG = "cut-off character"
+    TANGLED = "tangled block"
 
 
 class Removal(BaseModel):
@@ -76,7 +53,5 @@ def sentence(removals: Iterable[Removal]) -> str:
 
 def count_in_words(removals: Iterable[Removal]) -> str:
     """Return the numbers and kinds as a list in words; "" without any."""
-    parts = [
-        f"{removal.count:,} {_IN_WORDS[removal.kind][removal.count != 1]}" for removal in removals
-    ]
+    parts = [several(removal.count, removal.kind) for removal in removals]
     return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else "".join(parts)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.project.search_words import one_line, words
+from forge_bot.project.search_words import words
+from forge_bot.text_format import short_line
 
 
 @pytest.mark.parametrize(
@@ -62,18 +63,18 @@ def test_words_never_hold_blanks_or_capitals(text: str) -> None:
 
 def test_a_line_has_no_breaks_and_nothing_that_cannot_be_seen() -> None:
     hidden = "a\u200bb\u202ec\U000e0041d\ufe0fe\x1b[0m\x00"
-    assert one_line(f" {hidden}\r\n\u2028 next\tword ") == "abcde[0m next word"
+    assert short_line(f" {hidden}\r\n\u2028 next\tword ") == "abcde[0m next word"
 
 
 def test_a_long_line_is_cut_and_shows_it() -> None:
-    assert one_line("x" * 400) == "x" * 299 + "…"
-    assert one_line("x" * 300) == "x" * 300
-    assert one_line("a b c d", 4) == "a b…"
+    assert short_line("x" * 400) == "x" * 299 + "…"
+    assert short_line("x" * 300) == "x" * 300
+    assert short_line("a b c d", 4) == "a b…"
 
 
 @given(st.text())
 def test_a_line_is_one_line_whatever_comes_in(text: str) -> None:
-    line = one_line(text)
+    line = short_line(text)
     assert len(line) <= 300
     assert len(line.splitlines()) <= 1
-    assert line == one_line(line)
+    assert line == short_line(line)

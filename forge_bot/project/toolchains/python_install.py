@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import string, table, toml
-from forge_bot.project.search_words import one_line
 from forge_bot.project.toolchains.python_needs import (
     DeclaredDependencies,
     DependencySource,
     includes,
 )
+from forge_bot.text_format import short_line
 from forge_bot.values import Frozen
 
 PYTHON = f"{ENV}/bin/python"
@@ -88,7 +88,7 @@ def pip_commands(listing: Listing, orders: Sequence[PipPackages]) -> tuple[Comma
     reasons = dict.fromkeys(reason for order in orders for reason in order.reasons)
     installs = [command(f"{path}, which pins by hash", *PIP, "-r", path) for path in hashed]
     if arguments:
-        installs.append(command(one_line("; ".join(reasons)), *PIP, *arguments))
+        installs.append(command(short_line("; ".join(reasons)), *PIP, *arguments))
     return (_environment(ENV), *installs) if installs else ()
 
 

@@ -10,6 +10,7 @@ from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected_changes
+from forge_bot.text_format import cut
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
@@ -47,8 +48,7 @@ def _line_of(pattern: re.Pattern[str], text: str) -> str | None:
     """Return the first line that matches, shortened, without the mark of a list."""
     for line in text.splitlines():
         if pattern.search(line):
-            words = " ".join(line.split()).lstrip("-*# ")
-            return words if len(words) <= _LONGEST_LINE else f"{words[:_LONGEST_LINE].rstrip()}…"
+            return cut(" ".join(line.split()).lstrip("-*# "), _LONGEST_LINE)
     return None
 
 

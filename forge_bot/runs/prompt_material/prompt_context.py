@@ -21,7 +21,6 @@ from forge_bot.knowledge.history import History, Pattern, Similar
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
-from forge_bot.project.search_words import one_line
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import (
@@ -37,7 +36,7 @@ from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
-from forge_bot.text_format import command_line
+from forge_bot.text_format import command_line, short_line
 from forge_bot.values import TaskId, TaskSpec
 from forge_bot.verification.judgement import going_without_setup
 
@@ -296,7 +295,7 @@ def layer_three(
     def words(found: Sequence[Command]) -> str:
         return "; ".join(
             command_line(each.argv)
-            + (f" (the script is: {one_line(each.script)})" if each.script else "")
+            + (f" (the script is: {short_line(each.script)})" if each.script else "")
             for each in found
         )
 

@@ -21,7 +21,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
     places_defined,
 )
 
-_FOR_FIRST = 10_000
+_FOR_FIRST = 8_000
 """Characters of the file that a request is most likely about."""
 
 
@@ -41,11 +41,11 @@ _FOR_REQUEST = _Room(20_000, 20_000)
 _FOR_ANALYSIS = _Room(20_000, 4_000, head=False)
 """Behind the analysis, in every later prompt: it says which places of a file matter."""
 
-_FOR_TASK = _Room(20_000, 5_000)
+_FOR_TASK = _Room(20_000, 4_200)
 """For an implementer beyond these."""
 
 _LEAST = 3_000
-_LIKELY_FOR_TASK = 4
+_LIKELY_FOR_TASK = 5
 _CODE_FOR_REQUEST = 3_000
 _TESTS_FOR_REQUEST = 2_800
 """Characters of each further file behind the request: enough to see how its tests are written."""

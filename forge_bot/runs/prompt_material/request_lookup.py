@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import changed_together, holding, lines_with, recent_changes
+from forge_bot.git.commit_history import holding, lines_with, recent_changes
 from forge_bot.knowledge.changelogs import tells_of_changes
 from forge_bot.knowledge.code_index import CodeIndex, is_beside_code, is_prose
 from forge_bot.knowledge.excerpts import only_hands_on
@@ -40,9 +40,6 @@ _USES_TOLD = 24
 _LINE = 100
 _COMMITS_ASKED = 20
 _LEAST_COMMITS = 5
-_FEW_FILES = 40
-_SMALL_FILE = 2_000
-"""Bytes of a file that is shown of a repository with few files: to look it up would cost a call."""
 
 Use = tuple[str, int, str]
 """A path, the number of a line, and the line."""
@@ -75,7 +72,7 @@ class RequestLookup(NamedTuple):
                 places = ", ".join(f"{path}:{line}" for path, line in hits)
                 yield f"`{name}` is defined at {places}"
         if self.likely:
-            yield "Most likely files, by words, imports and what changed together, best first:"
+            yield "Most likely files by their words, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
         if changelog and self.changelog_habit:
             yield self.changelog_habit
@@ -133,7 +130,7 @@ def _indexed(repository: Repository, commit: str, about: frozenset[str]) -> Code
     small = [path for path in files if 0 < sizes.get(path, 0) <= _LARGEST_READ]
     raw = sorted(repository.read_many(commit, small).items())
     texts = {path: data.decode("utf-8", "replace") for path, data in raw if b"\0" not in data}
-    return CodeIndex(texts, changed_together(repository.root, commit))
+    return CodeIndex(texts)
 
 
 @lru_cache(maxsize=4)
@@ -225,10 +222,6 @@ class _Choice(NamedTuple):
         wanted.update(dict.fromkeys(self._tests(tuple(wanted), holding_names, likely, uses)))
         pages = [path for path in holding_names if is_prose(path)]
         wanted.update(dict.fromkeys(pages[:1]))
-        if len(files) <= _FEW_FILES:
-            sizes = self.repository.sizes(self.base, likely)
-            small = [path for path in likely if sizes.get(path, 0) <= _SMALL_FILE]
-            wanted.update(dict.fromkeys(path for path in small if stack_for(path)))
         shown = [path for path in wanted if path in named or not tells_of_changes(path)]
         return sorted(shown, key=lambda path: 0 if path in named else _kind(path))
 

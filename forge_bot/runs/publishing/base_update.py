@@ -21,6 +21,7 @@ from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.publishing.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
+from forge_bot.text_format import cut
 from forge_bot.values import PhaseId, RunStatus
 
 _SHOWN = 5
@@ -126,7 +127,7 @@ def _document(run: Run, base: str, paths: tuple[str, ...]) -> str:
         ),
     ]
     for path in paths:
-        shown = escape.cut(_hunks(there[path].decode("utf-8", "replace")), _LONGEST)
+        shown = cut(_hunks(there[path].decode("utf-8", "replace")), _LONGEST)
         parts.append(f"## {escape.code(path)}\n\n{escape.fenced(shown, 'text')}")
     return "\n\n".join(parts) + "\n"
 
