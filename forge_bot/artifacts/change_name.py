@@ -141,22 +141,22 @@ def change_name(
         return ChangeName(type=kind, title=_as_title(bracketed["title"]))
     begun_with, slash, _ = branch.partition("/")
     of_branch = begun_with if slash and begun_with != _EVERY_BRANCH else ""
-    told = (of_branch, issue_type, *labels)
-    kinds = (kind for name in told if (kind := named_type(name)) is not None)
+    names = (of_branch, issue_type, *labels)
+    kinds = (kind for name in names if (kind := named_type(name)) is not None)
     usual = ChangeType.FIX if _TRACEBACK.search(text[:_LONGEST_READ]) else ChangeType.CHORE
     return ChangeName(type=next(kinds, usual), title=_as_title(words) or _UNTITLED)
 
 
 def _conventional(words: str) -> ChangeName | None:
-    found = _CONVENTIONAL.fullmatch(words.lstrip("*_` "))
-    kind = _SYNONYMS.get(found["type"].lower()) if found is not None else None
-    if found is None or kind is None:
+    match = _CONVENTIONAL.fullmatch(words.lstrip("*_` "))
+    kind = _SYNONYMS.get(match["type"].lower()) if match is not None else None
+    if match is None or kind is None:
         return None
     return ChangeName(
         type=kind,
-        title=_as_title(found["title"]),
-        scope=(found["scope"] or "").strip("()").strip(),
-        breaking=found["breaking"] is not None,
+        title=_as_title(match["title"]),
+        scope=(match["scope"] or "").strip("()").strip(),
+        breaking=match["breaking"] is not None,
     )
 
 

@@ -61,7 +61,7 @@ class DesignOutline(Frozen):
         return self.replace(
             approach=words(self.approach),
             risks=tuple(map(words, self.risks)),
-            decisions=tuple(each.reworded(words) for each in self.decisions),
+            decisions=tuple(decision.reworded(words) for decision in self.decisions),
         )
 
 
@@ -108,14 +108,14 @@ def joined_codes(block: Block) -> tuple[str, ...]:
     """
     spans = [span for span in block.spans if span.text.strip()]
     first = next((place for place, span in enumerate(spans) if span.code), len(spans))
-    found = [span.text.strip() for span in spans[first : first + 1]]
+    paths = [span.text.strip() for span in spans[first : first + 1]]
     for joint, span in zip(spans[first + 1 :: 2], spans[first + 2 :: 2], strict=False):
         path = span.text.strip() if span.code else ""
         words = without_numbers(joint.text)
         if _JOINT.fullmatch(words) is None or FILE_PATH.fullmatch(path) is None:
             break
-        found.append(path)
-    return tuple(found)
+        paths.append(path)
+    return tuple(paths)
 
 
 def _items(design: str, heading: str) -> list[Block]:
@@ -126,7 +126,7 @@ def _interfaces(design: str) -> tuple[str, ...]:
     """Return the code below `Changes` that other code or people call, each once."""
     spans = (span for block in _items(design, "Changes") for span in block.spans if span.code)
     named = (one_line(span.text) for span in spans)
-    return tuple(dict.fromkeys(each for each in named if _INTERFACE.fullmatch(each)))
+    return tuple(dict.fromkeys(item for item in named if _INTERFACE.fullmatch(item)))
 
 
 def _without_demands(block: Block) -> Block:

@@ -17,18 +17,18 @@ def read_nothing_to_do(markdown: str) -> tuple[NothingToDo | None, tuple[Problem
 
     Only a known reason with its evidence is accepted.
     """
-    found = [
+    headings = [
         one_line(block.text)
         for block in read_blocks(markdown)
         if block.kind is BlockKind.HEADING and not block.quoted and block.level <= _LEVEL
     ]
-    said = [(text, match) for text in found if (match := _SAID.match(text)) is not None]
-    if not said:
+    stated = [(text, match) for text in headings if (match := _SAID.match(text)) is not None]
+    if not stated:
         return None, ()
     forms = ", ".join(f"`## {HEADING}: {why.value}`" for why in Unneeded)
-    if len(said) > 1:
+    if len(stated) > 1:
         return None, (_problem(f"say it once: {forms}"),)
-    text, match = said[0]
+    text, match = stated[0]
     words = (match["why"] or "").strip(" .*_`").casefold()
     if words not in set(Unneeded):
         return None, (_problem(f"the heading has to say why, as one of {forms}"),)

@@ -36,7 +36,7 @@ class OpenDecision(Frozen):
 
     def reworded(self, words: Callable[[str], str]) -> "OpenDecision":
         """Return the decision with its sentences in other words."""
-        options = (each.replace(text=words(each.text)) for each in self.options)
+        options = (option.replace(text=words(option.text)) for option in self.options)
         return self.replace(question=words(self.question), options=tuple(options))
 
 

@@ -61,9 +61,9 @@ def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
     parts = _parts(design)
     tasks, problems = read_tasks("\n\n".join(parts))
     persons = any(task.mode is TaskMode.HUMAN_GATE for task in tasks)
-    if persons or any(each.fatal for each in problems) or not 1 < len(tasks) == len(parts):
+    if persons or any(problem.fatal for problem in problems) or not 1 < len(tasks) == len(parts):
         return ()
-    found = tuple(
+    planned = tuple(
         TaskSpec(
             id=task.id,
             title=task.title,
@@ -73,11 +73,11 @@ def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
         )
         for task, part in zip(tasks, parts, strict=True)
     )
-    homes = {path for task in found for path in task.files}
-    whole = all(task.files for task in found) and homes.issuperset(_codes(design))
+    homes = {path for task in planned for path in task.files}
+    whole = all(task.files for task in planned) and homes.issuperset(_codes(design))
     # Only the list counts.
-    _, faults = read_tasks(task_list(found, "The plan"))
-    return found if whole and not faults else ()
+    _, faults = read_tasks(task_list(planned, "The plan"))
+    return planned if whole and not faults else ()
 
 
 def _parts(design: str) -> list[str]:
@@ -109,8 +109,8 @@ def is_one_task(design: str) -> bool:
     """
     for block in blocks_below(design, _CHANGES):
         for line in block.lines:
-            if (said := _TASKS.match(line.strip("*_- "))) is not None:
-                return said["count"].lower() in _ONE
+            if (stated := _TASKS.match(line.strip("*_- "))) is not None:
+                return stated["count"].lower() in _ONE
     files = planned_files(design)
     source = [name for name in files if not _is_beside(name)]
     return 0 < len(files) <= MOST_FILES and len(source) <= MOST_SOURCE_FILES

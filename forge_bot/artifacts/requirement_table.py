@@ -79,13 +79,13 @@ def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:
     """Return the text for readers who do not know the numbers: with the words of each requirement
     behind its number, once.
     """
-    told = set[str]()
+    shown = set[str]()
 
     def words(number: re.Match[str]) -> str:
         known = requirements.get(number[0], "")
-        if not known or number[0] in told:
+        if not known or number[0] in shown:
             return number[0]
-        told.add(number[0])
+        shown.add(number[0])
         return f"{number[0]} ({gist(known, _LONGEST_WORDS)})"
 
     return _NUMBER.sub(words, without_numbers(text))
@@ -121,9 +121,9 @@ def _requirements(rows: list[tuple[str, ...]]) -> Iterator[Requirement]:
 
 def _names(cell: str) -> tuple[str, ...]:
     """Return a cell's spans of code and quoted titles; without any, the parts between commas."""
-    told = _CASES.sub(r"\1", cell)
-    titles = _QUOTED.findall(_CODE.sub("", told))
-    if spans := [*_CODE.findall(told), *titles]:
+    shown = _CASES.sub(r"\1", cell)
+    titles = _QUOTED.findall(_CODE.sub("", shown))
+    if spans := [*_CODE.findall(shown), *titles]:
         return tuple(filter(None, (span.strip() for span in spans)))
     return tuple(
         name

@@ -92,7 +92,7 @@ def blocks_within(markdown: str, heading: str) -> Iterator[Block]:
 
 def blocks_below(markdown: str, heading: str) -> list[Block]:
     """Return the blocks below a heading of level 1 or 2, up to the next one; no quoted ones."""
-    found: list[Block] = []
+    below: list[Block] = []
     inside = False
     for block in read_blocks(markdown):
         if block.kind is BlockKind.HEADING and not block.quoted and block.level <= _LEVEL:
@@ -100,8 +100,8 @@ def blocks_below(markdown: str, heading: str) -> list[Block]:
                 break
             inside = _named(block, heading)
         elif inside and not block.quoted:
-            found.append(block)
-    return found
+            below.append(block)
+    return below
 
 
 def _named(block: Block, heading: str) -> bool:

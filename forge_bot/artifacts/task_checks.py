@@ -19,19 +19,19 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
 
     Cycles and overlaps are looked for only if ids are unique and few enough.
     """
-    found = [*_doubles(tasks)]
-    unique = not found
+    problems = [*_doubles(tasks)]
+    unique = not problems
     known = {task.id for task in tasks}
-    found += [problem for task in tasks for problem in _of_one(task, known)]
+    problems += [problem for task in tasks for problem in _of_one(task, known)]
     if len(tasks) > MOST_TASKS:
         message = (
             f"{len(tasks)} tasks are more than the {MOST_TASKS} that one run can carry; join what"
             " belongs together"
         )
-        return (*found, Problem(place="", message=message, fatal=True))
+        return (*problems, Problem(place="", message=message, fatal=True))
     if unique:
-        found += [*_cycles(tasks), *_overlaps(tasks), *_lone_tests(tasks)]
-    return tuple(found)
+        problems += [*_cycles(tasks), *_overlaps(tasks), *_lone_tests(tasks)]
+    return tuple(problems)
 
 
 def place(task_id: str) -> str:

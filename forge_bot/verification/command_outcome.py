@@ -95,9 +95,9 @@ def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerRes
     shown = shown_by_go(lines) if of_go is not None else lines
     runs = [of_go, *(read_report(*report) for report in sorted(reports.items()))]
     runs += [read(shown) for read in _TEXT_READERS]
-    found = [run for run in runs if run is not None]
-    shown = [*shown, *(line for run in found for line in run.shown.split("\n") if run.shown)]
-    run = _together(found)
+    known = [run for run in runs if run is not None]
+    shown = [*shown, *(line for run in known for line in run.shown.split("\n") if run.shown)]
+    run = _together(known)
     if any(map(_LOW_COVERAGE.fullmatch, shown)):
         run = run.replace(failing=(*run.failing, COVERAGE))
     if (reports or of_go is not None) and any(map(_STOPPED.fullmatch, shown)):

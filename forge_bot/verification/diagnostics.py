@@ -54,10 +54,10 @@ def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
 
     Return the warnings if there is nothing else or if the tool counts them.
     """
-    found = [*_found(lines)]
-    errors = [item for severity, item in found if severity == "error"]
+    complaints = [*_found(lines)]
+    errors = [item for severity, item in complaints if severity == "error"]
     every = any(map(_ALL_COUNT.fullmatch, lines))
-    items = [item for _, item in found] if every or not errors else errors
+    items = [item for _, item in complaints] if every or not errors else errors
     stated = sum(
         int(match["errors"])
         for line in lines
@@ -75,7 +75,7 @@ def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
 
     Cargo prints an error for every target it concerns.
     """
-    found = (
+    pairs = (
         _arrowed(lines, number)
         for number, line in enumerate(lines)
         if line.lstrip().startswith("-->")
@@ -83,7 +83,7 @@ def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
             item
-            for pair in found
+            for pair in pairs
             if pair is not None
             for severity, item in [pair]
             if severity == "error"

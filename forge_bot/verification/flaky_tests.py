@@ -139,7 +139,7 @@ class _Reruns:
 
     def _mixed(self, name: str) -> bool:
         """Return whether a test gave both outcomes at one commit."""
-        return any(self._passes(each, name) and self._fails(each, name) for each in Moment)
+        return any(self._passes(moment, name) and self._fails(moment, name) for moment in Moment)
 
     def _passes(self, moment: Moment, name: str) -> bool:
         return False in self._seen.get((moment, name), ())
@@ -149,16 +149,16 @@ class _Reruns:
 
     def _outcomes(self, moment: Moment, names: Sequence[str]) -> Collection[str]:
         """Run tests, in one command if it reports each of them; return the reported ones."""
-        told = dict(self._told(moment, names)) if names else {}
+        outcomes = dict(self._told(moment, names)) if names else {}
         if len(names) > 1:
             for name in names:
-                if name not in told:
-                    told |= dict(self._told(moment, (name,)))
+                if name not in outcomes:
+                    outcomes |= dict(self._told(moment, (name,)))
         if moment is Moment.BEFORE:
-            self._absent |= {name for name in names if name not in told}
-        for name, red in told.items():
+            self._absent |= {name for name in names if name not in outcomes}
+        for name, red in outcomes.items():
             self._seen.setdefault((moment, name), set()).add(red)
-        return told
+        return outcomes
 
     def _told(self, moment: Moment, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
         """Yield each test whose outcome a run of these tests shows, and whether it failed."""
@@ -185,5 +185,5 @@ def _disagrees(name: str, first: bool, result: CommandResult) -> bool:
     if name == UNNAMED:
         return not first and not result.failures
     failed = name in result.failures
-    told = bool(result.failures) and (failed or UNNAMED not in result.failures)
-    return told and failed is not first
+    is_known = bool(result.failures) and (failed or UNNAMED not in result.failures)
+    return is_known and failed is not first

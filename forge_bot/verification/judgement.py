@@ -55,7 +55,7 @@ def judge(
     notes = [note for before, now in judged for note in _notes(before, now)]
     notes += [_flaky(result) for result in after if result.flaky]
     notes += [_only_together(result) for result in after if result.together]
-    notes += [_unjudged(each) for each in without]
+    notes += [_unjudged(command) for command in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
     return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
@@ -104,20 +104,20 @@ _BEFORE = {
 }
 
 
-def said_before(each: UnusableCommand) -> str:
+def said_before(command: UnusableCommand) -> str:
     """Return a command and why it tells nothing: `test (`make test`) ran no test before …`."""
-    return f"{each.name.value} (`{command_line(each.argv)}`) {_BEFORE[each.cause]}"
+    return f"{command.name.value} (`{command_line(command.argv)}`) {_BEFORE[command.cause]}"
 
 
 def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
     """Return the sentence that setup failed and a person agreed to go on; empty if it did not."""
-    failed = [each for each in unusable if each.cause is Cause.SETUP_FAILED]
+    failed = [command for command in unusable if command.cause is Cause.SETUP_FAILED]
     return f"{said_before(failed[0])}; a person agreed to go on without it." if failed else ""
 
 
-def _unjudged(each: UnusableCommand) -> str:
-    rest = ", and nothing after it is" if each.cause is Cause.SETUP_FAILED else ""
-    return f"{said_before(each)}; a person agreed that it is not judged{rest}."
+def _unjudged(command: UnusableCommand) -> str:
+    rest = ", and nothing after it is" if command.cause is Cause.SETUP_FAILED else ""
+    return f"{said_before(command)}; a person agreed that it is not judged{rest}."
 
 
 def _without_flaky(before: CommandResult | None, now: CommandResult | None) -> "Pair":
@@ -151,7 +151,7 @@ def _only_together(result: CommandResult) -> str:
 
 def _left_out(pair: "Pair", without: Sequence[UnusableCommand]) -> bool:
     result = pair[1] or pair[0]
-    return result is not None and any(each.covers(result) for each in without)
+    return result is not None and any(command.covers(result) for command in without)
 
 
 def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Iterator[Pair]:
@@ -213,23 +213,23 @@ def _fails(result: CommandResult) -> bool:
 
 def _red(before: CommandResult | None, now: CommandResult) -> str | None:
     """Return the reason why a failed command is newly red; None if it fails as before."""
-    said = f"{_called(now)} failed with exit code {now.exit_code}"
+    failed = f"{_called(now)} failed with exit code {now.exit_code}"
     if before is None:
         return (
-            f"{said}, and there is no run from before the change to compare"
+            f"{failed}, and there is no run from before the change to compare"
             f" with{_naming(now.failures)}."
         )
     if now.name is CommandName.SETUP:
-        return f"{said}; without it nothing after it can be trusted."
+        return f"{failed}; without it nothing after it can be trusted."
     if before.exit_code == 0 and not before.timed_out:
-        return f"{said}; it was green before the change{_naming(_beside(before, now))}."
+        return f"{failed}; it was green before the change{_naming(_beside(before, now))}."
     new = _new(before, now)
     if _readable(before) and new and set(new) != {UNNAMED}:
-        return f"{said}; it was red before the change too, but these are new{_naming(new)}."
+        return f"{failed}; it was red before the change too, but these are new{_naming(new)}."
     if not (_readable(before) and _readable(now)) or not _same_end(before, now):
         return (
-            f"{said}; it was red before the change too, and it cannot be told whether anything new"
-            " fails."
+            f"{failed}; it was red before the change too, and it cannot be told whether anything"
+            " new fails."
         )
     return None
 

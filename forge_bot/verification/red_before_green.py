@@ -46,8 +46,8 @@ def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
 
 def _in(name: str, file: str) -> bool:
     stem = basename(file).split(".")[0]
-    told = _FILE_BEFORE.match(name)
-    if told is not None and f"/{file}".endswith(f"/{_PATH_END.sub('', told[0])}"):
+    file_named = _FILE_BEFORE.match(name)
+    if file_named is not None and f"/{file}".endswith(f"/{_PATH_END.sub('', file_named[0])}"):
         # Vitest names a file as its project sees it.
         return True
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)

@@ -166,10 +166,10 @@ def runner_words(words: Words, script: str = "") -> Words | None:
 
 def _runner(words: Words) -> _Runner | None:
     """Return the function that selects for the program that a command calls."""
-    found = _RUNNERS.get(runner_of(words))
-    if found is None and words and words[0] in MANAGERS and "test" in words:
+    runner = _RUNNERS.get(runner_of(words))
+    if runner is None and words and words[0] in MANAGERS and "test" in words:
         return _javascript
-    return found
+    return runner
 
 
 def _pytest(words: Words, names: Sequence[str]) -> Selection | None:
@@ -199,12 +199,12 @@ def _unittest(words: Words, names: Sequence[str]) -> Selection | None:
 
     Source: https://docs.python.org/3/library/unittest.html
     """
-    found = [_UNITTEST.fullmatch(name) for name in names]
+    matched = [_UNITTEST.fullmatch(name) for name in names]
     chosen = [
         match["place"]
         if match["place"].endswith(f".{match['test']}")
         else f"{match['place']}.{match['test']}"
-        for match in found
+        for match in matched
         if match is not None and match["test"].startswith("test")
     ]
     if len(chosen) < len(names):
@@ -216,11 +216,11 @@ def _unittest(words: Words, names: Sequence[str]) -> Selection | None:
 
 def _go(words: Words, names: Sequence[str]) -> Selection | None:
     """Name the packages, and the tests by one pattern. Only `-v` counts the tests."""
-    found, go = matches(_GO, names), go_test(words)
-    if len(found) < len(names) or go is None:
+    matched, go = matches(_GO, names), go_test(words)
+    if len(matched) < len(names) or go is None:
         return None
-    tests = [*dict.fromkeys(match["test"] for match in found)]
-    packages = dict.fromkeys(match["package"] for match in found)
+    tests = [*dict.fromkeys(match["test"] for match in matched)]
+    packages = dict.fromkeys(match["package"] for match in matched)
     flags = [word for word in go.rest if not word.startswith(".")]
     pattern = f"^({'|'.join(tests)})$"
     argv = (*go.before, *flags, "-v", "-count=1", "-run", pattern, *packages)
@@ -229,11 +229,11 @@ def _go(words: Words, names: Sequence[str]) -> Selection | None:
 
 def _cargo(words: Words, names: Sequence[str]) -> Selection | None:
     """Give the whole names to libtest. Doc tests are named by their place and cannot be given."""
-    found = matches(_RUST, names)
-    if len(found) < len(names):
+    matched = matches(_RUST, names)
+    if len(matched) < len(names):
         return None
     before = words if "--" in words else (*words, "--")
-    tests = dict.fromkeys(match["test"] for match in found)
+    tests = dict.fromkeys(match["test"] for match in matched)
     return Selection((*before, "--exact", *tests), len(names))
 
 
@@ -243,12 +243,12 @@ def _javascript(words: Words, names: Sequence[str]) -> Selection | None:
     Jest and Vitest join titles by blanks. A script gets only the arguments after `--`; with pnpm,
     Yarn and Bun it gets all of them.
     """
-    found = matches(_SCRIPT, names)
-    if len(found) < len(names) or any(match["title"] == _SUITE_FAILED for match in found):
+    matched = matches(_SCRIPT, names)
+    if len(matched) < len(names) or any(match["title"] == _SUITE_FAILED for match in matched):
         return None
-    titles = [match["title"].replace(f" {match['sign']} ", " ") for match in found]
+    titles = [match["title"].replace(f" {match['sign']} ", " ") for match in matched]
     pattern = f"^({'|'.join(literal(title) for title in dict.fromkeys(titles))})$"
-    paths = dict.fromkeys(match["path"] for match in found)
+    paths = dict.fromkeys(match["path"] for match in matched)
     script = ("--",) if words[0] == "npm" and "--" not in words else ()
     return Selection((*words, *script, *paths, "-t", pattern), len({*titles}))
 

@@ -63,18 +63,18 @@ class FailureBlock(Frozen):
 
 def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
     """Return the runner's output about each failing test, in the order of the output."""
-    found: list[FailureBlock] = []
+    blocks: list[FailureBlock] = []
     title, block, below = "", list[str](), False
     for number, line in enumerate(lines):
         below = below or _MOCHA_COUNT.fullmatch(line) is not None
         begins = _title(line, lines[number - 1] if number else "", below_count=below)
         if begins or (title and _ENDS.fullmatch(line)):
-            found += _block(title, block, number)
+            blocks += _block(title, block, number)
             title, block = begins, []
         if title:
             block.append(line)
-    found += _block(title, block, len(lines))
-    return tuple(found)
+    blocks += _block(title, block, len(lines))
+    return tuple(blocks)
 
 
 def about(item: str, block: FailureBlock) -> bool:
@@ -85,8 +85,8 @@ def about(item: str, block: FailureBlock) -> bool:
 
 def complaint_lines(item: str, lines: Lines) -> list[str]:
     """Return the lines of a complaint, named by its file and then its code or first word."""
-    path, _, said = item.partition(": ")
-    first = said.split(" ", 1)[0]
+    path, _, words = item.partition(": ")
+    first = words.split(" ", 1)[0]
     return [line for line in lines if first and path in line and first in line][:_MOST_COMPLAINTS]
 
 

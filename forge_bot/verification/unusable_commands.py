@@ -92,8 +92,8 @@ def cause_of(result: CommandResult) -> Cause | None:
         return Cause.MISSING_TOOL
     if is_usage_error(result):
         return Cause.USAGE_ERROR
-    if result.name is CommandName.TEST and (found := _of_tests(result)) is not None:
-        return found
+    if result.name is CommandName.TEST and (cause := _of_tests(result)) is not None:
+        return cause
     return Cause.UNREADABLE if result.exit_code and not result.failures else None
 
 
@@ -115,9 +115,9 @@ def missing_part(result: CommandResult) -> str:
     """Return the module that `python -m` did not find, or the program that the toolchain of rustup
     does not have; "" for any other failure.
     """
-    found = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
-    if found is not None and "-m" in result.argv:
-        return found[1]
+    module = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
+    if module is not None and "-m" in result.argv:
+        return module[1]
     component = _NO_COMPONENT.search(result.tail)
     return "" if component is None or result.tests or result.failures else component["program"]
 
@@ -142,8 +142,8 @@ def _of_tests(result: CommandResult) -> Cause | None:
         return Cause.NO_TESTS
     if result.tests == 0:
         alone = any("::" in name for name in result.failures)
-        found = Cause.ALL_RED if alone else Cause.NOT_COLLECTED
-        return found if result.failures else Cause.NO_TESTS
+        cause = Cause.ALL_RED if alone else Cause.NOT_COLLECTED
+        return cause if result.failures else Cause.NO_TESTS
     if result.failures and all("_FailedTest" in name for name in result.failures):
         return Cause.NOT_COLLECTED
     failed = sum(not _NO_TEST.search(name) for name in result.failures)
