@@ -50,7 +50,7 @@ def test_skills_directly_inside_a_folder_are_found_in_order_and_the_first_of_a_n
             f"name: deploy\ndescription: {'x' * 1_025}",
             ":3: description: String should have at most",
         ),
-        ("name: deploy\ndescription: [", ":4: expected the node content"),
+        ("name: deploy\ndescription: [", ":4: did not find expected node content"),
     ],
 )
 def test_a_bad_skill_is_a_problem_with_its_place(tmp_path: Path, front: str, said: str) -> None:
