@@ -32,8 +32,8 @@ def to_push_by_hand(
     """The approved patches that have workflow files in them, with those files; `read` gives a
     document of the run.
     """
-    found = {name: _workflows(read(name)) for name in approved(state)}
-    return {name: paths for name, paths in found.items() if paths}
+    workflows = {name: _workflows(read(name)) for name in approved(state)}
+    return {name: paths for name, paths in workflows.items() if paths}
 
 
 def workflows_that_wait(state: State, read: Callable[[str], bytes | None]) -> tuple[str, ...]:

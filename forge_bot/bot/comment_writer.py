@@ -179,10 +179,10 @@ class CommentWriter:
         if self.tracked is not None and (self._last or self.tracked in known):
             return self.tracked
         issue = str(self.thread.number)
-        found = self.thread.written("tracking", run=view.state.run) or self.thread.written(
+        comment = self.thread.written("tracking", run=view.state.run) or self.thread.written(
             "tracking", issue=issue
         )
-        return found.id if found is not None else None
+        return comment.id if comment is not None else None
 
     def ask(self, run: Run) -> GateShown | None:
         """Show the open question in a comment of its own, once for each version; the report that it
@@ -200,10 +200,10 @@ class CommentWriter:
             "digest": gate.digest,
         }
         # A job that died after it had asked is not a reason to ask twice.
-        found = self.thread.written("checkpoint", **marked)
-        if found is not None and gate.shown and gate.shown[-1].digest == gate.digest:
+        written = self.thread.written("checkpoint", **marked)
+        if written is not None and gate.shown and gate.shown[-1].digest == gate.digest:
             return None
-        comment = found or self.write(self.thread.number, checkpoint(self.view(run)))
+        comment = written or self.write(self.thread.number, checkpoint(self.view(run)))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may
         # be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
@@ -245,8 +245,8 @@ class CommentWriter:
     def begin(self) -> int:
         """Write the first line of the tracking comment, unless it exists; return its id."""
         issue = self.thread.number
-        found = self.thread.written("tracking", issue=str(issue))
-        return (found or self.write(issue, messages.beginning(self.job, issue))).id
+        written = self.thread.written("tracking", issue=str(issue))
+        return (written or self.write(issue, messages.beginning(self.job, issue))).id
 
     def say_once(self, reply: CommentReply, about: str = "") -> None:
         """Say something in the issue unless it was said before; `about` one run or for all time."""
@@ -299,7 +299,7 @@ def expected_cost(run: Run) -> str:
     state = run.state
     models = {tier: run.config.model_for(tier) for tier in Tier}
     try:
-        found = estimate(
+        expected = estimate(
             run.repository,
             state.base_commit,
             run.pipeline,
@@ -312,7 +312,7 @@ def expected_cost(run: Run) -> str:
     except ForgeError:
         return ""
     at_once = without_batches(models) if state.flags.batch else ""
-    return f"{in_words(found)} ({at_once})" if at_once else in_words(found)
+    return f"{in_words(expected)} ({at_once})" if at_once else in_words(expected)
 
 
 def unseen_text(run: Run, sub_issues: int) -> str:

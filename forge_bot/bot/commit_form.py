@@ -57,8 +57,8 @@ def _messages(
     for number in range(max(known, 1), len(reports)):
         try:
             state = fold(pipeline, reports[:number])
-            said = trailers(reports[number], state, pipeline)
-            texts.add(message_text(subject(reports[number], state, pipeline), said))
+            lines = trailers(reports[number], state, pipeline)
+            texts.add(message_text(subject(reports[number], state, pipeline), lines))
         except ForgeError:
             # Reports that contradict each other are refused as such.
             continue

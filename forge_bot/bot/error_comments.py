@@ -70,7 +70,7 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
     """Return the reply to any other error of the registry, in its own words: a worker may have
     chosen them, so nothing in them is a link.
     """
-    found = reply(
+    plain = reply(
         "failed",
         links=links,
         commands=commands,
@@ -80,10 +80,10 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
         resumes=isinstance(error.remedy, Resume),
         code=error.code,
     )
-    return found.replace(
+    return plain.replace(
         occasion=error.code.lower(),
-        headline=_without_places(found.headline),
-        detail=_without_places(found.detail),
+        headline=_without_places(plain.headline),
+        detail=_without_places(plain.detail),
         outcome=Outcome(error.exit_code),
     )
 

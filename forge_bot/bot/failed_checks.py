@@ -71,13 +71,13 @@ def document(checks: Sequence[FailedCheck]) -> str:
     """
     parts = ["# Checks that failed"]
     for check in checks:
-        said = [_fenced(text) for text in (check.summary, check.log) if text.strip()]
+        texts = [_fenced(text) for text in (check.summary, check.log) if text.strip()]
         parts.append(
             "\n\n".join(
                 [
                     f"## {_plain(check.name)[:200]}",
                     f"{_plain(check.conclusion)}: {_plain(check.url)[:500]}",
-                    *said,
+                    *texts,
                 ]
             )
         )

@@ -73,28 +73,28 @@ class CommitInspector:
     def check(self, before: str, after: str) -> None:
         """Raise CommitsRefused with every reason against pushing what is between two commits."""
         commits = self.tree.commits(before)
-        found = self._commits(before, after, commits) or check_reports(
+        problems = self._commits(before, after, commits) or check_reports(
             self.repository, before, after, self.record
         )
-        if not found:
+        if not problems:
             # What a later commit takes back would be pushed all the same, so each is looked at,
             # from the oldest.
             steps = list(pairwise([before, *(commit.id for commit in reversed(commits))]))
-            found = [
+            problems = [
                 *self._paths(steps),
                 *self._guarded(steps),
                 *self._contents(steps),
                 *self._traces(steps, commits),
             ]
-        if found:
+        if problems:
             # A path may contain a secret, and the reasons are shown to everybody.
-            details = tuple(dict.fromkeys(map(self._strike, found)))
+            details = tuple(dict.fromkeys(map(self._strike, problems)))
             raise CommitsRefused(say("bot.inspect_commits.not_pushed"), details=details)
 
     def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
         if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
             return [say("bot.inspect_commits.do_not_follow_the_branch")]
-        found = (
+        problems = (
             [say("bot.inspect_commits.too_many_commits", count=len(commits), most=MOST_COMMITS)]
             if len(commits) > MOST_COMMITS
             else []
@@ -102,7 +102,7 @@ class CommitInspector:
         ids = (before, *(commit.id for commit in reversed(commits)))
         strange = strange_commits(self.repository, self.pipeline, self.run, ids)
         subjects = {commit.id: commit.subject[:80] for commit in commits}
-        return found + [
+        return problems + [
             say("bot.inspect_commits.not_of_this_run", subject=subjects[each])
             for each in strange[:5]
         ]
@@ -113,27 +113,27 @@ class CommitInspector:
             for path, mode in self.tree.modes(*step).items():
                 changes.setdefault(path, set()).add(mode)
         outside = [path for path in changes if not path.startswith(self.record)]
-        found = [
+        problems = [
             say("bot.inspect_commits.is_no_document", path=path)
             for path in changes
             if path.split("/")[0].casefold() == SPECS and not self._is_document(path, changes[path])
         ]
         if not self.workflows:
-            found += [
+            problems += [
                 say("bot.inspect_commits.is_a_workflow", path=path)
                 for path in outside
                 if path.startswith(_WORKFLOWS)
             ]
-        found += [
+        problems += [
             say("bot.inspect_commits.is_a_link", path=path)
             for path in changes
             if not changes[path] <= _PLAIN_MODES
         ]
         if len(outside) > MOST_FILES:
-            found.append(
+            problems.append(
                 say("bot.inspect_commits.too_many_files", count=len(outside), most=MOST_FILES)
             )
-        return found
+        return problems
 
     def _is_document(self, path: str, modes: set[str]) -> bool:
         """Return whether a path of the record is a file that a worker writes there."""
@@ -145,7 +145,7 @@ class CommitInspector:
         """Return the changes of protected files that are not, byte for byte, what an approved patch
         makes there.
         """
-        found: list[str] = []
+        problems: list[str] = []
         approved: list[bytes] | None = None
         state = self.state_at(steps[0][0]) if steps else None
         rules = rules_at(self.repository, state.base_commit) if state is not None else Rules()
@@ -153,7 +153,7 @@ class CommitInspector:
         for before, after in steps:
             changed = self.tree.modes(before, after)
             if f"{self.record}{REQUEST}" in changed:
-                found.append(say("bot.inspect_commits.request_does_not_change", request=REQUEST))
+                problems.append(say("bot.inspect_commits.request_does_not_change", request=REQUEST))
             paths = [path for path in changed if not path.startswith(self.record)]
             guarded = protected_changes(paths, self.patterns)
             guarded |= dict.fromkeys(
@@ -167,20 +167,20 @@ class CommitInspector:
             if guarded and approved is None:
                 approved = self._approved(steps[0][0])
             good = self._made_by(approved or [], before, after, tuple(guarded))
-            found += [
+            problems += [
                 say("bot.inspect_commits.is_protected", path=path, why=why)
                 for path, why in guarded.items()
                 if path not in good
             ]
-        return found
+        return problems
 
     def _approved(self, commit: str) -> list[bytes]:
         """Return the patches that persons approved, by the bytes they were shown."""
-        found = [
+        patches = [
             self.repository.blob(oid)
             for oid in approved_patches(self.repository, self.pipeline, commit, self.record)
         ]
-        return [patch for patch in found if patch is not None]
+        return [patch for patch in patches if patch is not None]
 
     def _made_by(
         self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]
@@ -196,11 +196,11 @@ class CommitInspector:
         return good
 
     def _contents(self, steps: Steps) -> list[str]:
-        found: list[str] = []
+        problems: list[str] = []
         for before, after in steps:
             names = self.tree.modes(before, after)
             sizes = self.repository.sizes(after, names)
-            found += [
+            problems += [
                 say("bot.inspect_commits.document_is_too_long", path=path)
                 for path, size in sizes.items()
                 if path.startswith(self.record) and is_too_long(path, size)
@@ -213,15 +213,15 @@ class CommitInspector:
             )
             for path, raw in now.items():
                 # A value that stood there before is no secret that got out now.
-                found += [
+                problems += [
                     say("bot.inspect_commits.files_hold_a_secret", name=name)
                     for name in sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
                 ]
-        return found
+        return problems
 
     def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
         """Return the places of secrets outside of files: messages and new file names."""
-        found = [
+        problems = [
             say("bot.inspect_commits.message_holds_a_secret", name=name)
             for commit in commits
             for name in sorted(self._leaked(commit.message.encode()))
@@ -230,7 +230,7 @@ class CommitInspector:
         texts = [form for path in new for form in (path, path.replace("/", ""))]
         leaked = {name for text in texts for name in self._leaked(os.fsencode(text))}
         return [
-            *found,
+            *problems,
             *(
                 say("bot.inspect_commits.file_name_holds_a_secret", name=name)
                 for name in sorted(leaked)

@@ -62,8 +62,8 @@ def deliver(folder: Path) -> int:
     wanted = handed(environ)
     away = RemoteWorker(job_repository(around), around, environ)
     with _stopped_by_signals(away.cancel):
-        told = away.deliver(wanted, folder)
-    outputs.notice(f"delivered: {told.head[:12]} of {wanted.branch}")
+        result = away.deliver(wanted, folder)
+    outputs.notice(f"delivered: {result.head[:12]} of {wanted.branch}")
     return 0
 
 
@@ -71,7 +71,7 @@ def _supervised(begun: JobStart, wall: JobHandoff | None, folder: Path | None) -
     around = begun.around
     with GitHub(around.repository, around.token, around.api) as github:
         visit = _Visit(begun, github, wall, folder)
-        return visit.ended(*visit.carried_on())
+        return visit.report(*visit.carry_on())
 
 
 class _Visit:
@@ -99,7 +99,7 @@ class _Visit:
         self._reply: CommentReply | None = None
         self._untold = False
 
-    def carried_on(self) -> Ended:
+    def carry_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
         try:
             repository = job_repository(self.around)
@@ -114,7 +114,7 @@ class _Visit:
                 wall=self.wall,
             )
             with _stopped_by_signals(self.supervisor.cancel):
-                return self._performed(self.supervisor)
+                return self._perform(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
             reason = self._reason(error)
@@ -143,12 +143,12 @@ class _Visit:
         begins = not begun and self.around.wake.deed == RequestedOperation.START
         return self.commands.replace(repeat=self.commands.prefix) if begins else self.commands
 
-    def _performed(self, supervisor: Supervisor) -> Ended:
+    def _perform(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:
-            found = find_or_create_run(supervisor)
-            if isinstance(found, CommentReply):
-                return ended_by(found)
-            self.info = found
+            begun = find_or_create_run(supervisor)
+            if isinstance(begun, CommentReply):
+                return ended_by(begun)
+            self.info = begun
         else:
             wanted = handed(self.environ)
             self.info = run_of(supervisor, wanted)
@@ -163,35 +163,35 @@ class _Visit:
             repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url
         )
 
-    def ended(self, outcome: Outcome, reply: CommentReply | None) -> int:
+    def report(self, outcome: Outcome, reply: CommentReply | None) -> int:
         """The last words, in tracking comment, thread, summary and log; the exit code."""
-        text = self._tracked(reply) or (short_summary(reply) if reply is not None else "")
+        text = self._track(reply) or (short_summary(reply) if reply is not None else "")
         self._reply = reply
         failed = exit_code(outcome) != 0
         if reply is not None:
             with suppress(ForgeError):
-                said = failed and self._complained(reply)
+                said = failed and self._complain(reply)
                 if self.info is None:
-                    self._not_begun(reply, said=said)
+                    self._replace_beginning(reply, said=said)
         if self.around.summary is not None and text:
             outputs.write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
-            outputs.write_outputs(str(self.around.outputs), self._told(outcome))
+            outputs.write_outputs(str(self.around.outputs), self._outputs(outcome))
         if reply is not None and failed:
             outputs.error(reply.headline.replace(BLANK, ""))
         return exit_code(outcome)
 
-    def _complained(self, reply: CommentReply) -> bool:
+    def _complain(self, reply: CommentReply) -> bool:
         """Mention people, unless they caused it on purpose, have an answer already, or did nothing
         now.
 
         Return whether the reply is in a comment of its own. Nobody can be mentioned if comments are
         refused.
         """
-        told = self.supervisor.writer.told if self.supervisor is not None else ()
+        answered = self.supervisor.writer.told if self.supervisor is not None else ()
         wake = self.around.wake
-        if reply.occasion in _QUIET or reply.occasion in told or wake.again:
-            return reply.occasion in told
+        if reply.occasion in _QUIET or reply.occasion in answered or wake.again:
+            return reply.occasion in answered
         try:
             self.github.comment(wake.issue, reply.comment())
         except ForgeError:
@@ -199,7 +199,7 @@ class _Visit:
             return False
         return True
 
-    def _not_begun(self, reply: CommentReply, *, said: bool) -> None:
+    def _replace_beginning(self, reply: CommentReply, *, said: bool) -> None:
         """Replace the comment that says that a run has begun, because none has.
 
         The reply is written there, unless it is `said` in a comment of its own.
@@ -220,7 +220,7 @@ class _Visit:
                     begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
                 )
 
-    def _told(self, outcome: Outcome) -> dict[str, str]:
+    def _outputs(self, outcome: Outcome) -> dict[str, str]:
         """Return the outputs of the step.
 
         `handed` is the work for a worker on another machine. The others are for a worker of
@@ -228,7 +228,7 @@ class _Visit:
         not be informed, and `seconds` is the time until the problem may be over.
         """
         handed_over = self.wall.handed if self.wall is not None else None
-        told = {
+        values = {
             "outcome": outcome.name.lower() if handed_over is None else "working",
             "issue": str(self.around.wake.issue),
             "branch": self.info.branch if self.info is not None else "",
@@ -238,9 +238,11 @@ class _Visit:
             "untold": "true" if self._untold else "",
             "seconds": str(self._reply.seconds or "") if self._reply is not None else "",
         }
-        return told | ({"handed": handed_over.model_dump_json()} if handed_over is not None else {})
+        return values | (
+            {"handed": handed_over.model_dump_json()} if handed_over is not None else {}
+        )
 
-    def _tracked(self, reply: CommentReply | None) -> str:
+    def _track(self, reply: CommentReply | None) -> str:
         """Return the summary of the run, after an update of its tracking comment; empty without a
         run.
         """

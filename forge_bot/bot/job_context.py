@@ -117,14 +117,14 @@ def _path(environ: Mapping[str, str], name: str) -> Path | None:
 def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
     text = environ.get(name, "").strip()
     try:
-        found = Decimal(text) if text else usual
+        number = Decimal(text) if text else usual
     except InvalidOperation:
-        found = Decimal("NaN")
-    if not found.is_finite() or found < 0:
+        number = Decimal("NaN")
+    if not number.is_finite() or number < 0:
         raise BadInput(
             say("bot.job_context.not_a_number_of_seconds", name=name, text=text, usual=usual)
         )
-    return found
+    return number
 
 
 def _amount(text: str) -> Amount:

@@ -32,19 +32,19 @@ def received(
 
     Raises NothingDelivered, CommitsRefused.
     """
-    told = delivered(folder)
+    result = delivered(folder)
     tree = supervisor.repository.tree_of(info.branch)
     # Somebody pushed in the meantime: their commits count, and our work is done again from there.
-    if tree is not None and tree.head().commit == handed.commit and told.head != handed.commit:
+    if tree is not None and tree.head().commit == handed.commit and result.head != handed.commit:
         try:
-            _pushed(supervisor, tree, handed, told, folder)
+            _pushed(supervisor, tree, handed, result, folder)
         except BranchMoved:
             supervisor.given_way(info)
-    return _answered(supervisor, info, handed, told) or _ended(supervisor, info, told.stopped)
+    return _answered(supervisor, info, handed, result) or _ended(supervisor, info, result.stopped)
 
 
 def _pushed(
-    supervisor: Supervisor, tree: Tree, handed: JobRequest, told: JobResult, folder: Path
+    supervisor: Supervisor, tree: Tree, handed: JobRequest, result: JobResult, folder: Path
 ) -> None:
     try:
         arrived = supervisor.repository.open_bundle(folder / COMMITS)
@@ -52,7 +52,7 @@ def _pushed(
         raise CommitsRefused(
             say("bot.job_results.commits_are_unreadable"), details=(error.message,)
         ) from error
-    if arrived != told.head:
+    if arrived != result.head:
         raise CommitsRefused(say("bot.job_results.other_commits_than_told"))
     around, environ = supervisor.around, supervisor.environ
     inspector = CommitInspector(
@@ -67,10 +67,10 @@ def _pushed(
 
 
 def _answered(
-    supervisor: Supervisor, info: RunInfo, handed: JobRequest, told: JobResult
+    supervisor: Supervisor, info: RunInfo, handed: JobRequest, result: JobResult
 ) -> Ended | None:
     """Post the answers to these questions; return the end of the job if one could not be given."""
-    given = {answer.key: answer for answer in told.answers}
+    given = {answer.key: answer for answer in result.answers}
     asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
     ends: list[Ended | None] = []
     for question in handed.questions:

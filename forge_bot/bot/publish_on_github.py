@@ -81,21 +81,26 @@ class Publication:
         results: list[IssueResult] = []
         try:
             known = self.github.issues_of(self.writer.thread.inputs.policy.own)
-            there = [(each, read_marker(each.body)) for each in known]
+            marked = [(there, read_marker(there.body)) for there in known]
             for issue in wanted:
-                found = next((each for each, said in there if _stands_for(each, said, issue)), None)
+                existing = next(
+                    (there for there, marker in marked if _stands_for(there, marker, issue)), None
+                )
                 body = f"{issue.body}\n\n{markers.finding(issue.key, issue.text)}\n"
-                made = found or self.github.open_issue(issue.title, body)
+                made = existing or self.github.open_issue(issue.title, body)
                 results.append(
                     IssueResult(
-                        number=made.number, url=made.url, title=issue.title, opened=found is None
+                        number=made.number, url=made.url, title=issue.title, opened=existing is None
                     )
                 )
         except (PermissionMissing, GitHubRefused) as error:
-            said, issues = issues_by_hand(run, phase), self.writer.view(run).links.named(ISSUES)
+            rest, issues = (
+                issues_by_hand(run, phase),
+                self.writer.view(run).links.named(ISSUES),
+            )
             by_hand = reply("issues_by_hand", message=error.message, issues=Markdown(issues))
             self.writer.say_once(by_hand, run.name)
-            return PublishResult(detail=f"{opened_sentence(results)}; {error.message}; {said}")
+            return PublishResult(detail=f"{opened_sentence(results)}; {error.message}; {rest}")
         detail = opened_sentence(results)
         self.writer.say_once(command_replies.issues_opened(results), run.name)
         return PublishResult(detail=detail)
@@ -221,14 +226,14 @@ class Publication:
         return publish_result(run, offered, f"pull request #{pull.number}", pull.url)
 
 
-def _stands_for(there: Issue, said: Marker | None, wanted: IssueToOpen) -> bool:
+def _stands_for(there: Issue, marker: Marker | None, wanted: IssueToOpen) -> bool:
     """Return whether an existing issue is the wanted one. A closed one counts only if its text is
     the same.
     """
     return (
-        said is not None
-        and (said.kind, said.fields.get("key")) == ("finding", wanted.key)
-        and (there.state == "open" or said.fields.get("text") == wanted.text)
+        marker is not None
+        and (marker.kind, marker.fields.get("key")) == ("finding", wanted.key)
+        and (there.state == "open" or marker.fields.get("text") == wanted.text)
     )
 
 

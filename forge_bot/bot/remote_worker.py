@@ -44,11 +44,11 @@ class RemoteWorker:
     def deliver(self, handed: JobRequest, folder: Path) -> JobResult:
         """Work, write the folder, and return its content."""
         folder.mkdir(parents=True, exist_ok=True)
-        told = self._done(handed)
-        if told.head != handed.commit:
-            self.repository.make_bundle(folder / COMMITS, handed.commit, told.head)
-        (folder / TOLD).write_text(told.model_dump_json(), encoding="utf-8")
-        return told
+        result = self._done(handed)
+        if result.head != handed.commit:
+            self.repository.make_bundle(folder / COMMITS, handed.commit, result.head)
+        (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
+        return result
 
     def _done(self, handed: JobRequest) -> JobResult:
         answers: list[QuestionAnswered] = []

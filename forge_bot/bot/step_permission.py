@@ -27,10 +27,10 @@ class StepGate:
             return
         try:
             self._tell(step)
-            told = os.read(self._files[1], 1)
+            answer = os.read(self._files[1], 1)
         except OSError:
-            told = b""
-        if not told:
+            answer = b""
+        if not answer:
             raise SystemExit(1)
 
     def ended(self, action: ActionEnded) -> None:

@@ -60,8 +60,8 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     begun = run.state.started_at.replace(microsecond=0)
     for spoken in thread.spoken(*threads):
         before = spoken.comment.created_at < begun
-        told = spoken.key in run.state.seen and not isinstance(spoken.command, grammar.Ask)
-        if not before and not told and not thread.answered(spoken.comment):
+        reported = spoken.key in run.state.seen and not isinstance(spoken.command, grammar.Ask)
+        if not before and not reported and not thread.answered(spoken.comment):
             yield spoken
 
 

@@ -111,7 +111,7 @@ def approved_patches(
     approved, oldest first.
     """
     reports = reports_at(repository, commit, record)
-    found: list[str] = []
+    blobs: list[str] = []
     for place, report in enumerate(reports):
         if not isinstance(report, Answered) or report.answer is not Answer.APPROVE:
             continue
@@ -123,8 +123,8 @@ def approved_patches(
                 if decision.reason is Reason.PROTECTED_PATHS
                 else ""
             )
-            found += [file.blob for file in before.gate.files if file.name == held]
-    return tuple(found)
+            blobs += [file.blob for file in before.gate.files if file.name == held]
+    return tuple(blobs)
 
 
 def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:

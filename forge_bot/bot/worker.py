@@ -102,11 +102,11 @@ class Worker:
             return self._host(repository, run, config, only)
 
         while isinstance(action := run.action, SpawnAgent | WriteFile | Exec):
-            taken = TakenStep(first_step(action), outstanding_action(run.state))
-            if taken.then == PUBLISH:
+            step = TakenStep(first_step(action), outstanding_action(run.state))
+            if step.then == PUBLISH:
                 return
-            while taken.then and run.action.action_id == action.action_id:
-                taken = await self._taken(run, host_of, taken)
+            while step.then and run.action.action_id == action.action_id:
+                step = await self._taken(run, host_of, step)
             if run.action == action:
                 return
 
@@ -117,10 +117,10 @@ class Worker:
         acts = before.then == AgentStep.ACTIONS.value
         first = before.actions[0] if acts and before.actions else None
         await asyncio.to_thread(self.outbox.begin, name_of(before.then, first), first)
-        taken = await step_taken(run, host_of, before.then, first.key if first else "")
-        if taken.outcome:
-            self.outbox.send(ActionEnded(outcome=taken.outcome))
-        return taken
+        step = await step_taken(run, host_of, before.then, first.key if first else "")
+        if step.outcome:
+            self.outbox.send(ActionEnded(outcome=step.outcome))
+        return step
 
     def _host(
         self, repository: Repository, run: Run, config: Config, only: StepChoice | None = None

@@ -117,8 +117,8 @@ class Admission:
         own_doing = any(not refused.who or account.named(refused.who) for account in here)
         # Who ran the workflow again sees the log of it; the person who wrote the comment did
         # nothing now. On a pull request of no run the words are for other programs.
-        told = said_here and own_doing and refused.told
-        if told and not (self._intent.on_pull and self._issue_of_pull() is None):
+        is_answered = said_here and own_doing and refused.told
+        if is_answered and not (self._intent.on_pull and self._issue_of_pull() is None):
             self._react("confused")
             comment = self._intent.comment
             self._say(
@@ -165,8 +165,8 @@ class Admission:
         )
         mark = messages.tracking_mark(issue)
         if not self._begins:
-            found = thread.find(mark)
-            return None if found is None else found.id
+            comment = thread.find(mark)
+            return None if comment is None else comment.id
         comment, trouble = thread.say_once(mark, messages.beginning(self._around.run_url, issue))
         if trouble:
             warning(say("gate.admission.no_tracking_comment", reason=messages.plain(trouble)))

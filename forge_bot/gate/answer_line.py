@@ -14,11 +14,11 @@ def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
     them, and the engine refuses it.
     """
     first, _, below = text.strip().partition("\n")
-    name, said, rest = named_word(first)
+    name, word, rest = named_word(first)
     if name not in ANSWERS:
         return Mistyped(1, first[:LONGEST_SHOWN], say("gate.answer_line.no_answer"))
     takes_notes = name in NAMED and NAMED[name].takes_notes
-    written = WrittenCommand(1, said, rest, below.rstrip(), prefix)
+    written = WrittenCommand(1, word, rest, below.rstrip(), prefix)
     if written.below and not takes_notes:
         return written.wrong(say("gate.answer_line.nothing_follows", name=name))
     return ANSWERS[name](written)

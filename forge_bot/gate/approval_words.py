@@ -37,8 +37,8 @@ def read_approval(rest: str) -> ApprovalWords:
     comes last: what follows it is the condition.
     """
     before, condition, problem = rest, "", ""
-    if found := _WITH.search(rest):
-        before, condition = rest[: found.start()], " ".join(rest[found.end() :].split())
+    if marker := _WITH.search(rest):
+        before, condition = rest[: marker.start()], " ".join(rest[marker.end() :].split())
         problem = _condition_problem(condition)
     digest: str | None = None
     choices: dict[str, str] = {}

@@ -104,11 +104,11 @@ def intent_of(event: Event, inputs: Inputs, around: StepContext) -> Intent | NoI
 def _of_comment(
     event: CommentCreated, inputs: Inputs, others: dict[ActorPart, Account | None]
 ) -> Intent | NoIntent:
-    said = parse_comment(event.body, inputs.prefix, bare=inputs.bare).said
-    if not said:
+    parts = parse_comment(event.body, inputs.prefix, bare=inputs.bare).said
+    if not parts:
         return NoIntent(say("gate.intents.no_command"))
     attempt = attempt_of_comment(
-        operation_of(said),
+        operation_of(parts),
         event.author,
         event.sender,
         edited=event.edited,
@@ -119,16 +119,16 @@ def _of_comment(
         Trigger.COMMENT,
         event.thread,
         attempt,
-        said,
+        parts,
         event.comment,
         event.on_pull,
     )
 
 
-def operation_of(said: Sequence[Command | Mistyped]) -> RequestedOperation:
+def operation_of(parts: Sequence[Command | Mistyped]) -> RequestedOperation:
     """Return the combined intent of a comment's commands."""
     return (
         RequestedOperation.START
-        if any(isinstance(part, Start) for part in said)
+        if any(isinstance(part, Start) for part in parts)
         else RequestedOperation.COMMAND
     )

@@ -90,16 +90,16 @@ def refusal(
 
 def summary(result: Result, reason: str, floor: Role) -> str:
     """Return the gate's part of the job summary, with the next step where there is one."""
-    said = say("gate.summary", result=result.value, reason=reason)
+    sentence = say("gate.summary", result=result.value, reason=reason)
     match result:
         case Result.REFUSED:
-            return f"{said} {say('gate.somebody_else_can_say_it', role=floor.word)}"
+            return f"{sentence} {say('gate.somebody_else_can_say_it', role=floor.word)}"
         case Result.UNVERIFIED:
-            return f"{said} {say('gate.run_it_again')}"
+            return f"{sentence} {say('gate.run_it_again')}"
         case Result.MISTYPED:
-            return f"{said} {say('gate.write_it_in_a_new_comment')}"
+            return f"{sentence} {say('gate.write_it_in_a_new_comment')}"
         case _:
-            return said
+            return sentence
 
 
 def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
@@ -108,8 +108,10 @@ def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, oth
         say("gate.line", line=line.line, written=shown(line.written), hint=line.hint)
         for line in mistyped
     ]
-    said = say("gate.not_understood_in_part" if others else "gate.not_understood", prefix=prefix)
-    return "\n".join([said, "", *(f"- {line}" for line in lines), "", reply_mark(comment)])
+    sentence = say(
+        "gate.not_understood_in_part" if others else "gate.not_understood", prefix=prefix
+    )
+    return "\n".join([sentence, "", *(f"- {line}" for line in lines), "", reply_mark(comment)])
 
 
 def shown(text: str) -> str:

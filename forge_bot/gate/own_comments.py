@@ -51,8 +51,8 @@ class OwnComments:
         comments = self._own_comments()
         if comments is None:
             return None, self._trouble
-        if (found := self.find(mark)) is not None:
-            return found, ""
+        if (written := self.find(mark)) is not None:
+            return written, ""
         answer = self._github.comment(self.number, text)
         return self._written(answer, text, comments)
 

@@ -46,19 +46,19 @@ def parse_comment(body: str, prefix: str = PREFIX, *, bare: bool = True) -> Pars
     lines = split_lines(body)
     commands: list[_Line] = []
     for line in lines:
-        if (found := _recognise(line, prefix, bare=bare)) is None:
+        if (command := _recognise(line, prefix, bare=bare)) is None:
             break
-        commands.append(found)
+        commands.append(command)
     if not commands:
         return ParsedComment(_misplaced(lines, prefix, bare=bare))
     below = without_quotes(lines[len(commands) :])
     last = len(commands) - 1
-    said = tuple(
+    parts = tuple(
         _read(each, number, below if number == last else "", prefix)
         for number, each in enumerate(commands)
     )
     unread = not commands[last].form.takes_notes and any(sign.isalnum() for sign in below)
-    return ParsedComment(said, unread)
+    return ParsedComment(parts, unread)
 
 
 def split_lines(body: str) -> list[str]:
@@ -66,12 +66,12 @@ def split_lines(body: str) -> list[str]:
     return _LINE_END.split(body)
 
 
-def obeyed(said: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
+def obeyed(parts: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
     """The commands of a comment that are carried out: none of them when one line is mistyped, since
     it may be the one that matters.
     """
-    commands = tuple(part for part in said if not isinstance(part, Mistyped))
-    return commands if len(commands) == len(said) else ()
+    commands = tuple(part for part in parts if not isinstance(part, Mistyped))
+    return commands if len(commands) == len(parts) else ()
 
 
 def without_quotes(lines: Sequence[str]) -> str:
@@ -83,12 +83,12 @@ def named_word(words: str) -> tuple[str, str, str]:
     """Return the word that these words begin with, in small letters, the same as written, and the
     rest; empty where they begin with none. A colon may follow a command with notes: `reject: no`.
     """
-    found = _NAME.match(words)
-    if found is None:
+    match = _NAME.match(words)
+    if match is None:
         return "", "", words.strip()
-    name, rest = found[1].casefold(), words[found.end() :]
+    name, rest = match[1].casefold(), words[match.end() :]
     with_colon = name in NAMED and NAMED[name].takes_notes
-    return name, found[0], (rest.removeprefix(":") if with_colon else rest).strip()
+    return name, match[0], (rest.removeprefix(":") if with_colon else rest).strip()
 
 
 def _recognise(line: str, prefix: str, *, bare: bool) -> _Line | None:
@@ -98,12 +98,12 @@ def _recognise(line: str, prefix: str, *, bare: bool) -> _Line | None:
         if rest[:1].strip():
             return None
         word = line[: len(prefix)]
-        name, said, behind = named_word(rest.strip())
+        name, written, behind = named_word(rest.strip())
         if name not in NAMED:
             return _Line(START, word, rest.strip())
-        return _Line(NAMED[name], f"{word} {said}", behind)
-    name, said, behind = named_word(line) if bare and line.startswith("/") else ("", "", "")
-    return _Line(NAMED[name], said, behind) if name in NAMED else None
+        return _Line(NAMED[name], f"{word} {written}", behind)
+    name, written, behind = named_word(line) if bare and line.startswith("/") else ("", "", "")
+    return _Line(NAMED[name], written, behind) if name in NAMED else None
 
 
 def _read(line: _Line, number: int, below: str, prefix: str) -> Command | Mistyped:
@@ -115,8 +115,8 @@ def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> tuple[Mispla
     own word.
     """
     for number, line in enumerate(lines):
-        found = _recognise(line.strip(), prefix, bare=bare)
-        if found is not None and not isinstance(_read(found, number, "", prefix), Mistyped):
+        command = _recognise(line.strip(), prefix, bare=bare)
+        if command is not None and not isinstance(_read(command, number, "", prefix), Mistyped):
             hint = say("gate.commands_come_first")
             return (Misplaced(number + 1, line.strip()[:LONGEST_SHOWN], hint),)
     return ()

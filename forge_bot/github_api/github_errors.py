@@ -37,11 +37,11 @@ def rate_limit_error(what: str, status: int, headers: Headers, data: object) -> 
     if status not in _LIMITED or not (is_empty or wait or "rate limit" in message):
         return None
     if wait.isdecimal():
-        told = say("github.github_errors.rate_limited_for_seconds", what=what, wait=wait)
-        return RateLimited(told, seconds=int(wait))
+        sentence = say("github.github_errors.rate_limited_for_seconds", what=what, wait=wait)
+        return RateLimited(sentence, seconds=int(wait))
     if not is_empty:
-        told = say("github.github_errors.rate_limited_for_a_while", what=what)
-        return RateLimited(told, seconds=_UNNAMED)
+        sentence = say("github.github_errors.rate_limited_for_a_while", what=what)
+        return RateLimited(sentence, seconds=_UNNAMED)
     reset = headers.get("x-ratelimit-reset", "")
     if not re.fullmatch("[0-9]{1,11}", reset):
         return RateLimited(say("github.github_errors.rate_limited", what=what))

@@ -113,14 +113,14 @@ class GitHub:
         """
 
         def read() -> Issue:
-            found = self._repository.get_issue(number).complete()
-            there = found.repository_url.partition("/repos/")[2]
+            seen = self._repository.get_issue(number).complete()
+            there = seen.repository_url.partition("/repos/")[2]
             if there.lower() != self.name.lower():
                 self.name = self._repository.complete().full_name
             if there.lower() != self.name.lower():
-                page = found.html_url
+                page = seen.html_url
                 raise MovedElsewhere(say("github.pygithub.moved", what=what, page=page), to=page)
-            return read_whole_issue(found)
+            return read_whole_issue(seen)
 
         what = self._what("github.requests.issue_not_read", number=number)
         return self._do(what, "issue", read)
@@ -132,11 +132,11 @@ class GitHub:
             from github.NamedUser import NamedUser
 
             creator = NamedUser(self._client.requester, {}, {"login": login})
-            found = self._repository.get_issues(state="all", creator=creator)
-            return tuple(map(read_issue, found))
+            issues = self._repository.get_issues(state="all", creator=creator)
+            return tuple(map(read_issue, issues))
 
-        found = self._do(self._what("github.requests.issues_not_read"), "repository", read)
-        return tuple(issue for issue in found if not issue.is_pull_request)
+        issues = self._do(self._what("github.requests.issues_not_read"), "repository", read)
+        return tuple(issue for issue in issues if not issue.is_pull_request)
 
     def open_issue(self, title: str, body: str) -> Issue:
         """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
@@ -151,7 +151,7 @@ class GitHub:
 
     def comments(self, number: int) -> tuple[Comment, ...]:
         """Return all comments in the order of their ids."""
-        found = self._do(
+        comments = self._do(
             self._what("github.requests.comments_not_read", number=number),
             "issue",
             lambda: [
@@ -159,7 +159,7 @@ class GitHub:
                 for comment in self._repository.get_issue(number).get_comments()
             ],
         )
-        return tuple(sorted(found, key=lambda comment: comment.id))
+        return tuple(sorted(comments, key=lambda comment: comment.id))
 
     def membership(self, login: str) -> Membership:
         """Return an account's role here. An account that does not exist has none."""
@@ -232,8 +232,8 @@ class GitHub:
 
         def read() -> list[PullRequest]:
             owner = self.name.partition("/")[0]
-            found = self._repository.get_pulls(state="all", head=f"{owner}:{branch}")
-            return [read_pull(each) for each in found if is_own(each) and each.head.ref == branch]
+            pulls = self._repository.get_pulls(state="all", head=f"{owner}:{branch}")
+            return [read_pull(pull) for pull in pulls if is_own(pull) and pull.head.ref == branch]
 
         return max(
             self._do(
@@ -339,8 +339,8 @@ class GitHub:
 
     def _text_of_file(self, repository: "Repository", path: str) -> str | None:
         def read() -> str:
-            found = repository.get_contents(path, ref=repository.default_branch)
-            return "" if isinstance(found, list) else found.decoded_content.decode(errors="replace")
+            file = repository.get_contents(path, ref=repository.default_branch)
+            return "" if isinstance(file, list) else file.decoded_content.decode(errors="replace")
 
         try:
             return self._read_fact(read)

@@ -137,63 +137,63 @@ def _account(user: "NamedUser | Organization | None") -> Account:
     return read_account(Node({"login": user.login, "type": user.type})) or GHOST
 
 
-def read_whole_issue(found: "github.Issue.Issue") -> Issue:
+def read_whole_issue(seen: "github.Issue.Issue") -> Issue:
     """Return an issue that was asked for by its number. Lists may lack what more it has."""
-    parts = found.sub_issues_summary
-    return read_issue(found).replace(
-        type=(found.type.name or "") if found.type else "",
+    parts = seen.sub_issues_summary
+    return read_issue(seen).replace(
+        type=(seen.type.name or "") if seen.type else "",
         open_sub_issues=max(parts.total - parts.completed, 0) if parts else 0,
     )
 
 
-def read_issue(found: "github.Issue.Issue") -> Issue:
+def read_issue(seen: "github.Issue.Issue") -> Issue:
     """Return an issue as PyGithub read it; asking for what a list lacks would cost a request."""
     return Issue(
-        number=found.number,
-        title=found.title,
-        body=found.body or "",
-        labels=tuple(label.name for label in found.labels if label.name),
-        author=_account(found.user),
-        url=found.html_url,
-        state=found.state,
-        closed_at=found.closed_at if found.state == "closed" else None,
-        state_reason=found.state_reason or "",
-        is_pull_request="/pull/" in found.html_url,
+        number=seen.number,
+        title=seen.title,
+        body=seen.body or "",
+        labels=tuple(label.name for label in seen.labels if label.name),
+        author=_account(seen.user),
+        url=seen.html_url,
+        state=seen.state,
+        closed_at=seen.closed_at if seen.state == "closed" else None,
+        state_reason=seen.state_reason or "",
+        is_pull_request="/pull/" in seen.html_url,
     )
 
 
-def read_comment(found: "github.IssueComment.IssueComment") -> Comment:
+def read_comment(seen: "github.IssueComment.IssueComment") -> Comment:
     """Return a comment as PyGithub read it."""
-    app = found.performed_via_github_app
+    app = seen.performed_via_github_app
     return Comment(
-        id=found.id,
-        author=_account(found.user),
-        body=found.body or "",
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-        url=found.html_url,
+        id=seen.id,
+        author=_account(seen.user),
+        body=seen.body or "",
+        created_at=seen.created_at,
+        updated_at=seen.updated_at,
+        url=seen.html_url,
         via_app=(app.slug or "an app") if app else "",
     )
 
 
-def is_own(found: "github.PullRequest.PullRequest") -> bool:
+def is_own(seen: "github.PullRequest.PullRequest") -> bool:
     """Return whether its branch belongs to the repository itself, not to a fork."""
-    head = found.head.repo
-    return bool(head) and head.full_name == found.base.repo.full_name
+    head = seen.head.repo
+    return bool(head) and head.full_name == seen.base.repo.full_name
 
 
-def read_pull(found: "github.PullRequest.PullRequest") -> PullRequest:
+def read_pull(seen: "github.PullRequest.PullRequest") -> PullRequest:
     """Return a pull request as PyGithub read it."""
-    state = PullState.OPEN if found.state == "open" else PullState.CLOSED
+    state = PullState.OPEN if seen.state == "open" else PullState.CLOSED
     return PullRequest(
-        number=found.number,
-        title=found.title,
-        body=found.body or "",
-        author=_account(found.user),
-        state=PullState.MERGED if found.merged_at else state,
-        draft=found.draft,
-        head=found.head.ref,
-        head_sha=found.head.sha,
-        base=found.base.ref,
-        url=found.html_url,
+        number=seen.number,
+        title=seen.title,
+        body=seen.body or "",
+        author=_account(seen.user),
+        state=PullState.MERGED if seen.merged_at else state,
+        draft=seen.draft,
+        head=seen.head.ref,
+        head_sha=seen.head.sha,
+        base=seen.base.ref,
+        url=seen.html_url,
     )

@@ -33,11 +33,11 @@ _OF_A_REVIEW = re.compile(r"^Work off the .*review$")
 
 def change_of(pipeline: Pipeline, state: State, documents: Mapping[str, str]) -> ChangeName:
     """Return type and title of a run's change. The type is fixed as soon as a branch has it."""
-    found = name_of_change(pipeline, state, documents)
+    name = name_of_change(pipeline, state, documents)
     given = state.pull_request_branch.partition("/")[0]
     if given in set(ChangeType):
-        return found.replace(type=ChangeType(given))
-    return found
+        return name.replace(type=ChangeType(given))
+    return name
 
 
 def task_message(
@@ -66,18 +66,18 @@ def task_message(
         name = renamed(
             whole, words[-1].notes.strip().splitlines()[0] if words else f"{name.title}, again"
         )
-    said = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
-    said += [_wrapped(_wish(each)) for each in wishes]
+    parts = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
+    parts += [_wrapped(_wish(each)) for each in wishes]
     if planned[:1] == [task] and not follows and (reason := _reason(pipeline, documents)):
-        said.append(_wrapped(reason))
+        parts.append(_wrapped(reason))
     criteria = [] if follows else _criteria(task, pipeline.planned_in)
     if criteria:
-        said.append(
+        parts.append(
             "\n".join(("Asked for:", *(_wrapped(criterion, "- ") for criterion in criteria)))
         )
     if tests := [path for path in task.spec.files if "test" in path.lower()]:
-        said.append(_wrapped(f"Tests: {', '.join(tests)}"))
-    return "\n\n".join(said)
+        parts.append(_wrapped(f"Tests: {', '.join(tests)}"))
+    return "\n\n".join(parts)
 
 
 def wishes_since(state: State, landed: datetime | None) -> list[Decision]:
@@ -125,8 +125,8 @@ def _wish(wish: Decision) -> str:
 def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
     for phase in pipeline.providing("approach"):
         text = first_paragraph(documents.get(phase.writes, ""), next(iter(phase.headings), ""))
-        if said := _words(text, _LONGEST_REASON):
-            return said
+        if reason := _words(text, _LONGEST_REASON):
+            return reason
     return ""
 
 
@@ -136,8 +136,8 @@ def _criteria(task: TaskState, plan: str) -> list[str]:
     """
     if is_whole(task.spec.acceptance, plan):
         return []
-    found = [_words(each, _LONGEST_CRITERION) for each in task.spec.acceptance]
-    return [each for each in found if each][:_MOST_CRITERIA]
+    criteria = [_words(each, _LONGEST_CRITERION) for each in task.spec.acceptance]
+    return [each for each in criteria if each][:_MOST_CRITERIA]
 
 
 def _words(text: str, longest: int) -> str:

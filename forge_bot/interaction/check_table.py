@@ -35,10 +35,10 @@ def commands(
         command = f"**{result.name.value}** {escape.code(command_line(result.argv))}"
         # A note of the verification names what failed before and still does.
         how = ended(result.replace(failures=()) if as_before else result)
-        said = f"* {_mark(result, as_before=as_before)} {command}: {how}"
+        shown = f"* {_mark(result, as_before=as_before)} {command}: {how}"
         if not baseline:
-            return said
-        return said + say("checks.before_the_change", result=_before(earlier))
+            return shown
+        return shown + say("checks.before_the_change", result=_before(earlier))
 
     shown = [line(each) for each in results]
     if proof is not None and proof.tests:

@@ -76,8 +76,8 @@ def read_marker(body: str) -> Marker | None:
     as quoted markers, does not count.
     """
     lines = body.rstrip().splitlines()
-    found = _MARKER.fullmatch(lines[-1]) if lines else None
-    if found is None or found["kind"] not in get_args(Kind):
+    match = _MARKER.fullmatch(lines[-1]) if lines else None
+    if match is None or match["kind"] not in get_args(Kind):
         return None
-    fields = dict(pair.split("=", 1) for pair in found["fields"].split())
-    return Marker.model_validate({"kind": found["kind"], "fields": fields})
+    fields = dict(pair.split("=", 1) for pair in match["fields"].split())
+    return Marker.model_validate({"kind": match["kind"], "fields": fields})

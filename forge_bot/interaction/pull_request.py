@@ -93,8 +93,8 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
         heading = next(iter(phase.headings), "")
         words = without_numbers(first_paragraph(documents.get(phase.writes, ""), heading))
-        if said := escape.line(words, 900):
-            return said
+        if line := escape.line(words, 900):
+            return line
     return escape.plain(view.state.title)
 
 
@@ -110,7 +110,7 @@ def _closes(state: State) -> str:
 
 def _warnings(view: RunFacts, words: Mapping[str, str]) -> LinesPart:
     state = view.state
-    found = [
+    warned = [
         say(
             "pull_request.yours_to_push",
             files=listed([escape.code(path) for path in paths[:5]]),
@@ -119,9 +119,9 @@ def _warnings(view: RunFacts, words: Mapping[str, str]) -> LinesPart:
         for name, paths in view.patches.items()
     ]
     if state.verification is None:
-        found.append(say("pull_request.not_verified_yet"))
+        warned.append(say("pull_request.not_verified_yet"))
     elif state.verification.red:
-        found.append(
+        warned.append(
             say(
                 "pull_request.red_and_accepted"
                 if state.verification.accepted
@@ -129,7 +129,7 @@ def _warnings(view: RunFacts, words: Mapping[str, str]) -> LinesPart:
             )
         )
     elif not _judged(state):
-        found.append(
+        warned.append(
             say(
                 "pull_request.nothing_was_verified"
                 if state.unusable
@@ -137,17 +137,17 @@ def _warnings(view: RunFacts, words: Mapping[str, str]) -> LinesPart:
             )
         )
     if state.verification is not None and state.verification.requirements is not None:
-        said = state.verification.requirements.said
-        found += [escape.line(with_requirement_words(each, words)) for each in said]
-    found += [_without(state, each) for each in state.unusable]
-    found += [
+        sentences = state.verification.requirements.said
+        warned += [escape.line(with_requirement_words(each, words)) for each in sentences]
+    warned += [_without(state, each) for each in state.unusable]
+    warned += [
         _accepted(decision)
         for decision in state.decisions
         if decision.reason not in {None, Reason.BASELINE} and decision.answer == "approve"
     ]
     risks = dict.fromkeys(state.risks)
-    found += [escape.line(with_requirement_words(risk, words)) for risk in risks]
-    return warnings(found)
+    warned += [escape.line(with_requirement_words(risk, words)) for risk in risks]
+    return warnings(warned)
 
 
 def _judged(state: State) -> list[CommandResult]:
@@ -188,7 +188,7 @@ def _requirements(
     """Return the verifier's finding for each requirement, else the reviewer's. Without a table of
     theirs, return the results of the tasks.
     """
-    found = next(
+    requirements = next(
         (
             rows
             for name in view.pipeline.documents("requirements")
@@ -200,7 +200,7 @@ def _requirements(
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
     return LinesPart(
-        [_requirement(each, check, words) for each in found if each.text.strip()],
+        [_requirement(each, check, words) for each in requirements if each.text.strip()],
         "pull_request.more_requirements",
         _where(view),
         before=before,

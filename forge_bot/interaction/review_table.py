@@ -37,13 +37,13 @@ def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> LinesPart:
     """Return the reviewers' open findings, folded, the most severe first, with the words of
     requirements by their numbers.
     """
-    found: list[tuple[Finding, str]] = [
+    findings: list[tuple[Finding, str]] = [
         (finding, name)
         for name, record in view.state.artifacts.items()
         if record.verdict is not None
         for finding in record.findings
     ]
-    ordered = sorted(found, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
+    ordered = sorted(findings, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
     return LinesPart(
         [
             f"- **{finding.severity}** "

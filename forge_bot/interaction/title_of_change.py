@@ -41,11 +41,11 @@ def subject_of_change(
 
     It is the title of the pull request, and fits the first line of a commit message.
     """
-    found = name_of_change(pipeline, state, documents)
+    name = name_of_change(pipeline, state, documents)
     if wishes := unapproved_wishes(state):
-        title = f"{wishes[-1].notes.strip().splitlines()[0]} (after: {found.title})"
-        found = renamed(found, title)
-    return escape.heading(found.subject if typed else found.sentence, LONGEST_TITLE)
+        title = f"{wishes[-1].notes.strip().splitlines()[0]} (after: {name.title})"
+        name = renamed(name, title)
+    return escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)
 
 
 def unapproved_wishes(state: State) -> tuple[Decision, ...]:

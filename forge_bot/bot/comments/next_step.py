@@ -63,13 +63,13 @@ def _completed(view: RunView) -> CommentReply:
     )
 
 
-def _unneeded(view: RunView, found: NothingToDo) -> CommentReply:
+def _unneeded(view: RunView, reason: NothingToDo) -> CommentReply:
     """Return the end of a run that changed nothing, with its evidence."""
     summary = view.pipeline.summary
     return reply(
         "unneeded",
-        why=Markdown(UNNEEDED[found.why]),
-        evidence=Markdown(escape.document(found.evidence).text),
+        why=Markdown(UNNEEDED[reason.why]),
+        evidence=Markdown(escape.document(reason.evidence).text),
         summary=Markdown(view.links.named(summary)) if summary else "",
     ).replace(occasion="completed")
 
@@ -110,12 +110,12 @@ def asked_for(view: RunView, gate: OpenGate) -> str:
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)
         return say("progress.asked_for.reading", document=escape.code(names[0]))
-    said = (
+    sentence = (
         view.question.data.decision[1]
         if view.question is not None and len(view.question.data.decision) > 1
         else ""
     )
-    return escape.line(said) if said else say("progress.asked_for.decision")
+    return escape.line(sentence) if sentence else say("progress.asked_for.decision")
 
 
 # -- the work

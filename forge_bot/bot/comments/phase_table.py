@@ -102,8 +102,8 @@ def _results(view: RunView, each: Row) -> list[str]:
     """Return the cells of Markdown: decisions of people, findings of reviewers and commands, and
     the documents.
     """
-    said = _said(view, each.phase)
-    return [*([said] if said else []), *_documents(view, each.phase)]
+    words = _said(view, each.phase)
+    return [*([words] if words else []), *_documents(view, each.phase)]
 
 
 def _said(view: RunView, phase_id: PhaseId) -> str:

@@ -84,7 +84,7 @@ def _rendered(templates: Environment, name: str, values: dict[str, object]) -> s
 def _templates(_language: str) -> Environment:
     """Return the templates of one language."""
     # The templates are our own; what is Markdown escapes what is put into it.
-    found = Environment(  # noqa: S701
+    templates = Environment(  # noqa: S701
         loader=FunctionLoader(_template),
         finalize=_harmless,
         undefined=StrictUndefined,
@@ -99,8 +99,8 @@ def _templates(_language: str) -> Environment:
         "block": _markdown(code_block),
         "fenced": _markdown(escape.fenced),
     }
-    found.filters.update(filters)
-    return found
+    templates.filters.update(filters)
+    return templates
 
 
 def _template(name: str) -> str:
