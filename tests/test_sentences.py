@@ -35,7 +35,7 @@ from forge_bot.mcp_server.client_runs.render_question import presented
 from tests.bot import scene
 
 view = scene.design_waits()
-console = Console(soft_wrap=True)
+console = Console()
 with console.capture() as at_terminal:
     show(view.question, console)
 over_mcp = presented(view.question, view.state.run, view.links.workspace).text
