@@ -68,8 +68,8 @@ class BranchTips:
             for key in (self._settings if self._followed else ())
             if key.startswith("remote.")
         }
-        found = ((_tracking(ref, remotes), commit) for ref, commit in self._followed.items())
-        return {tracking: commit for tracking, commit in found if tracking is not None}
+        branches = ((_tracking(ref, remotes), commit) for ref, commit in self._followed.items())
+        return {tracking: commit for tracking, commit in branches if tracking is not None}
 
     @cached_property
     def default(self) -> str | None:
@@ -78,16 +78,16 @@ class BranchTips:
         """
         if self._origin.startswith(f"{REMOTES}origin/"):
             return self._origin.removeprefix(f"{REMOTES}origin/")
-        wished = self._settings.get("init.defaultbranch", "")
+        configured = self._settings.get("init.defaultbranch", "")
         return next(
-            (name for name in (wished, "main", "master") if name and name in self.local), None
+            (name for name in (configured, "main", "master") if name and name in self.local), None
         )
 
     @cached_property
     def _settings(self) -> dict[str, str]:
         wanted = r"^(remote\..*|init\.defaultbranch)$"
-        found = git(self._root, "config", "--null", "--get-regexp", wanted, ok=(0, 1)).names
-        return {key: value for key, _, value in (each.partition("\n") for each in found)}
+        rows = git(self._root, "config", "--null", "--get-regexp", wanted, ok=(0, 1)).names
+        return {key: value for key, _, value in (row.partition("\n") for row in rows)}
 
 
 def branch_tips(root: Path, *, trees: bool = False, only: Sequence[str] = ()) -> BranchTips:

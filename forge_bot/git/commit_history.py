@@ -140,8 +140,8 @@ def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, 
     first. The line has no sign that a basic regular expression reads as another one.
     """
     options = ("--format=%H", "--topo-order", f"--grep=^{line}$")
-    found = git(root, "log", *options, *tips, "--", seconds=LONG).line if tips else ""
-    return tuple(found.split("\n")) if found else ()
+    ids = git(root, "log", *options, *tips, "--", seconds=LONG).line if tips else ""
+    return tuple(ids.split("\n")) if ids else ()
 
 
 def first_commit(root: Path, tip: str) -> str:
@@ -163,11 +163,11 @@ def recent_changes(folder: Path, commit: str) -> tuple[tuple[str, ...], ...]:
 
     `commit` is a full id, so the answer never changes.
     """
-    said = git(
+    answer = git(
         folder, "log", f"--max-count={_COMMITS}", "--no-merges", "--name-only", "--no-renames",
         "--format=%x01", "-z", commit, "--",
     )  # fmt: skip
-    parts = said.out.decode("utf-8", "surrogateescape").split("\x01")
+    parts = answer.out.decode("utf-8", "surrogateescape").split("\x01")
     changes = (
         tuple(filter(None, (name.strip("\n") for name in part.split("\0")))) for part in parts
     )
@@ -176,12 +176,14 @@ def recent_changes(folder: Path, commit: str) -> tuple[tuple[str, ...], ...]:
 
 def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:
     """Return for each file how many of the words it contains; case does not matter."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     tree = tree_id(folder, commit)
     for word in words:
-        said = git(folder, "grep", "-l", "-z", "-I", "-i", "-F", "-e", word, tree, "--", ok=(0, 1))
-        found.update(name.partition(":")[2] for name in said.names)
-    return found
+        answer = git(
+            folder, "grep", "-l", "-z", "-I", "-i", "-F", "-e", word, tree, "--", ok=(0, 1)
+        )
+        counts.update(name.partition(":")[2] for name in answer.names)
+    return counts
 
 
 def lines_with(folder: Path, commit: str, names: Sequence[str]) -> list[tuple[str, int, str]]:
@@ -192,11 +194,11 @@ def lines_with(folder: Path, commit: str, names: Sequence[str]) -> list[tuple[st
         return []
     wanted = [word for name in names for word in ("-e", name)]
     tree = tree_id(folder, commit)
-    said = git(folder, "grep", "-n", "-z", "-I", "-w", "-F", *wanted, tree, "--", ok=(0, 1))
-    found: list[tuple[str, int, str]] = []
-    for line in said.out.decode("utf-8", "replace").split("\n"):
+    answer = git(folder, "grep", "-n", "-z", "-I", "-w", "-F", *wanted, tree, "--", ok=(0, 1))
+    lines: list[tuple[str, int, str]] = []
+    for line in answer.out.decode("utf-8", "replace").split("\n"):
         place, _, rest = line.partition("\0")
         number, _, text = rest.partition("\0")
         if number.isdigit():
-            found.append((place.partition(":")[2], int(number), text))
-    return found
+            lines.append((place.partition(":")[2], int(number), text))
+    return lines

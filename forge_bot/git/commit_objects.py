@@ -38,12 +38,12 @@ def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
     out. Nothing but objects is written.
     """
     # What goes away makes room for what comes: a file may have become a folder.
-    ordered = sorted(files, key=lambda each: each.mode != GONE)
+    ordered = sorted(files, key=lambda file: file.mode != GONE)
     text = "".join(
-        f"0 {'0' * len(tree)}\t{each.path}\0"
-        if each.mode == GONE
-        else f"{each.mode} {each.oid}\t{each.path}\0"
-        for each in ordered
+        f"0 {'0' * len(tree)}\t{file.path}\0"
+        if file.mode == GONE
+        else f"{file.mode} {file.oid}\t{file.path}\0"
+        for file in ordered
     )
     with _index(root, tree) as env:
         stdin = text.encode(errors="surrogateescape")
@@ -155,7 +155,7 @@ def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
     if not files:
         return {}
     above = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-    rules = files_at.read_many(root, base, [str(PurePosixPath(each, _RULES)) for each in above])
+    rules = files_at.read_many(root, base, [str(PurePosixPath(folder, _RULES)) for folder in above])
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
         for path, data in {**rules, **files}.items():
             place = Path(name, path)

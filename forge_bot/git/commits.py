@@ -132,17 +132,17 @@ def read_trailers(message: str) -> Trailers:
     trailers.
     """
     paragraphs = _BETWEEN.split(message.strip("\n"))
-    found: list[tuple[str, str]] = []
+    trailers: list[tuple[str, str]] = []
     for line in paragraphs[-1].split("\n") if len(paragraphs) > 1 else ():
         match = _LINE.fullmatch(line)
         if match:
-            found.append((match[1], match[2].strip()))
-        elif line[:1] in {" ", "\t"} and found:
-            key, value = found[-1]
-            found[-1] = (key, f"{value} {line.strip()}")
+            trailers.append((match[1], match[2].strip()))
+        elif line[:1] in {" ", "\t"} and trailers:
+            key, value = trailers[-1]
+            trailers[-1] = (key, f"{value} {line.strip()}")
         elif not line.startswith(_CHERRY):
             return ()
-    return tuple(found)
+    return tuple(trailers)
 
 
 def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:

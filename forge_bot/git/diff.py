@@ -33,18 +33,17 @@ def diff(
     stat: bool = False,
     max_bytes: int = MAX_DIFF,
 ) -> str:
-    """Return the difference between `base` and `other`, as a unified diff or as a table
-    of changed lines per file.
+    """Return the difference between `base` and `other`, as a unified diff or as a table of changed
+    lines per file, of at most `max_bytes`; a last line says how much was cut.
     """
-    form = ("--stat=160,120",) if stat else ("--patch",)
-    return between(
-        folder,
-        tree_id(folder, base),
-        tree_id(folder, other),
-        (*form, "--find-renames"),
-        paths,
-        max_bytes=max_bytes,
-    )
+    form = "--stat=160,120" if stat else "--patch"
+    trees = (tree_id(folder, base), tree_id(folder, other))
+    # Into a file: a diff can be larger than the memory that is there.
+    with tempfile.TemporaryFile(prefix="forge-bot-") as sink:
+        git(folder, *_PLAIN, form, "--find-renames", *trees, "--", *paths, into=sink)
+        size = sink.tell() if sink.seek(0, 2) else 0
+        sink.seek(0)
+        return _cut(sink.read(max_bytes), size)
 
 
 def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
@@ -57,29 +56,8 @@ def modes(folder: Path, base: str, other: str = "HEAD") -> dict[str, str]:
     """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format");
     000000 for one that is not there.
     """
-    found = differences(folder, tree_id(folder, base), tree_id(folder, other))
-    return {path: entry.mode for path, entry in found}
-
-
-def between(
-    folder: Path,
-    base: str,
-    other: str,
-    form: Sequence[str],
-    paths: Sequence[str] = (),
-    *,
-    max_bytes: int,
-    env: Mapping[str, str] | None = None,
-) -> str:
-    """Difference of two trees, given as ids, as text of at most `max_bytes`; a last line says how
-    much was cut.
-    """
-    # Into a file: a diff can be larger than the memory that is there.
-    with tempfile.TemporaryFile(prefix="forge-bot-") as sink:
-        git(folder, *_PLAIN, *form, base, other, "--", *paths, env=env, into=sink)
-        size = sink.tell() if sink.seek(0, 2) else 0
-        sink.seek(0)
-        return _cut(sink.read(max_bytes), size)
+    rows = differences(folder, tree_id(folder, base), tree_id(folder, other))
+    return {path: entry.mode for path, entry in rows}
 
 
 def patch_bytes(

@@ -43,10 +43,10 @@ def versions(folder: Path, ref: str, path: str) -> tuple[str, ...]:
     """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed
     for an unknown ref.
     """
-    found = git(
+    commits = git(
         folder, "log", "--format=%H", "--topo-order", commit_id(folder, ref), "--", path
     ).line
-    return tuple(found.split("\n")) if found else ()
+    return tuple(commits.split("\n")) if commits else ()
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
@@ -69,19 +69,6 @@ def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
     return {path: data[oid] for path, oid in oids.items()}
 
 
-def entries(folder: Path, ref: str, under: str) -> dict[str, str]:
-    """Return the entries of the folder `under` at `ref`: names with their object ids. Equal ids
-    mean equal contents.
-    """
-    return {name: entry.oid for name, entry in _inside(folder, ref, under).items()}
-
-
-def _inside(folder: Path, ref: str, under: str) -> dict[str, ListedEntry]:
-    tree, place = tree_id(folder, ref), _plain(under)
-    found = find(folder, tree, place) if place else None
-    return rows(folder, found.oid) if found is not None and found.kind == "tree" else {}
-
-
 def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
     """Return mode and object id of existing paths at `ref`; for a folder, of all files in it."""
     tree = tree_id(folder, ref)
@@ -94,14 +81,14 @@ def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
 
 def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
     """Return mode and object id of every file at `ref`; a submodule has the id of its commit."""
-    found = files_below(folder, tree_id(folder, ref))
-    return {path: (mode, oid) for path, (mode, oid) in found}
+    files = files_below(folder, tree_id(folder, ref))
+    return {path: (mode, oid) for path, (mode, oid) in files}
 
 
 def submodules(folder: Path, ref: str) -> tuple[str, ...]:
     """Return the folders at `ref` that are other repositories."""
-    found = files_below(folder, tree_id(folder, ref))
-    return tuple(path for path, entry in found if entry.mode == SUBMODULE)
+    files = files_below(folder, tree_id(folder, ref))
+    return tuple(path for path, entry in files if entry.mode == SUBMODULE)
 
 
 _NEW = "?"
@@ -155,10 +142,10 @@ def _sizes_of(folder: Path, oids: Collection[str]) -> dict[str, int]:
             _sizes.clear()
             new = list(oids)
         stdin = "".join(f"{oid}\n" for oid in new).encode()
-        said = git(folder, "cat-file", "--batch-check", stdin=stdin, seconds=LONG).line
+        rows = git(folder, "cat-file", "--batch-check", stdin=stdin, seconds=LONG).line
         # `<oid> SP <kind> SP <size>`, or `<oid> SP missing`, as of a submodule's commit.
-        words = (line.split(" ") for line in said.split("\n"))
-        _sizes.update({each[0]: int(each[2]) for each in words if each[2:] and each[1] == "blob"})
+        words = (line.split(" ") for line in rows.split("\n"))
+        _sizes.update({row[0]: int(row[2]) for row in words if row[2:] and row[1] == "blob"})
     return {oid: _sizes[oid] for oid in oids if oid in _sizes}
 
 
@@ -175,8 +162,10 @@ def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
     """The folders directly in one folder at `ref`, by name, each with the id of its tree: equal
     ids, equal contents.
     """
-    found = _inside(folder, ref, under).items()
-    return {name: entry.oid for name, entry in found if entry.kind == "tree"}
+    tree, place = tree_id(folder, ref), _plain(under)
+    entry = find(folder, tree, place) if place else None
+    inside = rows(folder, entry.oid) if entry is not None and entry.kind == "tree" else {}
+    return {name: entry.oid for name, entry in inside.items() if entry.kind == "tree"}
 
 
 @lru_cache(maxsize=8)
@@ -187,25 +176,25 @@ def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
 
 def _below(folder: Path, tree: str, place: str | None) -> Sequence[tuple[str, ListedEntry]]:
     """Return the file at a place in a tree, or those in the folder that it is."""
-    found = find(folder, tree, place) if place else None
+    entry = find(folder, tree, place) if place else None
     if place == "":
         return files_below(folder, tree)
-    if place and found is not None and found.kind == "tree":
-        return files_below(folder, found.oid, f"{place}/")
-    return ((place, found),) if place and found is not None else ()
+    if place and entry is not None and entry.kind == "tree":
+        return files_below(folder, entry.oid, f"{place}/")
+    return ((place, entry),) if place and entry is not None else ()
 
 
 def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
     """Contents by object id, from one process (git-cat-file(1))."""
-    found: dict[str, bytes] = {}
-    for oid, answer in zip(oids, answers(folder, [each.encode() for each in oids]), strict=True):
+    contents: dict[str, bytes] = {}
+    for oid, answer in zip(oids, answers(folder, [name.encode() for name in oids]), strict=True):
         if answer is None or answer.kind != wanted:
             raise GitFailed(
                 say("git.files_at.object_is_missing", oid=oid, folder=folder),
                 hint=say("git.files_at.run_fsck"),
             )
-        found[oid] = answer.data
-    return found
+        contents[oid] = answer.data
+    return contents
 
 
 def _plain(path: str) -> str | None:

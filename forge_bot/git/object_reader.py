@@ -70,19 +70,19 @@ def _asked(folder: Path, names: Sequence[bytes], env: Mapping[str, str]) -> list
         return []
     stdin = b"".join(name + b"\n" for name in names)
     out = git(folder, "cat-file", "--batch", "--buffer", stdin=stdin, env=env, seconds=LONG).out
-    found: list[GitObject | None] = []
+    objects: list[GitObject | None] = []
     start = 0
     for _ in names:
         end = out.index(b"\n", start)
         words = out[start:end].split(b" ")
         start = end + 1
         if not words[-1].isdigit():
-            found.append(None)
+            objects.append(None)
             continue
         oid, kind, size = words
-        found.append(GitObject(kind.decode(), oid.decode(), out[start : start + int(size)]))
+        objects.append(GitObject(kind.decode(), oid.decode(), out[start : start + int(size)]))
         start += int(size) + 1
-    return found
+    return objects
 
 
 def tree_entries(tree: GitObject) -> list[TreeEntry]:

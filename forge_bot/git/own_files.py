@@ -33,10 +33,10 @@ def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
         time.sleep(_LOOK_SECONDS)
     if places or not _PROC.is_dir():
         return ()
-    found = [lock for lock in _locks(folder) if lock.exists()]
-    for lock in found:
+    locks = [lock for lock in _locks(folder) if lock.exists()]
+    for lock in locks:
         lock.unlink(missing_ok=True)
-    return tuple(lock.name for lock in found)
+    return tuple(lock.name for lock in locks)
 
 
 def restore_index(folder: Path) -> None:
@@ -69,7 +69,7 @@ def _places_of_git(folder: Path) -> set[Path | None]:
 
     Processes that only read objects hold no lock and do not count.
     """
-    found: set[Path | None] = set()
+    places: set[Path | None] = set()
     for entry in _PROC.glob("[0-9]*"):
         try:
             if not (entry / "comm").read_text(encoding="utf-8", errors="replace").startswith("git"):
@@ -78,13 +78,13 @@ def _places_of_git(folder: Path) -> set[Path | None]:
                 continue
             place = (entry / "cwd").readlink()
             if place == folder or folder in place.parents:
-                found.add(folder)
+                places.add(folder)
         except PermissionError:
-            found.add(None)
+            places.add(None)
         except OSError:
             # It has ended meanwhile.
             continue
-    return found
+    return places
 
 
 def _locks(folder: Path) -> Iterator[Path]:

@@ -52,8 +52,8 @@ def unreached(output: str) -> str:
     """Return git's words for a server that failed or could not be reached; empty for other
     output.
     """
-    found = _UNREACHED.search(output)
-    return found[0] if found is not None else ""
+    words = _UNREACHED.search(output)
+    return words[0] if words is not None else ""
 
 
 def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
@@ -143,20 +143,20 @@ def _check_remote(folder: Path) -> None:
 
 def _refused(error: GitFailed, branch: str) -> GitFailed:
     """Return the refusal of a push, read from git's output; the error itself if it is none."""
-    said = _words_of_remote(error.output)
+    words = _words_of_remote(error.output)
     why = next((why for why, signs in _SIGNS if any(sign in error.output for sign in signs)), None)
-    if why is not PushRefusal.BEHIND and "workflow" in said:
+    if why is not PushRefusal.BEHIND and "workflow" in words:
         why = PushRefusal.WORKFLOWS
     if why is None:
         return error
     remedy = Resume() if why is PushRefusal.BEHIND else None
     # Of several branches that go out together, the others are refused for the sake of one.
-    at_fault = next((each["branch"] for each in _REFUSED.finditer(error.output)), branch)
-    hint = _hint(why, said, at_fault)
-    return PushRefused(error, why, said, hint=hint, branch=at_fault, remedy=remedy)
+    at_fault = next((refusal["branch"] for refusal in _REFUSED.finditer(error.output)), branch)
+    hint = _hint(why, words, at_fault)
+    return PushRefused(error, why, words, hint=hint, branch=at_fault, remedy=remedy)
 
 
-def _hint(why: PushRefusal, said: str, branch: str) -> str:
+def _hint(why: PushRefusal, words: str, branch: str) -> str:
     match why:
         case PushRefusal.BEHIND:
             return say("git.remotes.pull_first", remote=ORIGIN, branch=branch)
@@ -164,7 +164,7 @@ def _hint(why: PushRefusal, said: str, branch: str) -> str:
             return say("git.remotes.repository_is_archived")
         case PushRefusal.WORKFLOWS:
             return say("git.remotes.token_may_not_change_workflows")
-        case PushRefusal.RULES if "signature" in said.lower():
+        case PushRefusal.RULES if "signature" in words.lower():
             return say("git.remotes.rules_demand_signatures")
         case PushRefusal.RULES:
             return say("git.remotes.rules_refuse_the_branch")
@@ -179,7 +179,7 @@ def _words_of_remote(output: str) -> str:
         for line in output.splitlines()
         if line.startswith("remote:")
     ]
-    why = [found["why"] for found in _REJECTED.finditer(output)]
+    why = [refusal["why"] for refusal in _REJECTED.finditer(output)]
     return (
         "; ".join(dict.fromkeys(line for line in (*lines, *why) if line))
         or " ".join(output.split())

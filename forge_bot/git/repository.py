@@ -74,7 +74,6 @@ class Repository:
     sizes = _OfRoot(files_at.sizes)
     list_files = _OfRoot(files_at.list_files)
     list_folders = _OfRoot(files_at.list_folders)
-    entries = _OfRoot(files_at.entries)
 
     # Work trees.
     worktrees = _OfRoot(worktree_list.listed)
@@ -110,9 +109,10 @@ class Repository:
         origin = revisions.symbolic_target(self.root, f"{_ORIGIN_HEAD}HEAD")
         if origin.startswith(_ORIGIN_HEAD):
             return origin.removeprefix(_ORIGIN_HEAD)
-        wished = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
+        configured = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line
         return next(
-            (name for name in (wished, "main", "master") if name and self.branch_exists(name)), None
+            (name for name in (configured, "main", "master") if name and self.branch_exists(name)),
+            None,
         )
 
     def branches(self) -> tuple[str, ...]:
@@ -132,10 +132,10 @@ class Repository:
             and revisions.ref_target(self.root, revisions.HEADS + name) is not None
         )
 
-    def take(self, found: remotes.Tracking) -> None:
+    def take(self, tracking: remotes.Tracking) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
-        revisions.branch_ref(self.root, found.branch)
-        git(self.root, "branch", "--quiet", "--track", found.branch, found.ref)
+        revisions.branch_ref(self.root, tracking.branch)
+        git(self.root, "branch", "--quiet", "--track", tracking.branch, tracking.ref)
 
     def start_branch(self, name: str) -> None:
         """Check out a new branch in this work tree at its present commit; uncommitted work is kept.
@@ -184,22 +184,12 @@ class Repository:
             listed = git(self.root, *words, seconds=_SHORT).line
         except GitFailed:
             return None
-        found = {
+        commits = {
             name: commit
             for commit, _, name in (line.partition("\t") for line in listed.split("\n"))
         }
         # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
-        return found.get(f"{wanted}^{{}}") or found.get(wanted)
-
-    def identity(self) -> str | None:
-        """Name and address that git knows for the user; None if commits are forge-bot's own."""
-        return (
-            None
-            if commits.identity(self.root)
-            else git(self.root, "var", "GIT_AUTHOR_IDENT")
-            .line.rpartition(" ")[0]
-            .rpartition(" ")[0]
-        )
+        return commits.get(f"{wanted}^{{}}") or commits.get(wanted)
 
     def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return commits by id as git keeps them: the lines of their heads and the messages."""

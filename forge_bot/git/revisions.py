@@ -127,11 +127,11 @@ class Operation:
 def under_way(folder: Path) -> Operation | None:
     """Return the operation under way in this work tree; each work tree has its own."""
     own = own_folders(folder)[0]
-    found = next((name for sign, name in _SIGNS if (own / sign).exists()), None)
-    if found is None and (own / _TODO).is_file():
+    operation = next((name for sign, name in _SIGNS if (own / sign).exists()), None)
+    if operation is None and (own / _TODO).is_file():
         # Between two commits of a series the sign of the single one is gone.
-        found = "revert" if (own / _TODO).read_bytes().startswith(b"revert") else "cherry-pick"
-    return Operation(found) if found else None
+        operation = "revert" if (own / _TODO).read_bytes().startswith(b"revert") else "cherry-pick"
+    return Operation(operation) if operation else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,13 +131,13 @@ def _committer(text: str) -> tuple[str, str]:
             if locked
             else say("git.signed_commits.key_is_unreadable", signing_key=SIGNING_KEY)
         )
-    found = _COMMENT.fullmatch(done.stdout.strip())
-    if found is None:
+    comment = _COMMENT.fullmatch(done.stdout.strip())
+    if comment is None:
         raise BadSigningKey(
             say("git.signed_commits.comment_names_nobody", signing_key=SIGNING_KEY),
             hint=(say("git.signed_commits.how_to_change_the_comment")),
         )
-    return found["name"], found["address"]
+    return comment["name"], comment["address"]
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from pathlib import Path
 from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import status, untracked_repositories
 from forge_bot.git.commits import identity
-from forge_bot.git.diff import MAX_DIFF, between, patch_bytes
+from forge_bot.git.diff import patch_bytes
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
-from forge_bot.git.revisions import commit_id, is_ref, ref_target, tree_id
+from forge_bot.git.revisions import commit_id, is_ref, ref_target
 from forge_bot.sentences import say
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
@@ -89,17 +89,6 @@ def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
     """
     words = ("add", "--force", *FROM_INPUT)
     git(copy.folder, *words, stdin=listing(names), env=copy.env, seconds=LONG)
-
-
-def working_diff(folder: Path, max_bytes: int = MAX_DIFF) -> str:
-    """Return the changes since the last commit, new files included, as a unified
-    diff.
-    """
-    with scratch(folder, keep=False) as copy:
-        tree, form = work_tree(copy), ("--patch", "--find-renames")
-        return between(
-            folder, tree_id(folder, "HEAD"), tree, form, max_bytes=max_bytes, env=copy.env
-        )
 
 
 def patch(folder: Path, paths: Sequence[str] = ()) -> str:

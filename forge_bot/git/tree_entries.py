@@ -75,9 +75,9 @@ def _below(folder: Path, tree: str) -> dict[str, ListedEntry]:
 @lru_cache(maxsize=16)
 def _listed(folder: Path, tree: str, form: str) -> dict[str, ListedEntry]:
     """List a tree: `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1))."""
-    found: dict[str, ListedEntry] = {}
+    entries: dict[str, ListedEntry] = {}
     for row in git(folder, "ls-tree", form, "--full-tree", tree, seconds=LONG).names:
         about, _, path = row.partition("\t")
         mode, _, oid = about.split(" ")
-        found[path] = ListedEntry(sys.intern(mode), oid)
-    return found
+        entries[path] = ListedEntry(sys.intern(mode), oid)
+    return entries

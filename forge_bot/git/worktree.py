@@ -46,7 +46,6 @@ class Tree:
     modes = _OfTree(differences.modes)
     merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
-    working_diff = _OfTree(snapshot.working_diff)
     patch = _OfTree(snapshot.patch)
     patched = _OfTree(snapshot.patched)
     apply = _OfTree(snapshot.apply)

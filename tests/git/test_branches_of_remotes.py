@@ -97,24 +97,6 @@ def test_a_branch_is_taken_over_and_follows_the_remote_it_came_from(scene: Scene
         clone.take(Tracking("other", "feature/x"))
 
 
-def test_entries_of_a_folder_have_the_ids_of_what_they_are(scene: Scene) -> None:
-    scene.commit(
-        {
-            ".specs/a/request.md": "a",
-            ".specs/b/request.md": "b",
-            ".specs/c/request.md": "a",
-            "odd/näme": "x",
-        }
-    )
-    found = scene.repository.entries("refs/heads/main", ".specs")
-    assert set(found) == {"a", "b", "c"}
-    assert found["a"] == found["c"] != found["b"]
-    assert set(scene.repository.entries("main", "odd")) == {"näme"}
-    assert scene.repository.entries("main", "nothing") == {}
-    with pytest.raises(GitFailed):
-        scene.repository.entries("nowhere", ".specs")
-
-
 def test_a_work_tree_is_linked_again_after_its_repository_was_moved(
     scene: Scene, tmp_path: Path
 ) -> None:

@@ -57,12 +57,6 @@ def test_a_diff_looks_the_same_whatever_the_settings(weird: Scene) -> None:
     )
 
 
-def test_uncommitted_changes_look_like_committed_ones(weird: Scene) -> None:
-    weird.write("größe b.txt", "1\n2\n\nvier\n")
-
-    assert weird.tree.working_diff() == CHANGE
-
-
 def test_a_diff_can_be_limited_to_paths(scene: Scene) -> None:
     scene.commit({"a*": "x", "ab": "x", "sub/c": "x"})
 
@@ -114,36 +108,13 @@ def test_a_long_diff_is_cut_at_a_line_and_says_so(scene: Scene) -> None:
 
 
 def test_one_endless_line_is_cut_too(scene: Scene) -> None:
-    scene.write("long.txt", "x" * 10_000)
+    scene.commit({"long.txt": "x" * 10_000})
 
-    cut = scene.tree.working_diff(max_bytes=1000)
+    cut = scene.tree.diff("HEAD~1", max_bytes=1000)
 
     assert len(cut) < 1100
     assert cut.endswith("bytes are shown]\n")
-    assert scene.tree.working_diff(max_bytes=0).startswith("[cut here: 0 of ")
-
-
-def test_the_working_diff_shows_new_files_and_leaves_index_and_store_alone(scene: Scene) -> None:
-    scene.write(".gitignore", "*.log\n")
-    scene.write("new.txt", "new\n")
-    scene.write("x.log", "ignored")
-    (scene.root / "src" / "app.py").unlink()
-    objects = sorted((scene.root / ".git" / "objects").rglob("*"))
-
-    shown = scene.tree.working_diff()
-
-    assert "+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n" in shown
-    assert "deleted file mode 100644" in shown
-    assert "x.log" not in shown
-    assert scene.git("diff", "--cached", "--name-only") == ""
-    assert sorted((scene.root / ".git" / "objects").rglob("*")) == objects
-
-
-def test_a_staged_change_is_in_the_working_diff_once(scene: Scene) -> None:
-    scene.write("README.md", "staged\n")
-    scene.git("add", "README.md")
-
-    assert scene.tree.working_diff().count("+staged\n") == 1
+    assert scene.tree.diff("HEAD~1", max_bytes=0).startswith("[cut here: 0 of ")
 
 
 def test_a_patch_carries_everything_to_another_tree(weird: Scene) -> None:
