@@ -133,21 +133,6 @@ def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
     )
 
 
-def ask_for(
-    pipeline: Pipeline, state: State, phase: AnsweringPhase, task: TaskId | None
-) -> SpawnAgent | None:
-    """Return the action that asks for the document of a phase, whichever action is next. The
-    document is that of one task where each task has one. None if no agent writes it.
-    """
-    match phase:
-        case TasksPhase() | TaskReviewPhase():
-            return _ask_tasks(pipeline, state, phase, (task,)) if task is not None else None
-        case AgentPhase() | ReviewPhase() | VerifyPhase():
-            return _spawn(pipeline, state, phase, action_id(state, phase.id))
-        case _:
-            return None
-
-
 def _spawn(
     pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
 ) -> SpawnAgent:
