@@ -117,8 +117,8 @@ def runs_none(argv: Sequence[str], tests: Collection[str], files: Collection[str
     words = [*argv]
     if (go := go_test(tuple(words))) is not None:
         wide, covered = _patterns(go, files)
-        told = wide and all(word.startswith(".") for word in wide)
-        return bool(told) and not any(map(covered, _of(tests, "go")))
+        is_local = wide and all(word.startswith(".") for word in wide)
+        return bool(is_local) and not any(map(covered, _of(tests, "go")))
     if words[:2] == ["cargo", "test"]:
         return not _in_crates(words, _of(tests, "rs"), files)
     if _pytest(words) is not None or "unittest" in words:

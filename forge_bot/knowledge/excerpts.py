@@ -162,7 +162,7 @@ class _Parts:
         if not (meant or cited or self.wanted.named_only or self.wanted.search):
             yield from self._uses(self.wanted.names)
             yield from self._ranked([*_pieces(self.lines, 1, len(self.lines))], _MOST_RANKED + 1)
-        yield from self._ends(found=bool(meant or cited or self.wanted.named_only))
+        yield from self._ends(is_wanted=bool(meant or cited or self.wanted.named_only))
         for each in meant if not (self.wanted.named_only or self.wanted.search) else ():
             yield from self._pieces_of(each)
 
@@ -248,12 +248,12 @@ class _Parts:
             yield from self._around(pieces[place][0])
             yield pieces[place]
 
-    def _ends(self, *, found: bool) -> Iterator[Span]:
+    def _ends(self, *, is_wanted: bool) -> Iterator[Span]:
         """Yield the imports of a file, or its beginning where nothing else of it is wanted."""
         imports = None if self.wanted.search or self.prose else self._imports()
-        if imports and (self.wanted.head or not found):
+        if imports and (self.wanted.head or not is_wanted):
             yield imports
-        elif not found:
+        elif not is_wanted:
             first = next(
                 (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line)), 1
             )

@@ -43,8 +43,8 @@ def _linked(path: str, text: str, stems: Mapping[str, Sequence[str]]) -> tuple[s
     }
     own = stem(path)
     modules |= {tested_stem(path), f"test_{own}", f"{own}_test", f"{own}.test"} - {own}
-    found = {name for module in modules for name in stems.get(module, ()) if name != path}
-    return tuple(sorted(found))
+    linked = {name for module in modules for name in stems.get(module, ()) if name != path}
+    return tuple(sorted(linked))
 
 
 def _plain(quoted: str) -> str:

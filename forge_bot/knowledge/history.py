@@ -102,8 +102,8 @@ class History:
         self, asked: Sequence[str], limit: int = 3, exclude: str = ""
     ) -> list[tuple[PastRun, float]]:
         best = self._ranking.best(asked, limit + 1)
-        found = ((self.runs[place], score) for place, score in best)
-        return [each for each in found if each[0].name != exclude][:limit]
+        ranked = ((self.runs[place], score) for place, score in best)
+        return [each for each in ranked if each[0].name != exclude][:limit]
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
         """Return remarks of people and reviewers on a text or files.
@@ -147,10 +147,10 @@ class History:
         """
         wanted = set(asked)
         fewest = min(_FEWEST_SHARED, len(wanted))
-        found = self._best(asked, exclude=exclude)
+        ranked = self._best(asked, exclude=exclude)
         return tuple(
             _similar(run, score)
-            for run, score in found
+            for run, score in ranked
             if len(wanted & self._words_in(run)) >= fewest
         )
 
@@ -172,9 +172,9 @@ class History:
     def _stuck(self) -> list[Theme]:
         return self._themes(_stuck_in)
 
-    def _themes(self, said: Callable[[int, PastRun], Iterator[Remark]]) -> list[Theme]:
+    def _themes(self, remarks_of: Callable[[int, PastRun], Iterator[Remark]]) -> list[Theme]:
         oldest_first = enumerate(reversed(self.runs))
-        return grouped(remark for place, run in oldest_first for remark in said(place, run))
+        return grouped(remark for place, run in oldest_first for remark in remarks_of(place, run))
 
 
 @lru_cache(maxsize=8)
@@ -194,8 +194,11 @@ def _words_of(run: PastRun) -> list[str]:
 
 
 def _similar(run: PastRun, score: float) -> Similar:
-    told = short_line(run.summary or run.request, _SUMMARY_SHOWN)
+    subject = short_line(run.summary or run.request, _SUMMARY_SHOWN)
     ending = "" if run.outcome == "done" else f" ({run.outcome})"
     return Similar(
-        name=run.name, title=short_line(run.title), summary=f"{told}{ending}".strip(), score=score
+        name=run.name,
+        title=short_line(run.title),
+        summary=f"{subject}{ending}".strip(),
+        score=score,
     )

@@ -136,6 +136,6 @@ def _of_linters(lines: Sequence[str], headings: re.Pattern[str]) -> Iterator[str
     for line in lines:
         if line.startswith("["):
             inside = headings.match(line) is not None
-        told = line.startswith(("requires-python", "version ="))
-        if told or (inside and not line.lstrip().startswith(("#", ";"))):
+        is_version = line.startswith(("requires-python", "version ="))
+        if is_version or (inside and not line.lstrip().startswith(("#", ";"))):
             yield line

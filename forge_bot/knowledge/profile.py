@@ -65,15 +65,15 @@ def read_profile(
     of a repository with several projects; `scope` is the folder that alone is worked on.
     """
     listing = Listing(files, read)
-    found = scoped_commands(listing, overrides or {}, projects or {}, scope)
-    commands = found.commands
+    scoped = scoped_commands(listing, overrides or {}, projects or {}, scope)
+    commands = scoped.commands
     return Profile(
         languages=read_languages(listing.own()),
         commands=commands,
         conventions=tuple(path for path in _CONVENTIONS if listing.has(path)),
         ci=", ".join(name for sign, name in _CI if listing.starts_with(sign)),
         layout=tuple(_layout(listing)),
-        notes=tuple(short_line(note) for note in (*found.notes, *_gaps(listing, commands))),
+        notes=tuple(short_line(note) for note in (*scoped.notes, *_gaps(listing, commands))),
     )
 
 

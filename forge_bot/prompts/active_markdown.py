@@ -47,11 +47,11 @@ def active_markup(markdown: str) -> tuple[str, ...]:
     """Return everything in a document that would act outside its code; the aim is none."""
     env: dict[str, Any] = {}
     tokens = _parser().parse(markdown + _AFTER, env)
-    found = [f"definition: {label}" for label in env.get("references", {})]
+    active = [f"definition: {label}" for label in env.get("references", {})]
     if not tokens or tokens[-1].type != "html_block" or tokens[-1].level:
-        found.append("a block that does not end")
-    found += [each for token in tokens[:-1] for each in _in_block(token)]
-    return tuple(found)
+        active.append("a block that does not end")
+    active += [each for token in tokens[:-1] for each in _in_block(token)]
+    return tuple(active)
 
 
 def active_markup_in_line(markdown: str) -> tuple[str, ...]:
@@ -88,6 +88,6 @@ def _in_line(tokens: list[Token]) -> Iterator[str]:
 
 
 def _in_words(words: str) -> Iterator[str]:
-    yield from (f"mention: {found}" for found in _MENTION.findall(words))
-    yield from (f"reference: {found}" for found in _REFERENCE.findall(words))
-    yield from (f"address: {found}" for found in _ADDRESS.findall(words) if points_at_thread(found))
+    yield from (f"mention: {word}" for word in _MENTION.findall(words))
+    yield from (f"reference: {word}" for word in _REFERENCE.findall(words))
+    yield from (f"address: {word}" for word in _ADDRESS.findall(words) if points_at_thread(word))

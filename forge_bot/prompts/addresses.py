@@ -24,10 +24,10 @@ def points_at_thread(address: str) -> bool:
     All spellings of an address are considered.
     """
     meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address))
-    found = _THREAD.match(unquote(meant))
-    return found is not None and (
-        found["host"].lower() in _GITHUB
-        or (_THREAD.match(meant) is not None and found["host"].lower() != _INERT_HOST)
+    thread = _THREAD.match(unquote(meant))
+    return thread is not None and (
+        thread["host"].lower() in _GITHUB
+        or (_THREAD.match(meant) is not None and thread["host"].lower() != _INERT_HOST)
     )
 
 
@@ -35,8 +35,8 @@ def inert_address(address: str) -> str:
     """Return an address that leads to the same page and leaves no note there."""
     opening = "<" if address.startswith("<") else ""
     meant = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", html.unescape(address.removeprefix("<")))
-    scheme, found, rest = meant.partition("://")
-    scheme, rest = (scheme, rest) if found else ("https", meant.lstrip("/"))
+    scheme, divider, rest = meant.partition("://")
+    scheme, rest = (scheme, rest) if divider else ("https", meant.lstrip("/"))
     if not points_at_thread(meant):
         return f"{opening}{scheme}://{_encoded(rest)}"
     host, _, path = rest.partition("/")

@@ -50,7 +50,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     tally: Counter[RemovalKind] = Counter()
     whole = _contents(material, tally)
     role = _role(material, environment)
-    told: dict[str, object] = {
+    words: dict[str, object] = {
         "notes": [_quoted(_cleaned(note, tally)) for note in material.notes],
         "decided": [_quoted(_cleaned(note, tally)) for note in material.decided],
         # The requester typed this text: `Vec<String>` in it is not a tag that hides something.
@@ -61,7 +61,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     system = _tidy(environment.render(COMMON, common))
 
     def user(contents: Contents, *, texts: bool) -> str:
-        return _tidy(environment.render(MESSAGE, told | _message(material, contents, texts=texts)))
+        return _tidy(environment.render(MESSAGE, words | _message(material, contents, texts=texts)))
 
     def frame(contents: Contents) -> int:
         return len(system) + len(user(contents, texts=False))
@@ -212,8 +212,8 @@ def _listed(material: Material) -> str:
         if each.kind == "artifact"
         and task.acceptance
         and any(
-            (task.id, task.acceptance, task.files) == (found.id, found.acceptance, found.files)
-            for found in read_tasks(each.text)[0]
+            (task.id, task.acceptance, task.files) == (read.id, read.acceptance, read.files)
+            for read in read_tasks(each.text)[0]
         )
     )
     return _open(next(named, ""))

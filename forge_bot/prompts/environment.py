@@ -125,12 +125,12 @@ def _sentence(name: str, error: Exception) -> str:
     place = _place(error)
     if isinstance(error, TemplateNotFound):
         return f"{place or name}: there is no template {error.name!r}."
-    said = (
+    reason = (
         "the template calls itself without end"
         if isinstance(error, RecursionError)
         else str(error) or type(error).__name__
     )
-    return f"{place or name}: {said.rstrip('.')}."
+    return f"{place or name}: {reason.rstrip('.')}."
 
 
 def _place(error: Exception) -> str:

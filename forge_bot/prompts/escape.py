@@ -63,15 +63,15 @@ class _QuietWriter(MarkdownWriter):
         """Return the pieces of words: addresses that would act become links that do not."""
         for piece in super().words(text):
             reached = 0
-            for found in _ADDRESS.finditer(piece.text):
-                if not _acts(found[0]):
+            for match in _ADDRESS.finditer(piece.text):
+                if not _acts(match[0]):
                     continue
-                address = found[0].rstrip(".,;:!?*_~")
-                yield Piece("text", _separated(piece.text[reached : found.start()]))
+                address = match[0].rstrip(".,;:!?*_~")
+                yield Piece("text", _separated(piece.text[reached : match.start()]))
                 yield Piece("link", self.address(address))
                 yield Piece("text", _separated(address))
                 yield Piece("end", self.address(address))
-                reached = found.start() + len(address)
+                reached = match.start() + len(address)
             yield Piece("text", _separated(piece.text[reached:]))
 
     def address(self, address: str) -> str:
@@ -197,7 +197,7 @@ def without_ci_signs(text: str) -> str:
     """Return the text of a pull request with round brackets for `[skip ci]` and its kind, also in
     code, and without `skip-checks:`. A CI reads words, not Markdown.
     """
-    return _SKIP_TRAILER.sub(r"\1 ", _SKIPS_CI.sub(lambda found: f"({found[1] or found[2]})", text))
+    return _SKIP_TRAILER.sub(r"\1 ", _SKIPS_CI.sub(lambda match: f"({match[1] or match[2]})", text))
 
 
 def _not_first(words: str) -> str:

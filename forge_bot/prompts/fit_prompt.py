@@ -48,12 +48,12 @@ class ShownInput(Frozen):
         if self.keep is None:
             return fence(self.whole, self.name)
         head, gone, tail = _parts(self.whole, self.keep, _HEAD[self.kind])
-        said = (
+        gap = (
             f"[… {len(gone):,} characters ({gone.count(chr(10)):,} lines) of {self.name} are left"
             " out here …]"
         )
         return fence(
-            "\n".join([*([head.removesuffix("\n")] if head else []), said, tail]), self.name
+            "\n".join([*([head.removesuffix("\n")] if head else []), gap, tail]), self.name
         )
 
     @property

@@ -131,7 +131,7 @@ def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
 
 def _escaped(text: str) -> str:
     signs = _SIGNS.sub(r"\\\1", text.replace("&", "&amp;"))
-    return _BEGINNING.sub(lambda found: f"{found[1]}\\", signs)
+    return _BEGINNING.sub(lambda match: f"{match[1]}\\", signs)
 
 
 def _code_span(text: str) -> str:

@@ -230,15 +230,15 @@ class MarkdownWriter:
             return text
         return _COMMENT.sub(self._comment, text)
 
-    def _comment(self, found: re.Match[str]) -> str:
-        if found["code"]:
-            return found[0]
+    def _comment(self, match: re.Match[str]) -> str:
+        if match["code"]:
+            return match[0]
         self.leave_out(RemovalKind.HTML_COMMENT)
         return ""
 
-    def _formula(self, found: re.Match[str]) -> str:
-        if found["code"] or not re.search(r"[\\%]", found[0]) or self._html.is_hiding:
-            return found[0]
+    def _formula(self, match: re.Match[str]) -> str:
+        if match["code"] or not re.search(r"[\\%]", match[0]) or self._html.is_hiding:
+            return match[0]
         self.leave_out(RemovalKind.FORMULA)
         return FORMULA_LEFT_OUT
 

@@ -95,7 +95,7 @@ class PromptContext:
         if not isinstance(phase, AnsweringPhase):
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id)
-        said = self._said(phase, task_id)
+        words = self._said(phase, task_id)
         past = self._recalled(phase, task)
         wanted = phase.providers
         return Material(
@@ -114,9 +114,9 @@ class PromptContext:
             verdicts=_verdicts(phase),
             task=self._task(task),
             round=self.round(action, task_id),
-            notes=said.notes,
-            decided=said.decided,
-            problems=said.problems,
+            notes=words.notes,
+            decided=words.decided,
+            problems=words.problems,
             repository=layer_three(
                 self.profile,
                 self._few_files(),
@@ -236,11 +236,11 @@ class PromptContext:
         about = text if task is None else f"{task.spec.title}\n{text}"
         # What the agent is not shown is not looked for: the first search in many past runs takes
         # its time.
-        found = self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
+        recalled = self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
         return _Recalled(
-            similar=tuple(_run_in_words(entry) for entry in found.similar),
-            patterns=tuple(_pattern_in_words(entry) for entry in found.patterns),
-            friction=found.friction,
+            similar=tuple(_run_in_words(entry) for entry in recalled.similar),
+            patterns=tuple(_pattern_in_words(entry) for entry in recalled.patterns),
+            friction=recalled.friction,
         )
 
     def past_runs(self, query: str) -> str:
@@ -249,12 +249,12 @@ class PromptContext:
         """
         history = self.history
         alike = history.similar(query, exclude=self.run.name)
-        found = [f"- {_run_in_words(entry)}" for entry in alike]
+        similar = [f"- {_run_in_words(entry)}" for entry in alike]
         learned = history.recall(query, parts=("patterns", "friction"))
         lessons = [f"- {_pattern_in_words(entry)}" for entry in learned.patterns]
         lessons += [f"- [an agent got stuck] {point}" for point in learned.friction]
-        said = found or ["No past run is like this."]
-        return "\n".join([*said, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
+        listed = similar or ["No past run is like this."]
+        return "\n".join([*listed, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
 
 
 def names(globs: Sequence[str], name: str) -> bool:
@@ -292,11 +292,11 @@ def layer_three(
     """
     commands = profile.commands
 
-    def words(found: Sequence[Command]) -> str:
+    def words(commands: Sequence[Command]) -> str:
         return "; ".join(
             command_line(each.argv)
             + (f" (the script is: {short_line(each.script)})" if each.script else "")
-            for each in found
+            for each in commands
         )
 
     stays = f"The change stays in {scope}/. A change of any other file waits for a person."

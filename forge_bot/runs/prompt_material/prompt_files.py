@@ -77,9 +77,9 @@ class PromptFiles:
         meant = mentions(self.request)._replace(names=looked.names)
         shown = self._show(self.base, looked.paths, meant, _FOR_REQUEST, search=True)
         ruled = (rule.path for rule in _house_rules(self.repository, self.base))
-        told = "\n".join(looked.told(self._shown, changelog=any(map(tells_of_changes, ruled))))
+        findings = "\n".join(looked.told(self._shown, changelog=any(map(tells_of_changes, ruled))))
         name = "looked up by our process before the first call"
-        return [*([InputFile(name=name, text=told, kind="output")] if told else []), *shown]
+        return [*([InputFile(name=name, text=findings, kind="output")] if findings else []), *shown]
 
     def house_rules(self) -> list[InputFile]:
         """Return the repository's own rules for changes, as they were at the base: the same for

@@ -236,9 +236,9 @@ class PromptInputs:
         own += [self.run.workspace.read(name) for name in names if name in self._deciding]
         if not task.origin:
             return files.for_task(now, task.spec.files, own)
-        told = [self.run.workspace.read(name) for name in names if name == task.origin]
+        origin = [self.run.workspace.read(name) for name in names if name == task.origin]
         also = self.changes.paths(now)
-        shown = files.for_task(now, task.spec.files, [*told, *own], also)
+        shown = files.for_task(now, task.spec.files, [*origin, *own], also)
         return [*shown, self.changes.whole(now)]
 
     @property

@@ -76,22 +76,22 @@ class RequestLookup(NamedTuple):
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
         if changelog and self.changelog_habit:
             yield self.changelog_habit
-        told: dict[Use, None] = {}
+        listed_uses: dict[Use, None] = {}
         cut: list[str] = []
         for name, uses in sorted(self.uses.items(), key=lambda pair: len(pair[1])):
             hidden = [use for use in uses if not _is_shown(use, shown)]
-            some = hidden[: min(_USES_OF_A_NAME, _USES_TOLD - len(told))]
-            told.update(dict.fromkeys(some if len(uses) <= _COMMON else ()))
+            some = hidden[: min(_USES_OF_A_NAME, _USES_TOLD - len(listed_uses))]
+            listed_uses.update(dict.fromkeys(some if len(uses) <= _COMMON else ()))
             if len(some) < len(hidden) or len(uses) > _COMMON:
                 files = several(len({path for path, *_ in uses}), "file")
                 cut.append(f"`{as_searched(name)}` ({several(len(uses), 'line')} in {files})")
-        if told:
+        if listed_uses:
             some = f"; search for the rest of {', '.join(cut)}" if cut else ""
             first = "Other" if cut else "All other"
             yield f"{first} lines that hold these names, but for changelogs{some}:"
         elif cut:
             yield f"Too many lines to be shown hold these names; search for {', '.join(cut)}."
-        yield from (f"- {path}:{line}: {text.strip()[:_LINE]}" for path, line, text in told)
+        yield from (f"- {path}:{line}: {text.strip()[:_LINE]}" for path, line, text in listed_uses)
 
 
 def _is_shown(use: Use, shown: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
@@ -166,7 +166,7 @@ def places_defined(index: CodeIndex, names: Sequence[str]) -> dict[str, Sequence
     identifies no place, unless few of them are in the code. A name of Python's library, such as
     `pathlib.Path`, is defined only by a module of that name.
     """
-    found: dict[str, Sequence[tuple[str, int]]] = {}
+    places: dict[str, Sequence[tuple[str, int]]] = {}
     for name in names:
         hits = index.definitions(name)
         if as_searched(name) != last_part(name):
@@ -177,8 +177,8 @@ def places_defined(index: CodeIndex, names: Sequence[str]) -> dict[str, Sequence
             continue
         hits = own if len(hits) > _MOST_PLACES else hits
         if len(hits) <= _MOST_PLACES:
-            found[name] = hits
-    return found
+            places[name] = hits
+    return places
 
 
 def _uses(repository: Repository, base: str, names: Sequence[str]) -> dict[str, list[Use]]:
