@@ -40,15 +40,18 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
         "answer": "reject",
         "notes": "rota next must say who is on call",
     }
-    found = (
-        "## Verdict: REVISE\n\n## Findings\n\n- [MAJOR] rota next prints the wrong person on"
-        " call\n- [MAJOR] Colours are pale\n"
-    )
+    remarks = ("rota next prints the wrong person on call", "Colours are pale")
+    review = {
+        "type": "artifact_written",
+        "phase": "phase-3b",
+        "inspection": {
+            "findings": [{"severity": "MAJOR", "description": remark} for remark in remarks]
+        },
+    }
     record = {
         "request.md": "# A past run\n",
-        "review-design.md": found,
         "summary.md": "## Improvement Report\n\n### Friction\n\n- rota next has two clocks\n",
-        "reports.jsonl": f"{json.dumps(noted)}\n",
+        "reports.jsonl": f"{json.dumps(noted)}\n{json.dumps(review)}\n",
     }
     base = committed(run, {f".specs/20200101-past/{name}": text for name, text in record.items()})
     material = run.prompt(designing._replace(state=designing.state.replace(base_commit=base)))[1]
