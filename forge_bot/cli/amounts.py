@@ -4,7 +4,6 @@ import re
 
 from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount, read_amount
-from forge_bot.sentences import say
 from forge_bot.text_format import money
 from forge_bot.values import Usage
 
@@ -26,7 +25,13 @@ def amount_of(text: str, example: str) -> Amount:
     """Read an amount of money or tokens as every face does. Raises BadOption."""
     if (amount := read_amount(text)) is not None:
         return amount
-    hint = say("cli.amounts.write_an_amount", example=example, command=example.rpartition(" ")[0])
+    hint = (
+        "Write US dollars, above 0 and below 10,000: {example}. Or tokens, from 1,000 on: "
+        "{command} 200000tokens"
+    ).format(example=example, command=example.rpartition(" ")[0])
     if _DOLLARS_LOST.fullmatch(text.strip()):
-        hint = say("cli.amounts.shell_took_it", example=example)
-    raise BadOption(say("cli.amounts.no_amount", text=text), hint=hint)
+        hint = (
+            "A shell takes $5 for a variable and passes on what is left. Write it without the "
+            f"dollar sign: {example}"
+        )
+    raise BadOption(f"{text!r} is no amount of money or tokens.", hint=hint)

@@ -35,11 +35,10 @@ from forge_bot.cli.options import (
 )
 from forge_bot.cli.shell_completion import phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import typed
-from forge_bot.sentences import say
 
 _capability_app = typer.Typer(
     cls=CommandGroup,
-    help=say("help.capabilities.what"),
+    help="List the tools and skills that agents may ask for here, with each problem; or call one.",
     invoke_without_command=True,
 )
 
@@ -54,12 +53,19 @@ def _list_capabilities(context: typer.Context, source: CapabilityChoice, repo: R
     return look(repo, source)
 
 
-@_capability_app.command("approve", help=say("help.capabilities.approve"))
+@_capability_app.command(
+    "approve",
+    help="Show the servers that the repository configures, and ask whether they may be started.",
+)
 @with_groups
 def _approve_servers(
     source: CapabilityChoice,
     digest: Annotated[
-        str | None, typer.Option(help=say("help.capabilities.digest"), callback=words)
+        str | None,
+        typer.Option(
+            help="Say yes to the servers with this digest without a question, for scripts.",
+            callback=words,
+        ),
     ] = None,
     repo: Repo = HERE,
 ) -> int:
@@ -68,18 +74,25 @@ def _approve_servers(
     return approve(repo, source, digest)
 
 
-@_capability_app.command("try", help=say("help.capabilities.try"))
+@_capability_app.command(
+    "try",
+    help="Call one tool as a run would, or let a model perform a skill, and show what comes of it.",
+)
 @with_groups
 def _try_capability(
     source: CapabilityChoice,
     performing: SkillOptions,
-    name: Annotated[str, typer.Argument(help=say("help.capabilities.try_name"), callback=words)],
+    name: Annotated[
+        str, typer.Argument(help="Name of a tool or skill, as the list shows it.", callback=words)
+    ],
     arg: Annotated[
-        list[str] | None, typer.Option(help=say("help.capabilities.try_arg"), metavar="NAME=VALUE")
+        list[str] | None,
+        typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
     ] = None,
     repo: Repo = HERE,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help=say("help.capabilities.try_yes"))
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
     ] = False,
 ) -> int:
     from forge_bot.cli.capability_output import try_capability as call
@@ -90,7 +103,7 @@ def _try_capability(
 app = typer.Typer(
     cls=CommandGroup,
     name="forge-bot",
-    help=say("help.program.what"),
+    help="Take a task to a reviewed branch. A person is asked before it matters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -110,7 +123,7 @@ def _main(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help=say("help.program.version")
+            "--version", callback=_version, is_eager=True, help="Print the version and stop."
         ),
     ] = False,
 ) -> None:
@@ -128,17 +141,31 @@ def _in_quotes(command: str, text: str, more: list[str]) -> None:
 
         whole = " ".join(map(typed, (text, *more)))
         raise BadOption(
-            say("cli.app.text_without_quotes"),
-            hint=say("cli.app.put_in_quotes", command=command, text=whole.replace('"', "'")),
+            "The text is not in quotes.",
+            hint='forge-bot {command} "{text}"'.format(
+                command=command, text=whole.replace('"', "'")
+            ),
         )
 
 
-@app.command("run", help=say("help.run.what"), context_settings=_MORE_WORDS)
+@app.command(
+    "run",
+    help="Take a task to a reviewed branch, stopping for you at the checkpoints.",
+    context_settings=_MORE_WORDS,
+)
 @with_groups
 def run_task(
     context: typer.Context,
     task: Annotated[
-        str, typer.Argument(callback=words, help=say("help.run.task"), autocompletion=run_folders)
+        str,
+        typer.Argument(
+            callback=words,
+            help=(
+                "What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with "
+                "a run."
+            ),
+            autocompletion=run_folders,
+        ),
     ],
     options: RunOptions,
 ) -> int:
@@ -153,22 +180,33 @@ def run_task(
     return start_run(task, options)
 
 
-@app.command(help=say("help.approve.what"))
+@app.command(help="Approve the open checkpoint and continue.")
 @with_groups
 def approve(
     options: ResumeOptions,
-    words: Annotated[list[str] | None, typer.Argument(help=say("help.approve.words"))] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=(
+                "Version that you approve (the one shown last by default), choices such "
+                "as 2a, `with` "
+                "and a condition."
+            )
+        ),
+    ] = None,
 ) -> int:
     from forge_bot.cli.resume import give_approval
 
     return give_approval(options, " ".join(words or ()))
 
 
-@app.command(help=say("help.reject.what"))
-@app.command("revise", hidden=True, help=say("help.reject.revise"))
+@app.command(help="Reject what was shown, with notes, and continue.")
+@app.command("revise", hidden=True, help="Another spelling of reject.")
 @with_groups
 def reject(
-    notes: Annotated[list[str], typer.Argument(help=say("help.reject.notes"), callback=every_word)],
+    notes: Annotated[
+        list[str], typer.Argument(help="What should be different.", callback=every_word)
+    ],
     options: ResumeOptions,
 ) -> int:
     from forge_bot.cli.resume import give_answer
@@ -176,10 +214,22 @@ def reject(
     return give_answer(options, "reject", notes=" ".join(notes))
 
 
-@app.command(help=say("help.ask.what"), context_settings=_MORE_WORDS)
+@app.command(
+    help=(
+        "Ask the model about what is shown; nothing changes. What is said here reaches no later "
+        "phase: repeat in the notes of reject what it should know."
+    ),
+    context_settings=_MORE_WORDS,
+)
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(callback=words, help=say("help.ask.question"))],
+    question: Annotated[
+        str,
+        typer.Argument(
+            callback=words,
+            help="What you want to know about the open question, or about the run so far.",
+        ),
+    ],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -191,14 +241,14 @@ def ask(
     return go(repo, run, model, record, question=question)
 
 
-@app.command(help=say("help.abandon.what"))
+@app.command(help="End a run. Its branch stays.")
 def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     from forge_bot.cli.resume import give_answer
 
     return give_answer(ResumeOptions(repo, run, by_script=by_script), "abandon")
 
 
-@app.command(help=say("help.done.what"))
+@app.command(help="Mark a manual task as done and continue.")
 @with_groups
 def done(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -206,7 +256,7 @@ def done(options: ResumeOptions) -> int:
     return give_answer(options, "done")
 
 
-@app.command(help=say("help.skip.what"))
+@app.command(help="Skip a manual task and continue.")
 @with_groups
 def skip(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -214,7 +264,7 @@ def skip(options: ResumeOptions) -> int:
     return give_answer(options, "skip")
 
 
-@app.command(help=say("help.resume.what"))
+@app.command(help="Continue a run that stopped.")
 @with_groups
 def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     from forge_bot.cli.resume import resume as go
@@ -222,21 +272,30 @@ def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     return go(options, phase, host)
 
 
-@app.command(help=say("help.retry.what"))
+@app.command(help="Do a phase again, and everything after it.")
 @with_groups
 def retry(
     options: ResumeOptions,
     phase: Annotated[
-        str | None, typer.Argument(help=say("help.retry.phase"), autocompletion=phases_to_repeat)
+        str | None,
+        typer.Argument(
+            help=(
+                "Phase to go back to, by id or name, such as phase-3 or design; by default the "
+                "current one."
+            ),
+            autocompletion=phases_to_repeat,
+        ),
     ] = None,
-    notes: Annotated[str, typer.Option(help=say("help.retry.notes"), callback=words)] = "",
+    notes: Annotated[
+        str, typer.Option(help="What should be different this time.", callback=words)
+    ] = "",
 ) -> int:
     from forge_bot.cli.resume import retry as go
 
     return go(options, phase, notes=notes)
 
 
-@app.command(help=say("help.update.what"))
+@app.command(help="Merge what came to the base branch into a run, and verify it again.")
 @with_groups
 def update(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import update_run as go
@@ -244,18 +303,26 @@ def update(options: ResumeOptions) -> int:
     return go(options)
 
 
-@app.command(help=say("help.repair.what"))
+@app.command(
+    help=(
+        "Restore a run's record that cannot be read from the newest commit that has a readable "
+        "one, and say what is lost."
+    )
+)
 def repair(repo: Repo = HERE, run: RunName = None) -> int:
     from forge_bot.cli.resume import repair as go
 
     return go(repo, run)
 
 
-@app.command("continue", help=say("help.continue.what"))
+@app.command("continue", help="Allow a run more money or tokens, and continue.")
 @with_groups
 def continue_(
     amount: Annotated[
-        list[str], typer.Argument(help=say("help.continue.amount"), callback=every_word)
+        list[str],
+        typer.Argument(
+            help="US dollars more, such as +5, or tokens: 20000 tokens.", callback=every_word
+        ),
     ],
     options: ResumeOptions,
 ) -> int:
@@ -264,22 +331,27 @@ def continue_(
     return go(options, " ".join(amount))
 
 
-@app.command(help=say("help.status.what"))
+@app.command(help="Show where a run stands.")
 def status(
     repo: Repo = HERE,
     run: RunName = None,
-    as_json: Annotated[bool, typer.Option("--json", help=say("help.status.as_json"))] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print state.json.")] = False,
 ) -> int:
     from forge_bot.cli.show_runs import status as look
 
     return look(repo, run, as_json=as_json)
 
 
-@app.command(help=say("help.show.what"))
+@app.command(help="Print an artifact of a run.")
 def show(
     artifact: Annotated[
         str,
-        typer.Argument(help=say("help.show.artifact"), show_default=False),
+        typer.Argument(
+            help=(
+                "Name of an artifact, such as design.md; without it all that there are are listed."
+            ),
+            show_default=False,
+        ),
     ] = "",
     repo: Repo = HERE,
     run: RunName = None,
@@ -289,32 +361,51 @@ def show(
     return look(repo, run, artifact)
 
 
-@app.command("list", help=say("help.list.what"))
+@app.command("list", help="List the runs of the repository.")
 def list_(repo: Repo = HERE) -> int:
     from forge_bot.cli.show_runs import list_runs as look
 
     return look(repo)
 
 
-@app.command(help=say("help.clean.what"))
+@app.command(
+    help="List what runs have left on this machine, with sizes, and remove what ended runs left."
+)
 def clean(
     repo: Repo = HERE,
-    remove: Annotated[bool, typer.Option("--remove", help=say("help.clean.remove"))] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove what ended runs left, without asking.")
+    ] = False,
 ) -> int:
     from forge_bot.cli.clean import clean as go
 
     return go(repo, remove=remove)
 
 
-@app.command(help=say("help.init.what"))
+@app.command(
+    help=(
+        "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot, where they "
+        "are missing."
+    )
+)
 def init(
     repo: Repo = HERE,
     workflow: Annotated[
-        bool | None, typer.Option("--workflow/--no-workflow", help=say("help.init.workflow"))
+        bool | None,
+        typer.Option(
+            "--workflow/--no-workflow",
+            help="Write .github/workflows/forge-bot.yml too; by default if origin is on GitHub.",
+        ),
     ] = None,
-    labels: Annotated[bool, typer.Option("--labels", help=say("help.init.labels"))] = False,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Create the labels on GitHub; needs GITHUB_TOKEN.")
+    ] = False,
     baseline: Annotated[
-        bool, typer.Option("--baseline/--no-baseline", help=say("help.init.baseline"))
+        bool,
+        typer.Option(
+            "--baseline/--no-baseline",
+            help="Run the project's commands once, as a run does before its work.",
+        ),
     ] = True,
 ) -> int:
     from forge_bot.cli.init_command import init as write
@@ -322,11 +413,13 @@ def init(
     return write(repo, workflow=workflow, labels=labels, baseline=baseline)
 
 
-@app.command(help=say("help.doctor.what"))
+@app.command(help="Check whether a run could start here, and say what is missing.")
 def doctor(
     repo: Repo = HERE,
     model: Model = None,
-    ask: Annotated[bool, typer.Option("--ask", help=say("help.doctor.ask"))] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")
+    ] = False,
 ) -> int:
     from forge_bot.cli.doctor import doctor as look
 
@@ -334,17 +427,31 @@ def doctor(
 
 
 app.add_typer(_capability_app, name="capabilities")
-app.command(help=say("help.work.what"))(work)
-app.command(help=say("help.publish.what"))(publish)
-app.command(help=say("help.worker.what"))(worker)
-app.command(help=say("help.mcp.what"))(mcp)
-app.command(hidden=True, help=say("help.hook.what"))(hook)
+app.command(help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
+app.command(
+    help=(
+        "Run the job of GitHub Actions that holds the token and no model: read commands, check and "
+        "push commits, ask, open the pull request."
+    )
+)(publish)
+app.command(
+    help="Work on the runs that a Temporal server leads, in clones or for issues, until stopped."
+)(worker)
+app.command(help="Serve the pipeline to an MCP client, which does the agents' work itself.")(mcp)
+app.command(hidden=True, help="Answer a hook of an MCP host; what it asks comes over stdin.")(hook)
 
 
-@app.command(help=say("help.demo.what"))
+@app.command(
+    help="Watch a recorded run on a small sample repository: real git, real tests, recorded words."
+)
 def demo(
-    folder: Annotated[Path | None, typer.Argument(help=say("help.demo.folder"))] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help=say("help.demo.yes"))] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="Folder for the sample repository; a new temporary one if left out."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")
+    ] = False,
 ) -> int:
     from forge_bot.cli.demo import demo as show_it
 

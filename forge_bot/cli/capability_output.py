@@ -31,7 +31,6 @@ from forge_bot.cli.options import CapabilityChoice, SkillOptions
 from forge_bot.cli.server_question import server_facts, setup_here, with_yes
 from forge_bot.errors import BadArgument, UnknownCapability
 from forge_bot.git import Repository
-from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.text_format import limits
 
@@ -45,7 +44,8 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     console = Console()
     if setup.empty:
         console.print(
-            say("cli.capability_output.nothing_is_configured", config_name=setup.config_name)
+            f"No tools and no skills are configured: there is no {setup.config_name} and "
+            "no .forge/skills. docs/capabilities.md has an example of both."
         )
         return 0
     _servers(setup, catalogue, console)
@@ -53,7 +53,7 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
         way = _way(spec, asked=spec.name in catalogue.asked)
         console.print(f"  [bold]{escape(spec.name)}[/] [dim]{way}[/] {escape(spec.description)}")
     for name in catalogue.denied:
-        console.print(f"  {say('cli.capability_output.is_denied', name=escape(name))}")
+        console.print(f"  [dim]{escape(name)} is denied by .forge/config.yml[/]")
     for problem in catalogue.problems:
         mark = "[red]✗[/]" if problem.broken else "[yellow]![/]"
         console.print(f"{mark} [bold]{escape(problem.about)}[/] {escape(problem.sentence)}")
@@ -75,7 +75,7 @@ def try_capability(
     if spec is None:
         known = tuple(each.name for each in catalogue.specs)
         raise UnknownCapability(
-            say("cli.capability_output.no_capability", name=name),
+            f"There is no capability {name}.",
             details=(*known, *(problem.sentence for problem in catalogue.broken)),
         )
     params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
@@ -130,9 +130,7 @@ def _performed(
     models = TierModels(config, performing.model)()
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
     found = trial.perform(wanted, tell)
-    console.print(
-        say("cli.capability_output.paid_of_budget", paid=paid(found.usage), limits=limits(budget))
-    )
+    console.print(f"[dim]{paid(found.usage)}, of at most {limits(budget)} (--budget)[/]")
     return found
 
 
@@ -146,7 +144,7 @@ def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console)
     broken = {problem.about for problem in catalogue.broken}
     for name, server in setup.config.mcp_servers.items():
         if server.disabled:
-            console.print(say("cli.capability_output.is_disabled", name=escape(name)))
+            console.print(f"[dim]- {escape(name)} is disabled[/]")
             continue
         mark = "[red]✗[/]" if name in broken else "[green]✓[/]"
         facts = "; ".join(server_facts(setup, name, server))
@@ -155,12 +153,12 @@ def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console)
 
 def _way(spec: CapabilitySpec, *, asked: bool) -> str:
     if asked:
-        return say("cli.capability_output.person_is_asked")
+        return "a person is asked"
     if spec.effect is Effect.ACTS:
-        return say("cli.capability_output.acts_without_asking")
+        return "acts without asking"
     if spec.kind is CapabilityType.SKILL:
-        return say("cli.capability_output.runs_in_the_sandbox")
-    return say("cli.capability_output.reads")
+        return "runs in the sandbox"
+    return "reads"
 
 
 def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dict[str, object]:
@@ -172,7 +170,7 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
     for word in given:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise BadArgument(say("cli.capability_output.not_name_and_value", word=word))
+            raise BadArgument(f"{word} is not of the form name=value.")
         shape = fields.get(key)
         text = not isinstance(shape, dict) or cast("dict[str, Any]", shape).get("type") == "string"
         try:
@@ -185,16 +183,12 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
 def _agreed(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
     digest = hashlib.sha256(f"{wanted.capability}\n{wanted.params}".encode()).hexdigest()[:12]
     console.print(
-        say(
-            "cli.capability_output.may_change_something",
-            capability=escape(wanted.capability),
-            digest=digest,
-            params=escape(wanted.params),
-        )
+        f"{escape(wanted.capability)} may change something. Its arguments, {digest}:\n"
+        f"{escape(wanted.params)}"
     )
     if yes:
         return True
     if not sys.stdin.isatty():
-        Console(stderr=True).print(say("cli.capability_output.nothing_was_called"))
+        Console(stderr=True).print("Nothing was called: say --yes to call it.")
         return False
-    return typer.confirm(say("cli.capability_output.call_it"))
+    return typer.confirm("Call it?")

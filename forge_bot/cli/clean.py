@@ -9,7 +9,6 @@ from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
 from forge_bot.runs.leftovers import Leftover, leftovers, remove_leftover
-from forge_bot.sentences import say
 
 _STEP = 1024
 
@@ -20,18 +19,18 @@ def clean(folder: Path, *, remove: bool) -> int:
     console = Console()
     found = leftovers(repository)
     if not found:
-        console.print(say("cli.clean.nothing_is_left"))
+        console.print("Runs have left nothing on this machine.")
         return 0
     for left in found:
         stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
         console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}")
     removable = [left for left in found if not left.kept_because]
     if not removable:
-        console.print(say("cli.clean.nothing_can_be_removed"))
+        console.print("Nothing of it can be removed now.")
         return 0
     total = size(sum(left.size for left in removable))
-    if not _agreed(say("cli.clean.remove_them", size=total, runs=len(removable)), agreed=remove):
-        console.print(say("cli.clean.nothing_was_removed"))
+    if not _agreed(f"Remove {total} that {len(removable)} of these runs left?", agreed=remove):
+        console.print("Nothing was removed; forge-bot clean --remove removes it.")
         return 0
     _remove(repository, removable, console)
     return 0
@@ -52,6 +51,6 @@ def _agreed(question: str, *, agreed: bool) -> bool:
 def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
     for left in removable:
         if remove_leftover(repository, left):
-            console.print(say("cli.clean.removed", size=size(left.size), run=escape(left.run)))
+            console.print(f"removed {size(left.size)} of {escape(left.run)}")
         else:
-            console.print(say("cli.clean.still_at_work", run=escape(left.run)))
+            console.print(f"{escape(left.run)} is at work; it stays")

@@ -37,7 +37,7 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
         case Outcome.DONE:
             _done(run, progress, ending)
         case Outcome.ABANDONED:
-            progress.line(say("cli.closing.abandoned", branch=escape(run.state.branch)))
+            progress.line(f"[bold]Abandoned.[/] The branch {escape(run.state.branch)} stays.")
         case Outcome.WAITING | Outcome.BUDGET | Outcome.FAILED | Outcome.USAGE | Outcome.REFUSED:
             pass
     return outcome.value
@@ -45,11 +45,11 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
 
 def _done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
-    progress.line(f"\n{say('cli.closing.done', title=escape(state.title))}")
+    progress.line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
     progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
-    said = say("cli.closing.calls", calls=total.calls, tokens=tokens, cost=money(total.cost))
+    said = f"{total.calls} calls · {tokens:,} tokens · {money(total.cost)}"
     progress.line(f"[dim]{said}[/]\n")
     separate = is_separate(state)
     kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
@@ -64,7 +64,10 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     following = _next_lines(run, code, kept, ending)
     progress.line(_work_tree(run, ending))
     if code.left_behind:
-        not_moved = say("cli.closing.branch_not_moved", branch=escape(code.branch))
+        not_moved = (
+            f"{escape(code.branch)} was not moved: it is checked out, or people changed the "
+            "same lines there. This takes the new commits:"
+        )
         progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
     for each in following:
         progress.line(escape(each))
@@ -73,7 +76,7 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
 def _notes(run: Run) -> Iterator[str]:
     """Yield what a person should know about the result."""
     if (nothing := run.state.nothing_to_do) is not None:
-        yield say("cli.closing.nothing_to_do", why=nothing.why.value)
+        yield f"There was nothing to do: {nothing.why.value}."
     if (judged := run.state.verification) is not None:
         asked = judged.requirements.said if judged.requirements is not None else ()
         for said in (*judged.notes, *asked):
@@ -89,16 +92,21 @@ def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
         begins = (
             f"[bold]{branch}[/]"
             if state.branch == state.base_branch
-            else say(
-                "cli.closing.code_branch",
+            else "[bold]{branch}[/] (from {base}{commits})".format(
                 branch=branch,
                 base=escape(state.base_branch),
-                commits=say("cli.closing.commits", count=code.commits) if separate else "",
+                commits=(
+                    f", {code.commits:,} commit"
+                    if code.commits == 1
+                    else f", {code.commits:,} commits"
+                )
+                if separate
+                else "",
             )
         )
         yield _row("cli.closing.branch", begins)
     if is_separate(state):
-        record = say("cli.closing.record_branch", branch=escape(kept or state.branch))
+        record = f"branch {escape(kept or state.branch)}"
         yield _row("cli.closing.record", record)
     show = f"{_away(run)}forge-bot show"
     if run.pipeline.summary:
@@ -118,11 +126,11 @@ def _work_tree(run: Run, ending: Ending) -> str:
     if run.tree.path != run.places.tree:
         return _row("cli.closing.work_tree", place)
     if ending.keep:
-        kept = say("cli.closing.clean_removes_it", place=place)
+        kept = f"{place}; forge-bot clean removes it"
     elif because := remove_work_tree(run.repository, run.name):
-        kept = say("cli.closing.kept_because", place=place, because=escape(because))
+        kept = f"{place}, kept: {escape(because)}"
     else:
-        kept = say("cli.closing.removed")
+        kept = "removed; forge-bot retry makes a new one"
     return _row("cli.closing.work_tree", kept)
 
 
@@ -143,7 +151,7 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
         lines.append(f"  {away}git switch {target} && git merge {branch}")
     if run.repository.remote_url() is None or run.state.pull_request:
         return lines
-    lines.append(say("cli.closing.or"))
+    lines.append("or")
     if not (ending.push or ending.open_pr):
         lines.append(f"  {away}git push -u origin {' '.join(filter(None, (branch, kept)))}")
     if body_file(run).is_file():
@@ -164,7 +172,7 @@ def _changes(run: Run) -> str:
     base = newest_base(run)
     code = [path for path in run.tree.changed(base) if not path.startswith(".specs/")]
     if not code:
-        return say("cli.closing.no_file_changed")
+        return "no file outside the record changed"
     if len(code) > _MOST_FILES:
-        return say("cli.closing.files_changed", count=len(code))
+        return f"{len(code):,} files changed; git diff --stat lists them"
     return run.tree.diff(base, paths=code, stat=True).strip("\n")

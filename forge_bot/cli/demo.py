@@ -31,7 +31,6 @@ from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session
 from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import PIPELINES, load_pipeline
 from forge_bot.values import Effort, Tier
@@ -92,8 +91,8 @@ def _sample(source: Path, target: Path) -> Repository:
 def _empty(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(
-            say("cli.demo.folder_is_not_empty", folder=folder),
-            hint=say("cli.demo.name_a_new_folder"),
+            f"{folder} is not an empty folder.",
+            hint="Name a folder that does not exist yet, or none.",
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
@@ -119,14 +118,16 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
     place = target / PIPELINES / f"{pipeline.id}.yaml"
     place.parent.mkdir(parents=True)
     place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
-    console.print(f"{say('cli.demo.left_out', names=escape(', '.join(unknown.values())))}\n")
+    console.print(
+        f"[dim]left out, because the record is older: {escape(', '.join(unknown.values()))}[/]\n"
+    )
 
 
 def _yes(progress: Progress) -> Asker:
     def ask(question: Question) -> PersonAnswer:
         progress.stop()
         show(question, progress.console, asks=False)
-        progress.console.print(f"{say('cli.demo.approve_yes')}\n")
+        progress.console.print("[bold green]approve[/] [dim](--yes)[/]\n")
         return PersonAnswer(answer=Answer.APPROVE)
 
     return ask
@@ -140,13 +141,15 @@ def _recorded(ask: Asker, console: Console) -> Asker:
             reply is not None and reply.answer is Answer.REJECT
         ):
             live = (
-                say("cli.demo.model_would_look")
+                "a model would now look it up for you."
                 if isinstance(reply, PersonQuestion)
-                else say("cli.demo.your_version_would_count")
+                else "your version would now be the one that is asked about."
                 if isinstance(reply, PersonEdit)
-                else say("cli.demo.notes_would_be_sent")
+                else "your notes would now go to the architect."
             )
-            console.print(f"\n{say('cli.demo.no_other_answer', live=live)}")
+            console.print(
+                f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave."
+            )
         return reply
 
     return again
@@ -162,19 +165,27 @@ def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
     )
     if drifted:
         names = escape(", ".join(sorted(drifted)))
-        console.print(say("cli.demo.drifted_prompts", names=names))
+        console.print(f"[dim]prompts that have drifted from the record: {names}[/]")
 
 
 def _welcome(console: Console, target: Path) -> None:
-    console.print(f"\n{say('cli.demo.title')}")
-    console.print(say("cli.demo.models_words_are_recorded"))
-    console.print(f"{say('cli.demo.sample_repository', target=escape(str(target)))}\n")
+    console.print("\n[bold]forge-bot demo[/]")
+    console.print(
+        "The [bold]model's words are recorded[/], from one honest run on this sample. "
+        "Everything else happens now: the git repository, the pipeline, the checkpoints, the "
+        "edits, the test runs."
+    )
+    console.print(f"[dim]sample repository: {escape(str(target))}[/]\n")
 
 
 def _farewell(console: Console, target: Path, outcome: Outcome) -> None:
     if outcome is Outcome.DONE:
-        console.print(f"\n{say('cli.demo.how_to_go_live')}")
-        console.print(f"  {say('cli.demo.set_a_key')}")
-        console.print(f"  {say('cli.demo.start_a_run')}")
+        console.print("\n[bold]To go live[/] on a repository of yours:")
+        console.print(
+            "  export ANTHROPIC_API_KEY=…      [dim]or OPENAI_API_KEY with --model openai:NAME[/]"
+        )
+        console.print('  cd your-repository && forge-bot run "what is to be done"')
     elif outcome is Outcome.WAITING:
-        console.print(f"\n{say('cli.demo.run_waits', target=escape(str(target)))}")
+        console.print(
+            f"\nThe run waits. Go on with: [bold]cd {escape(str(target))} && forge-bot resume[/]"
+        )

@@ -11,7 +11,6 @@ from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
 from forge_bot.runs.create_run import discussion_questions
-from forge_bot.sentences import say
 
 _SHORT = 120
 """Characters of a task that is repeated whole in the command to be typed."""
@@ -26,7 +25,7 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
     """
     if len(answers) > (most := len(discussion_questions())):
         raise BadOption(
-            say("cli.discussion.too_many_answers", count=len(answers), questions=most),
+            f"--answer was given {len(answers)} times, but there are {most} questions.",
             details=_numbered(),
         )
     if answers:
@@ -37,7 +36,7 @@ def discussed(task: str, answers: Sequence[str], *, wanted: bool) -> str | None:
         _say_how(task)
         return None
     console = Console()
-    console.print(f"\n{say('cli.discussion.three_questions_asked_here')}")
+    console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
     return _written([console.ask(f"  {question}") for question in discussion_questions()])
 
 
@@ -56,10 +55,13 @@ def _numbered() -> tuple[str, ...]:
 
 def _say_how(task: str) -> None:
     console = Console()
-    console.print(say("cli.discussion.three_questions"))
+    console.print("[bold]Three questions first:[/]")
     for line in _numbered():
         console.print(f"  {line}")
-    console.print(say("cli.discussion.answer_by_options"))
+    console.print(
+        "Nobody is at a terminal here, so nothing has begun. Answer in this order, beside your "
+        'other options; "" leaves one out:'
+    )
     words = task.strip()
     named = shlex.quote(words) if len(words) <= _SHORT and "\n" not in words else '"TASK"'
     shown = f"forge-bot run {named} " + " ".join('--answer "…"' for _ in discussion_questions())

@@ -52,14 +52,14 @@ def print_error(error: Exception | NobodyReads) -> int:
         _misused(error, show(), console)
         return USAGE
     console.print(
-        say(
-            "cli.errors.something_unexpected",
-            name=escape(type(error).__name__),
-            code=ForgeError.code,
-        )
+        f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/] "
+        f"[dim]{ForgeError.code}[/]"
     )
     _trace(error, console)
-    console.print(f"  [bold]→[/] {say('cli.errors.nothing_recorded_is_lost')}")
+    console.print(
+        "  [bold]→[/] Nothing that was recorded is lost. Please report it with the "
+        "output under FORGE_BOT_DEBUG=1."
+    )
     return FAILED
 
 
@@ -74,14 +74,17 @@ def interrupted() -> int:
 def not_begun() -> int:
     """Tell that a person stopped it before there was a run."""
     console = Console(stderr=True)
-    console.print(f"\n{say('cli.errors.not_begun')}")
+    console.print("\n[bold]Stopped.[/] No run was begun.")
     return FAILED
 
 
 def unread() -> int:
     """Report that the reader of the output is gone; a command that only looks says nothing."""
     if _WORKING & set(sys.argv[1:2]):
-        Console(stderr=True).print(say("cli.errors.nobody_reads"))
+        Console(stderr=True).print(
+            "[bold]Stopped:[/] nobody reads the output any more. Nothing that was answered is "
+            "lost: [bold]forge-bot resume[/] goes on."
+        )
     return FAILED
 
 
@@ -101,7 +104,7 @@ def _misused(error: Exception, words: str, console: Console) -> None:
         of_it = say(way_out, command=escape(command))
         console.print(f"  [bold]→[/] {of_it}")
     else:
-        console.print(f"  [bold]→[/] {say('cli.errors.see_help')}")
+        console.print("  [bold]→[/] forge-bot --help lists the commands.")
 
 
 def _command_of(error: Exception) -> str:
@@ -118,9 +121,7 @@ def _command_of(error: Exception) -> str:
 
 def _refused(error: OSError) -> MachineRefused:
     what = f": {error.filename}" if error.filename else ""
-    return MachineRefused(
-        say("cli.error_output.system_says", strerror=error.strerror or error, what=what)
-    )
+    return MachineRefused(f"The system says: {error.strerror or error}{what}.")
 
 
 def _trace(error: Exception, console: Console) -> None:

@@ -6,40 +6,44 @@ from typing import Annotated
 import typer
 
 from forge_bot.cli.options import CommandGroup, Repo
-from forge_bot.sentences import say
 
 graph_app = typer.Typer(
     cls=CommandGroup,
-    help=say("help.graph.what"),
+    help="The project as a graph: what uses what, and which rules hold.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 HERE = Path()
-AsJson = Annotated[bool, typer.Option("--json", help=say("help.graph.as_json"))]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@graph_app.command(help=say("help.graph.query"))
+@graph_app.command(
+    help="Find nodes, their neighbours, the chain between two, or what a change reaches."
+)
 def query(
-    name: Annotated[str, typer.Argument(help=say("help.graph.query_name"))] = "",
+    name: Annotated[str, typer.Argument(help="Part of a node's id, or a glob.")] = "",
     repo: Repo = HERE,
-    tier: Annotated[str | None, typer.Option(help=say("help.graph.query_tier"))] = None,
-    kind: Annotated[str | None, typer.Option(help=say("help.graph.query_kind"))] = None,
-    domain: Annotated[str, typer.Option(help=say("help.graph.query_domain"))] = "",
+    tier: Annotated[str | None, typer.Option(help="Only this tier and its subtypes.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only this kind, such as entry or test.")] = None,
+    domain: Annotated[str, typer.Option(help="Only this domain of the manifest.")] = "",
     criticality: Annotated[
-        str | None, typer.Option(help=say("help.graph.query_criticality"))
+        str | None,
+        typer.Option(help="Only this criticality or worse: low, normal, high, critical."),
     ] = None,
-    of: Annotated[str, typer.Option(help=say("help.graph.query_of"), metavar="NODE")] = "",
+    of: Annotated[str, typer.Option(help="Neighbours of this node.", metavar="NODE")] = "",
     between: Annotated[
-        tuple[str, str] | None, typer.Option(help=say("help.graph.query_between"))
+        tuple[str, str] | None,
+        typer.Option(help="The shortest chain of imports from one node to another."),
     ] = None,
     touches: Annotated[
-        list[str] | None, typer.Option(help=say("help.graph.query_touches"), metavar="PATH")
+        list[str] | None,
+        typer.Option(help="What a change of this file or folder/ reaches.", metavar="PATH"),
     ] = None,
     used_by: Annotated[
         str,
-        typer.Option("--pipelines-of", help=say("help.graph.query_pipelines_of"), metavar="NODE"),
+        typer.Option("--pipelines-of", help="Pipelines that use this node.", metavar="NODE"),
     ] = "",
-    limit: Annotated[int, typer.Option(help=say("help.graph.query_limit"), min=1, max=1000)] = 20,
+    limit: Annotated[int, typer.Option(help="The most nodes to show.", min=1, max=1000)] = 20,
     as_json: AsJson = False,
 ) -> int:
     from forge_bot.cli.graph_output import print_answer
@@ -59,22 +63,22 @@ def query(
     return print_answer(repo, asked, as_json=as_json)
 
 
-@graph_app.command("map", help=say("help.graph.map"))
+@graph_app.command("map", help="Print the most imported files and their definitions.")
 def map_(
-    about: Annotated[list[str] | None, typer.Argument(help=say("help.graph.map_about"))] = None,
+    about: Annotated[
+        list[str] | None, typer.Argument(help="Words or files that the map is about.")
+    ] = None,
     repo: Repo = HERE,
-    tokens: Annotated[
-        int, typer.Option(help=say("help.graph.map_tokens"), min=1, max=1_000_000)
-    ] = 1_000,
+    tokens: Annotated[int, typer.Option(help="Size of the map.", min=1, max=1_000_000)] = 1_000,
 ) -> int:
     from forge_bot.cli.graph_output import print_map
 
     return print_map(repo, tuple(about or ()), tokens)
 
 
-@graph_app.command(help=say("help.graph.show"))
+@graph_app.command(help="Show the graph in numbers, or one node with its neighbours.")
 def show(
-    node: Annotated[str, typer.Argument(help=say("help.graph.show_node"))] = "",
+    node: Annotated[str, typer.Argument(help="A node; by default the whole graph.")] = "",
     repo: Repo = HERE,
     as_json: AsJson = False,
 ) -> int:
@@ -83,11 +87,16 @@ def show(
     return print_node(repo, node, as_json=as_json)
 
 
-@graph_app.command(help=say("help.graph.verify"))
+@graph_app.command(
+    help=(
+        "Check the manifest and the rules on imports. It ends with 0 if all hold, 2 if some are "
+        "broken, and 64 when it is called wrongly."
+    )
+)
 def verify(
     repo: Repo = HERE,
     base: Annotated[
-        str | None, typer.Option(help=say("help.graph.verify_base"), metavar="COMMIT")
+        str | None, typer.Option(help="Only what was not broken at this commit.", metavar="COMMIT")
     ] = None,
     as_json: AsJson = False,
 ) -> int:

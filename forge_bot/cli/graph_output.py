@@ -80,7 +80,7 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
             console.print(f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}")
         if not found:
             new = " newly" if base is not None else ""
-            console.print(say("cli.graph_output.nothing_is_broken", new=new, count=len(now.files)))
+            console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for each in found:
             sys.stderr.write(_annotation(each) + "\n")
@@ -151,14 +151,11 @@ def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
     ]
     problems = [f"{path}: {node.problem}" for path, node in graph.files.items() if node.problem]
     problems += [
-        say(
-            "cli.graph_output.import_of_nothing", path=each.path, line=each.line, module=each.module
-        )
-        for each in graph.missing
+        f"{each.path}:{each.line}: nothing is called {each.module}" for each in graph.missing
     ]
     lines += problems[:_PROBLEMS_SHOWN]
     if len(problems) > _PROBLEMS_SHOWN:
-        lines.append(say("cli.graph_output.more_problems", more=len(problems) - _PROBLEMS_SHOWN))
+        lines.append(f"… {len(problems) - _PROBLEMS_SHOWN} more; --json lists them")
     return "\n".join(lines)
 
 

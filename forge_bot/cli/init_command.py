@@ -63,8 +63,12 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
     }
     if not missing and not labels:
         raise BadOption(
-            say("cli.init_command.files_exist", files=listed([*wanted]), count=len(wanted)),
-            hint=say("cli.init_command.edit_or_move_away"),
+            (
+                f"{listed([*wanted])} is there already."
+                if len(wanted) == 1
+                else f"{listed([*wanted])} are there already."
+            ),
+            hint="Edit, or move away, and call forge-bot init again.",
         )
     for name, write in missing.items():
         write(repository, repository.root / name, console)
@@ -72,7 +76,9 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
         _make_labels(place, console)
     elif WORKFLOW in missing:
         names = ", ".join(label.name for label in LABELS)
-        console.print(f"  {say('cli.init_command.labels', names=names)}")
+        console.print(
+            f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them"
+        )
     if baseline and CONFIG in missing:
         _baseline(repository, console)
     return 0
@@ -89,7 +95,7 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
                 f" [dim]({escape(command.reason)})[/]"
             )
     if not profile.commands.test:
-        console.print(f"  {say('cli.init_command.no_test_command')}")
+        console.print("  [yellow]![/] no test command was found: set commands.test there")
 
 
 def _baseline(repository: Repository, console: Console) -> None:
@@ -102,7 +108,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     from forge_bot.cli.progress import Progress
     from forge_bot.runs.project_commands.baseline_trial import try_baseline
 
-    console.print(say("cli.init_command.baseline_of_every_run"))
+    console.print("[dim]the baseline, which every run begins with:[/]")
     progress = Progress(console)
     try:
         found = try_baseline(repository, config, profile, progress)
@@ -113,7 +119,7 @@ def _baseline(repository: Repository, console: Console) -> None:
     for sentence in found:
         console.print(f"  [yellow]![/] {escape(sentence)}")
     if found:
-        console.print(f"  {say('cli.init_command.run_asks_about_it')}")
+        console.print("  → a run asks about it before any model is asked")
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
@@ -125,22 +131,26 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     console.print(f"[green]✓[/] {WORKFLOW} written")
     if checks:
         named = escape(", ".join(checks))
-        console.print(f"  {say('cli.init_command.workflows_that_wake_it', named=named)}")
+        console.print(f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}")
     if not fast:
-        console.print(f"  {say('cli.init_command.tags_can_be_moved', action=escape(action))}")
-    console.print(f"  {say('cli.init_command.commit_and_merge', key=key)}")
+        console.print(
+            f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the "
+            "commit of the release there"
+        )
+    console.print(
+        f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what "
+        "else is missing"
+    )
 
 
 def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     if place is None or not token:
-        lacking = (
-            say("cli.init_command.origin_is_elsewhere")
-            if place is None
-            else say("cli.init_command.token_is_missing")
+        lacking = "origin is not on GitHub" if place is None else "there is no token"
+        hint = (
+            "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
         )
-        hint = say("cli.init_command.set_a_token")
-        raise BadOption(say("cli.init_command.labels_not_made", lacking=lacking), hint=hint)
+        raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
     with GitHub(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
             made = github.create_label(label.name, label.color, say(label.meaning))

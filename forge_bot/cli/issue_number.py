@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 from forge_bot.errors import IssueUnavailable
-from forge_bot.sentences import say
 
 _NUMBER = re.compile(r"(?:(?:issue|gh)[\s-]*)?#?(\d{1,9})", re.IGNORECASE)
 """`42`, `#42`, `GH-42`, `issue 42`, in any case."""
@@ -23,6 +22,9 @@ def refuse_a_number(task: str, folder: Path) -> None:
     known = parse_remote(Repository.find(folder).remote_url(), os.environ)
     page = known.page if known is not None else "https://github.com/OWNER/REPOSITORY"
     raise IssueUnavailable(
-        say("cli.issue_number.only_a_number", task=task.strip()),
-        hint=say("cli.issue_number.name_its_address", page=page, number=found[1]),
+        f"“{task.strip()}” is a number and says nothing to do.",
+        hint=(
+            f"forge-bot run {page}/issues/{found[1]} begins with that issue; otherwise say in "
+            "words what is to be done."
+        ),
     )

@@ -6,13 +6,22 @@ from typing import Annotated, Literal
 import typer
 
 from forge_bot.cli.options import HERE, ServerChoice, with_groups
-from forge_bot.sentences import say
 
 _PORT = 8765
 
 
 def work(
-    out: Annotated[Path | None, typer.Option("--out", help=say("help.work.out"))] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help=(
+                "Only the worker's part: do what was handed over, push nothing, and "
+                "leave it in this "
+                "folder."
+            ),
+        ),
+    ] = None,
 ) -> int:
     if out is not None:
         from forge_bot.bot.job import deliver
@@ -24,8 +33,18 @@ def work(
 
 
 def publish(
-    folder: Annotated[Path | None, typer.Option("--in", help=say("help.publish.in"))] = None,
-    last: Annotated[bool, typer.Option("--last", help=say("help.publish.last"))] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--in", help="Folder that `work --out` left; its commits are looked at and pushed."
+        ),
+    ] = None,
+    last: Annotated[
+        bool,
+        typer.Option(
+            "--last", help="No worker comes after this: say how to go on if there is more to do."
+        ),
+    ] = False,
 ) -> int:
     from forge_bot.bot.job import publish as carry_on
 
@@ -36,24 +55,45 @@ def publish(
 def worker(
     server: ServerChoice,
     repo: Annotated[
-        list[Path] | None, typer.Option("--repo", help=say("help.worker.repo"), metavar="PATH")
+        list[Path] | None,
+        typer.Option(
+            "--repo",
+            help="Folder inside a clone to work in; may be given several times.",
+            metavar="PATH",
+        ),
     ] = None,
     github: Annotated[
         list[str] | None,
-        typer.Option("--github", help=say("help.worker.github"), metavar="OWNER/NAME"),
+        typer.Option(
+            "--github",
+            help=(
+                "Repository on GitHub whose issues it works for, with GITHUB_TOKEN; may be given "
+                "several times."
+            ),
+            metavar="OWNER/NAME",
+        ),
     ] = None,
     parts: Annotated[
         list[str] | None,
         typer.Option(
-            "--for", help=say("help.worker.for"), metavar="orchestration|execution|publishing"
+            "--for",
+            help="Part of the work that it takes; all if left out. May be given several times.",
+            metavar="orchestration|execution|publishing",
         ),
     ] = None,
-    steps: Annotated[int | None, typer.Option(help=say("help.worker.steps"), min=1)] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Steps that it takes at the same time in all its clones.", min=1),
+    ] = None,
     steps_per_repo: Annotated[
-        int, typer.Option(help=say("help.worker.steps_per_repo"), min=1, max=100)
+        int, typer.Option(help="Steps that it takes at the same time in one clone.", min=1, max=100)
     ] = 8,
     metrics: Annotated[
-        str | None, typer.Option(help=say("help.worker.metrics"), metavar="URL")
+        str | None,
+        typer.Option(
+            help="Address of an OpenTelemetry collector that gets the worker's metrics.",
+            metavar="URL",
+        ),
     ] = None,
 ) -> int:
     from forge_bot.cli.temporal_commands import work_for_server, worker_duty
@@ -65,18 +105,22 @@ def worker(
 
 def mcp(
     repo: Annotated[
-        Path | None, typer.Option("--repo", help=say("help.mcp.repo"), metavar="PATH")
+        Path | None,
+        typer.Option("--repo", help="Folder inside the repository to serve.", metavar="PATH"),
     ] = None,
-    http: Annotated[bool, typer.Option("--http", help=say("help.mcp.http"))] = False,
+    http: Annotated[
+        bool,
+        typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout."),
+    ] = False,
     port: Annotated[
         int | None,
-        typer.Option(help=say("help.mcp.port"), min=1, max=65535, show_default=str(_PORT)),
+        typer.Option(help="Port for --http.", min=1, max=65535, show_default=str(_PORT)),
     ] = None,
 ) -> int:
     if port is not None and not http:
         from forge_bot.errors import BadOption
 
-        raise BadOption(say("cli.machine_commands.port_goes_with_http"))
+        raise BadOption("--port goes with --http.")
     if not http:
         from forge_bot.mcp_server.run_server import serve_stdio
 
@@ -88,7 +132,8 @@ def mcp(
 
 def hook(
     event: Annotated[
-        Literal["pre-tool", "post-tool", "stop"], typer.Argument(help=say("help.hook.event"))
+        Literal["pre-tool", "post-tool", "stop"],
+        typer.Argument(help="Which hook of the host calls it."),
     ],
 ) -> int:
     from forge_bot.mcp_server.hooks import answer_hook

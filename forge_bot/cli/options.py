@@ -15,7 +15,6 @@ from typer.core import TyperGroup
 
 from forge_bot.cli.shell_completion import complete_runs, phase_names, phases_to_repeat
 from forge_bot.cli.standard_streams import typed
-from forge_bot.sentences import say
 
 _ANY_LENGTH = 10_000
 
@@ -26,7 +25,7 @@ class CommandGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands. The formatter wraps long sentences."""
         known = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        with formatter.section(say("help.program.commands")):
+        with formatter.section("Commands"):
             formatter.write_dl(
                 [
                     (name, command.get_short_help_str(_ANY_LENGTH))
@@ -48,49 +47,106 @@ def every_word(values: list[str]) -> list[str]:
 
 Repo = Annotated[
     Path,
-    typer.Option(
-        "--repo", help=say("help.options.repo"), show_default=say("help.options.this_folder")
-    ),
+    typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder"),
 ]
 RunName = Annotated[
     str | None,
     typer.Option(
-        "--run", callback=words, help=say("help.options.run"), autocompletion=complete_runs
+        "--run",
+        callback=words,
+        help="Name or branch of the run, if there is more than one.",
+        autocompletion=complete_runs,
     ),
 ]
-Model = Annotated[str | None, typer.Option(help=say("help.options.model"), metavar="NAME")]
-Record = Annotated[Path | None, typer.Option(help=say("help.options.record"), metavar="FILE")]
-Push = Annotated[bool, typer.Option("--push", help=say("help.options.push"))]
-Keep = Annotated[bool, typer.Option("--keep", help=say("help.options.keep"))]
-OpenPr = Annotated[bool, typer.Option("--open-pr", help=say("help.options.open_pr"))]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME"
+    ),
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        help="Append everything the model says to this file, to be replayed.", metavar="FILE"
+    ),
+]
+Push = Annotated[
+    bool,
+    typer.Option(
+        "--push",
+        help=(
+            "Push the run's branch and the one for merge when the pull request's text is "
+            "ready, and at "
+            "the end."
+        ),
+    ),
+]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Keep the run's work tree when the run is done.")
+]
+OpenPr = Annotated[bool, typer.Option("--open-pr", help="Push, and open the pull request with gh.")]
 Until = Annotated[
     str | None,
     typer.Option(
-        "--until", help=say("help.options.until"), metavar="PHASE", autocompletion=phase_names
+        "--until",
+        help=(
+            "Stop with exit code 3 when this phase is complete, before the review or "
+            "checkpoint that follows it. Id or name: phase-3, design, tasks, implementation, …"
+        ),
+        metavar="PHASE",
+        autocompletion=phase_names,
     ),
 ]
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", help=say("help.options.from"), metavar="PHASE", autocompletion=phases_to_repeat
+        "--from",
+        help="Go on from this phase, which the run has reached: the same as retry PHASE.",
+        metavar="PHASE",
+        autocompletion=phases_to_repeat,
     ),
 ]
-ByScript = Annotated[bool, typer.Option("--by-script", help=say("help.options.by_script"))]
+ByScript = Annotated[
+    bool,
+    typer.Option(
+        "--by-script", help="Answer from a script, without a terminal; the record says so."
+    ),
+]
 
 McpConfig = Annotated[
-    Path | None, typer.Option("--mcp-config", help=say("help.options.mcp_config"), metavar="FILE")
+    Path | None,
+    typer.Option(
+        "--mcp-config",
+        help="File that lists MCP servers; forge-mcp.json if left out.",
+        metavar="FILE",
+    ),
 ]
 SkillsDir = Annotated[
     list[Path] | None,
-    typer.Option("--skills-dir", help=say("help.options.skills_dir"), metavar="DIR"),
+    typer.Option(
+        "--skills-dir", help="Folder of skills; may be given several times.", metavar="DIR"
+    ),
 ]
 
 On = Annotated[
-    Literal["local", "temporal"] | None, typer.Option("--on", help=say("help.options.on"))
+    Literal["local", "temporal"] | None,
+    typer.Option(
+        "--on",
+        help="Host of the run: this command or a Temporal server; by default the one that has it.",
+    ),
 ]
-Dev = Annotated[bool, typer.Option("--dev", help=say("help.options.dev"))]
-Address = Annotated[str | None, typer.Option(help=say("help.options.address"), metavar="HOST:PORT")]
-Namespace = Annotated[str | None, typer.Option(help=say("help.options.namespace"), metavar="NAME")]
+Dev = Annotated[
+    bool,
+    typer.Option("--dev", help="With --on temporal: start a development server and a worker here."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Temporal server; TEMPORAL_ADDRESS if left out.", metavar="HOST:PORT"),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(help="Namespace there; TEMPORAL_NAMESPACE if left out.", metavar="NAME"),
+]
 
 
 HERE = Path()
@@ -138,10 +194,10 @@ class SkillOptions:
     budget: Annotated[
         str | None,
         typer.Option(
-            help=say("help.capabilities.budget"),
+            help="US dollars the skill may cost, such as 5, or tokens: 200000tokens.",
             metavar="AMOUNT",
             callback=words,
-            show_default=say("help.capabilities.budget_default"),
+            show_default="1, and 500000tokens",
         ),
     ] = None
 
@@ -164,35 +220,86 @@ class RunOptions:
     """The options of `run`."""
 
     repo: Repo = HERE
-    effort: Annotated[str | None, typer.Option(help=say("help.run.effort"), metavar="S|M|L")] = None
-    auto: Annotated[bool, typer.Option("--auto", help=say("help.run.auto"))] = False
-    skip_pr: Annotated[bool, typer.Option("--nopr", help=say("help.run.nopr"))] = False
-    debug: Annotated[bool, typer.Option("--debug", help=say("help.run.debug"))] = False
-    discuss: Annotated[bool, typer.Option("--discuss", help=say("help.run.discuss"))] = False
-    batch: Annotated[bool, typer.Option("--batch", help=say("help.run.batch"))] = False
+    effort: Annotated[
+        str | None,
+        typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L"),
+    ] = None
+    auto: Annotated[
+        bool,
+        typer.Option(
+            "--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky."
+        ),
+    ] = False
+    skip_pr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", help="Add a debug report to the summary, and tracebacks to errors."
+        ),
+    ] = False
+    discuss: Annotated[
+        bool, typer.Option("--discuss", help="Answer three questions about the request first.")
+    ] = False
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Ask models in their provider's batches: within a day, at half the price.",
+        ),
+    ] = False
     answers: Annotated[
-        list[str] | None, typer.Option("--answer", help=say("help.run.answer"), metavar="TEXT")
+        list[str] | None,
+        typer.Option(
+            "--answer",
+            help=(
+                "Answer to the next question of --discuss, where there is no terminal; up to three "
+                "times."
+            ),
+            metavar="TEXT",
+        ),
     ] = None
     model: Model = None
     budget: Annotated[
-        str | None, typer.Option(help=say("help.run.budget"), metavar="AMOUNT", callback=words)
+        str | None,
+        typer.Option(
+            help="US dollars the run may cost, such as 5, or tokens: 200000tokens.",
+            metavar="AMOUNT",
+            callback=words,
+        ),
     ] = None
     branch: Annotated[
-        str | None, typer.Option(help=say("help.run.branch"), metavar="NAME", callback=words)
+        str | None,
+        typer.Option(help="Name of the branch for merge.", metavar="NAME", callback=words),
     ] = None
-    here: Annotated[bool, typer.Option("--here", help=say("help.run.here"))] = False
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="Work on the branch and in the folder that is checked out."),
+    ] = False
     pipeline: Annotated[
-        str | None, typer.Option(help=say("help.run.pipeline"), metavar="NAME", callback=words)
+        str | None,
+        typer.Option(
+            help="Pipeline of the run, such as audit or scaffold; else the configured one.",
+            metavar="NAME",
+            callback=words,
+        ),
     ] = None
     record: Record = None
     ending: Ending = Ending()
     until: Until = None
     phase: From = None
     scope: Annotated[
-        str | None, typer.Option("--in", help=say("help.run.in"), metavar="FOLDER", callback=words)
+        str | None,
+        typer.Option(
+            "--in",
+            help="Folder that the change stays in, with the commands of this folder alone.",
+            metavar="FOLDER",
+            callback=words,
+        ),
     ] = None
     by_script: ByScript = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help=say("help.run.yes"))] = False
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask about effort, branch and slug.")
+    ] = False
     capabilities: CapabilityChoice = CapabilityChoice()
     host: HostChoice = HostChoice()
 

@@ -76,11 +76,11 @@ class Progress:
             case PromptSent():
                 self._sent(notice)
             case CommandBegan():
-                self._do(say("cli.progress.running", command=command_line(notice.argv)))
+                self._do(f"running {command_line(notice.argv)}")
             case CommandEnded():
                 if notice.needs_line:
                     self._ran(notice.result)
-                self._do(say("cli.progress.ran", command=command_line(notice.result.argv)))
+                self._do(f"reading what {command_line(notice.result.argv)} printed")
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.line(f"  {mark} {escape(notice.text)}")
@@ -97,9 +97,11 @@ class Progress:
     # ----------------------------------------------------------------------------------------------
 
     def _start(self, notice: PhaseBegan) -> None:
-        again = say("cli.progress.round", round=notice.round) if notice.round > 1 else ""
+        again = f", round {notice.round}" if notice.round > 1 else ""
         names = ", ".join(notice.tasks)
-        task = say("cli.progress.tasks", count=len(notice.tasks), names=names) if names else ""
+        task = (
+            (f" · task {names}" if len(notice.tasks) == 1 else f" · tasks {names}") if names else ""
+        )
         self._several = len(notice.tasks) > 1
         self._label, self._doing, self._began, self._usage = (
             f"{notice.label}{task}{again}",
@@ -111,7 +113,9 @@ class Progress:
 
     def _sent(self, notice: PromptSent) -> None:
         self._do(
-            say("cli.progress.reading", documents=", ".join(notice.inputs), tokens=notice.tokens),
+            "reading {documents} ({tokens:,} tokens)".format(
+                documents=", ".join(notice.inputs), tokens=notice.tokens
+            ),
             notice.task,
         )
         for each in (*notice.dropped, notice.removed):
@@ -123,24 +127,22 @@ class Progress:
     ) -> None:
         match notice:
             case ModelAsked():
-                self._do(
-                    say("cli.progress.waiting_for", turn=notice.turn, model=notice.model), task
-                )
+                self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
             case ModelAnswered():
                 self._usage = self._usage + notice.usage
             case RequestStarted():
                 self._do(
-                    say("cli.progress.looking", capability=notice.capability, params=notice.params),
+                    f"looking: {notice.capability} {notice.params}",
                     task,
                 )
             case AnswerRejected():
-                self._do(say("cli.progress.sent_back", text=notice.text), task)
+                self._do(f"sent back: {notice.text}", task)
             case _:
                 assert_never(notice)
 
     def _ended(self, notice: PhaseEnded) -> None:
         mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"
-        task = say("cli.progress.of_task", task=notice.task) if notice.task is not None else ""
+        task = f" task {notice.task}" if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
         cost = (
             f" · {tokens(notice.usage)} · {money(notice.usage.cost)} ·"
@@ -158,9 +160,13 @@ class Progress:
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0
         mark = "[green]✓[/]" if good else "[red]✗[/]"
-        count = say("cli.progress.tests", count=result.tests) if result.tests is not None else ""
+        count = (
+            (f", {result.tests:,} test" if result.tests == 1 else f", {result.tests:,} tests")
+            if result.tests is not None
+            else ""
+        )
         ended = (
-            say("cli.progress.timed_out")
+            "did not end in time"
             if result.timed_out
             else say("words.exit_code", code=result.exit_code)
         )
@@ -173,9 +179,9 @@ class Progress:
     def _stopped(self, notice: StoppedBefore) -> None:
         self.stop()
         following, last = escape(notice.following), escape(notice.last)
-        before = say("cli.progress.stopped_before", following=following, last=last)
+        before = f"[bold]Stopped[/], as --until says: {following} comes after {last}."
         self.line(f"\n{before}")
-        self.line(say("cli.progress.go_on_with"))
+        self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
 
     def _explained(self, answer: str) -> None:
         self.stop()
@@ -200,25 +206,16 @@ class Progress:
     def began(self, info: "RunInfo", plan: "RunPlan", outlook: str = "") -> None:
         """Print the beginning of a run, its place, and what it will probably cost."""
         self.line(f"[bold]{escape(info.title)}[/]")
-        effort = say(
-            "cli.progress.run_and_effort",
-            run=escape(info.name),
-            effort=plan.effort,
-            reason=escape(plan.effort_reason),
-        )
+        effort = f"run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})"
         self.line(f"[dim]{effort}[/]")
         branch, tree = escape(info.branch), escape(str(info.tree))
-        self.line(f"[dim]{say('cli.progress.branch', branch=branch, tree=tree)}[/]")
+        self.line(f"[dim]branch {branch} · work tree {tree}[/]")
         if outlook:
             self.line(f"[dim]{escape(outlook)}[/]")
         self.line("")
 
     def _do(self, what: str, task: str | None = None) -> None:
-        self._doing = (
-            say("cli.progress.task", task=task, what=what)
-            if self._several and task is not None
-            else what
-        )
+        self._doing = f"task {task}: {what}" if self._several and task is not None else what
         self._lively()
 
     def _beat(self, *, begin: bool = False) -> None:
@@ -271,17 +268,8 @@ def expected(estimate: "Estimate", budget: "Amount") -> str:
     from forge_bot.runs.past_runs.estimate import at_most
 
     half, most = (_figures(estimate, share) for share in ("p50", "p90"))
-    spread = (
-        say("cli.progress.about", half=half)
-        if half == most
-        else say("cli.progress.about_and_most", half=half, most=most)
-    )
-    return say(
-        "cli.progress.expected",
-        spread=spread,
-        rests_on=estimate.rests_on,
-        at_most=at_most(estimate, budget),
-    )
+    spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"
+    return f"expected: {spread} ({estimate.rests_on}){at_most(estimate, budget)}"
 
 
 def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
@@ -289,7 +277,7 @@ def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
     if estimate.cost is not None:
         parts.append(money(getattr(estimate.cost, share)))
     if estimate.minutes is not None:
-        parts.append(say("cli.progress.minutes", minutes=getattr(estimate.minutes, share)))
+        parts.append(f"{getattr(estimate.minutes, share)} min")
     return " · ".join(parts)
 
 

@@ -32,7 +32,6 @@ from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
 from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()
@@ -89,9 +88,7 @@ def retry(
     def asked(run: Run) -> Report:
         if run.state.gate is not None:
             passed = run.state.gate.name
-            check_person(
-                say("cli.resume.retry_past_question", gate=passed), by_script=options.by_script
-            )
+            check_person(f"retry past the open question {passed}", by_script=options.by_script)
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
         check_documents(run, target)
         return RetryAsked(
@@ -150,22 +147,29 @@ def repair(folder: Path, name: str | None) -> int:
     done = restored(repository, info, load_setup(repository))
     console = Console()
     if not done.commit:
-        console.print(say("cli.resume.record_is_readable", name=escape(info.name)))
+        console.print(f"The record of {escape(info.name)} can be read; nothing was changed.")
         return 0
     console.print(
-        say("cli.resume.record_restored", name=escape(info.name), commit=done.commit[:12])
+        f"[bold]The record of {escape(info.name)} is again what it was at commit "
+        f"{done.commit[:12]}.[/]"
     )
     if done.lost:
-        console.print(say("cli.resume.lost_reports", count=len(done.lost)))
+        console.print(f"Lost with the damaged one ({len(done.lost)}):")
     for line in done.lost:
         console.print(f"  {escape(line)}")
     if done.counted.calls or done.counted.cost:
-        console.print(say("cli.resume.cost_of_lost_reports", paid=paid(done.counted)))
+        console.print(f"Their cost still counts: {paid(done.counted)}.")
     if done.known.calls or done.known.cost:
-        console.print(say("cli.resume.replies_in_the_journal", paid=paid(done.known)))
+        console.print(
+            f"Replies worth {paid(done.known)} are in this machine's journal. They count when "
+            "the run asks the same again, and are not paid twice."
+        )
     if done.rescued:
-        console.print(say("cli.resume.uncommitted_kept_at", rescued=escape(done.rescued)))
-    console.print(f"  {say('cli.resume.resume_after_repair')}")
+        console.print(f"What was not committed is kept at {escape(done.rescued)}")
+    console.print(
+        "  [bold]forge-bot resume[/] goes on; what a model answered before is not paid "
+        "again on this machine."
+    )
     return 0
 
 
@@ -192,8 +196,8 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
 def _short_enough(notes: str) -> str:
     if len(notes) > LONGEST_TASK:
         raise TaskTooLarge(
-            say("cli.resume.notes_are_too_long", count=len(notes), longest_task=LONGEST_TASK),
-            hint=say("cli.resume.shorten_the_notes"),
+            f"The notes have {len(notes):,} characters; {LONGEST_TASK:,} are the most.",
+            hint="Put the long part into a file of the repository and name that file in the notes.",
         )
     return notes
 
@@ -201,14 +205,12 @@ def _short_enough(notes: str) -> str:
 def _nothing_to_say(run: Run) -> None:
     if run.state.ended:
         again = (
-            say("cli.resume.go_back_or_start_anew")
+            "Go back with forge-bot retry PHASE, or start a new run."
             if run.state.current_phase_status is RunStatus.COMPLETED
             else None
         )
         raise RunEnded(
-            say(
-                "cli.resume.run_is_over", name=run.name, status=run.state.current_phase_status.value
-            ),
+            f"The run {run.name} is over: {run.state.current_phase_status.value}.",
             hint=again,
         )
 

@@ -18,7 +18,6 @@ from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.runs.capabilities.agreed_servers import agree
 from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, capability_setup
-from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
@@ -37,22 +36,25 @@ def approve_servers(folder: Path, source: CapabilityChoice, digest: str | None) 
     """Show the servers of a repository and keep the person's yes; return 5 without one."""
     root, setup = setup_here(folder, source)
     if not setup.servers:
-        Console().print(say("cli.server_question.no_servers"))
+        Console().print("No servers are configured here.")
         return 0
     actual = servers_digest(setup)
     _show(root, setup, actual)
     if digest is not None:
         if digest != actual:
-            raise BadOption(say("cli.server_question.not_this_digest", digest=actual))
+            raise BadOption(f"The servers have another digest now: {actual}.")
     elif not at_terminal():
         raise BadOption(
-            say("cli.server_question.nobody_to_ask"),
-            hint=say("cli.server_question.look_and_give_the_digest", digest=actual),
+            "Nobody can be asked here.",
+            hint=(
+                "Look at them, and give their digest: forge-bot capabilities approve --digest "
+                f"{actual}"
+            ),
         )
     elif not _says_yes():
         return _NO
     agree(root, actual)
-    Console().print(say("cli.server_question.said_yes"))
+    Console().print("They may be started. A change of anything above asks again.")
     return 0
 
 
@@ -71,7 +73,9 @@ def with_yes(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> Capabi
             agree(root, digest)
             return replace(setup, agreed=setup.agreed | {digest})
     else:
-        Console(stderr=True).print(say("cli.server_question.nobody_said_yes"))
+        Console(stderr=True).print(
+            "! No server is started before you say yes: forge-bot capabilities approve"
+        )
     return setup
 
 
@@ -87,7 +91,7 @@ def server_facts(
 
 def _show(root: Path, setup: CapabilitySetup, digest: str) -> None:
     console = Console()
-    console.print(say("cli.server_question.repository_configures", root=escape(str(root))))
+    console.print(f"{escape(str(root))} configures servers for the agents' tools:")
     for name, server in setup.servers.items():
         stdio = isinstance(server, MCPServerConfig)
         what = shlex.join((server.command, *server.args)) if stdio else server.url
@@ -97,27 +101,27 @@ def _show(root: Path, setup: CapabilitySetup, digest: str) -> None:
         console.print(f"    [dim]{escape('; '.join(facts))}[/]")
         for key, value in (server.env if stdio else server.headers).items():
             console.print(f"    [dim]{escape(f'{key}={value}')}[/]")
-    console.print(say("cli.server_question.digest", digest=digest))
+    console.print(f"Their digest: {digest}")
 
 
 def _files(files: list[str]) -> str:
     shown = ", ".join(files[:_SHOWN_FILES])
     if len(files) > _SHOWN_FILES:
         more = len(files) - _SHOWN_FILES
-        shown = say("cli.server_question.many_files", first=shown, more=more)
-    return say("cli.server_question.has_files", files=shown)
+        shown = f"{shown} and {more} more files"
+    return f"made of {shown} in the repository"
 
 
 def _says_yes() -> bool:
-    if typer.confirm(say("cli.server_question.may_they_start")):
+    if typer.confirm("May they be started as they are now, with these variables?"):
         return True
-    Console().print(say("cli.server_question.said_no"))
+    Console().print("No server is started.")
     return False
 
 
 def _place(setup: CapabilitySetup, name: str) -> str:
     if setup.sandbox in {"off", "landlock"} or not boxes_work():
-        return say("cli.capability_output.without_a_sandbox")
+        return "a process without a sandbox"
     if name in setup.policy.network:
-        return say("cli.capability_output.sandbox_with_network")
-    return say("cli.capability_output.sandbox_without_network")
+        return "in the sandbox, with network"
+    return "in the sandbox, no network"

@@ -15,7 +15,6 @@ from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
 from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
 from forge_bot.runs.tier_models import TierModels
-from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 
 
@@ -36,11 +35,11 @@ def check_person(what: str, *, by_script: bool) -> None:
     if by_script or person_types():
         return
     where = (
-        say("cli.session_setup.terminal_of_an_agent", agent=coding_agent())
+        f"this terminal belongs to {coding_agent()}, which is an agent."
         if sys.stdin.isatty()
-        else say("cli.session_setup.no_terminal")
+        else "stdin is not a terminal."
     )
-    raise NeedsTerminal(say("cli.session_setup.needs_a_person", what=what, where=where))
+    raise NeedsTerminal(f"{what} is a person's to say, and {where}")
 
 
 def session(

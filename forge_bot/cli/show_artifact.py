@@ -8,7 +8,6 @@ from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.files_of_run import artifact_text
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.sentences import say
 
 
 def show(folder: Path, name: str | None, artifact: str) -> int:
@@ -60,6 +59,6 @@ def _known(repository: Repository, info: RunInfo) -> list[str]:
 def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
     known = ", ".join(_known(repository, info))
     return UnknownArtifact(
-        say("cli.show_artifact.run_has_no_artifact", run=info.name, artifact=artifact),
-        hint=say("cli.show_artifact.run_has", known=known),
+        f"The run {info.name} has no {artifact}.",
+        hint=f"It has: {known}.",
     )

@@ -11,7 +11,6 @@ from forge_bot.cli.console import Console
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,7 +46,7 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     console = Console()
     _head(info, state, console)
     if (place := place_of(repository, info.name)) is not None and not info.ended:
-        console.print(say("cli.show_runs.led_by", place=escape(place.told)))
+        console.print(f"[dim]led by {escape(place.told)}[/]")
     console.print(_phases(snapshot.pipeline, state))
     _tail(state, console)
     if state.gate is not None:
@@ -79,16 +78,13 @@ def list_runs(folder: Path) -> int:
     console = Console()
     known = runs(repository)
     if not known:
-        console.print(say("cli.show_runs.no_run_yet"))
+        console.print('No run yet. Start one: [bold]forge-bot run "what is to be done"[/]')
         return 0
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}")
-        line = say(
-            "cli.show_runs.run_in_a_list",
-            where=_where(repository, info),
-            effort=info.effort,
-            branch=_branch(info),
-            time=info.updated_at,
+        line = (
+            f"  {_where(repository, info)} [dim]· effort {info.effort} · {_branch(info)} · "
+            f"{info.updated_at:%Y-%m-%d %H:%M} UTC[/]"
         )
         console.print(line)
     return 0
@@ -96,15 +92,15 @@ def list_runs(folder: Path) -> int:
 
 def _where(repository: Repository, info: RunInfo) -> str:
     if info.waiting:
-        return say("cli.show_runs.waits_for_you", phase=info.phase)
+        return f"[yellow]waits for you at {info.phase}[/]"
     if info.ended:
         return escape(info.status)
     from forge_bot.runs.finding_runs.batch_wait import batch_in_words
 
     batch = batch_in_words(repository, info)
     if batch:
-        return say("cli.show_runs.at_phase_in_a_batch", phase=info.phase, batch=escape(batch))
-    return say("cli.show_runs.at_phase", phase=info.phase)
+        return f"at {info.phase}, {escape(batch)}"
+    return f"at {info.phase}"
 
 
 def _branch(info: RunInfo) -> str:
@@ -113,31 +109,20 @@ def _branch(info: RunInfo) -> str:
     """
     branch = escape(info.branch)
     if info.renamed:
-        return say("cli.show_runs.branch_renamed", branch=branch, renamed=escape(info.renamed))
+        return f"{branch}, now called {escape(info.renamed)}"
     if info.kept:
-        return say("cli.show_runs.branch_gone", branch=branch, kept_on=escape(info.kept_on))
+        return f"{branch}, which is gone; its record is on {escape(info.kept_on)}"
     if info.remote:
-        return say("cli.show_runs.branch_on_remote", branch=branch, remote=escape(info.remote))
+        return f"{escape(info.remote)}/{branch}, on the remote only"
     return branch
 
 
 def _head(info: RunInfo, state: "State", console: Console) -> None:
     console.print(f"[bold]{escape(state.title)}[/]")
-    run = say(
-        "cli.show_runs.run_and_effort",
-        run=escape(info.name),
-        effort=state.effort,
-        reason=escape(state.effort_reason),
-    )
+    run = f"[dim]run {escape(info.name)} · effort {state.effort} ({escape(state.effort_reason)})[/]"
     console.print(run)
-    where = (
-        say("cli.show_runs.work_tree", tree=escape(str(info.tree)))
-        if info.tree is not None
-        else say("cli.show_runs.no_work_tree")
-    )
-    console.print(
-        say("cli.show_runs.branch_and_work_tree", branch=_branch(info), where=where) + "\n"
-    )
+    where = f"work tree {escape(str(info.tree))}" if info.tree is not None else "no work tree here"
+    console.print(f"[dim]branch {_branch(info)} · {where}[/]" + "\n")
 
 
 def _phases(pipeline: "Pipeline", state: "State") -> "Table":
@@ -165,13 +150,11 @@ def _tail(state: "State", console: Console) -> None:
         console.print(f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]")
     tokens_used = tokens(state.usage)
     if state.budget.token_cap is not None:
-        tokens_used = say(
-            "cli.show_runs.of_cap", used=tokens_used, cap=f"{state.budget.token_cap:,}"
-        )
+        tokens_used = "{used} of {cap}".format(used=tokens_used, cap=f"{state.budget.token_cap:,}")
     cost = money(state.usage.cost)
     if state.budget.cap is not None:
-        cost = say("cli.show_runs.of_cap", used=cost, cap=money(state.budget.cap))
-    console.print("\n" + say("cli.show_runs.so_far", tokens=tokens_used, cost=cost))
+        cost = f"{cost} of {money(state.budget.cap)}"
+    console.print("\n" + f"[dim]so far: {tokens_used} · {cost}[/]")
     if state.usage.unanswered:
         from forge_bot.interaction.number_format import may_be_billed
 
@@ -180,7 +163,7 @@ def _tail(state: "State", console: Console) -> None:
 
 def _question(gate: "OpenGate", console: Console) -> None:
     answers = ", ".join(dict.fromkeys((*gate.options, "abandon")))
-    console.print(say("cli.show_runs.gate_waits", gate=gate.name, answers=escape(answers)))
+    console.print(f"[yellow]?[/] [bold]{gate.name} waits for you[/]: forge-bot {escape(answers)}")
     for file in gate.files:
         console.print(f"    forge-bot show {escape(file.name)}")
 
@@ -191,6 +174,6 @@ def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
 
     if batch := batch_in_words(repository, info):
         console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]")
-        console.print(say("cli.show_runs.resume_looks"))
+        console.print("  [bold]forge-bot resume[/] looks whether it has ended")
     else:
-        console.print(say("cli.show_runs.resume_goes_on"))
+        console.print("  [bold]forge-bot resume[/] goes on")

@@ -50,7 +50,6 @@ from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.tier_models import TierModels, keep_model
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -105,8 +104,8 @@ def start_run(task: str, options: RunOptions) -> int:
         return _resumed(task, options)
     if options.phase is not None:
         raise BadOption(
-            say("cli.start_run.from_needs_a_run"),
-            hint=say("cli.start_run.command_with_from"),
+            "--from goes on with a run; a new one begins at its beginning.",
+            hint="forge-bot run .specs/RUN --from PHASE",
         )
     try:
         ready = _ready(task, options)
@@ -219,7 +218,7 @@ def _check_capabilities(start: _Start, plan: RunPlan) -> None:
 
 def _of_steps(plan: RunPlan) -> RunPlan:
     """Return the plan of a run without a model: it is the same at every effort."""
-    return plan.replace(effort=Effort.S, effort_reason=say("runs.effort.no_model"))
+    return plan.replace(effort=Effort.S, effort_reason="no model is asked")
 
 
 def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
@@ -297,20 +296,20 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         return plan
     console = Console()
     console.print(f"\n[bold]{escape(start.draft.title)}[/]")
-    chosen = say(
-        "cli.start_run.effort_and_branch",
-        effort=plan.effort,
-        effort_reason=escape(plan.effort_reason),
-        branch=escape(plan.merge_branch or plan.branch),
+    chosen = (
+        f"effort [bold]{plan.effort}[/] ({escape(plan.effort_reason)}) · branch "
+        f"[bold]{escape(plan.merge_branch or plan.branch)}[/]"
     )
     console.print(f"  {chosen}")
     console.print(f"  {escape(expected(estimate, start.budget))}")
-    said = console.ask(f"  {say('cli.start_run.enter_to_begin')}")
+    said = console.ask(
+        "  Enter to begin, or S, M, L for another effort, or other words for the branch"
+    )
     if not said.strip():
         return plan
     if said.strip().upper() in set(Effort):
         chosen = Effort(said.strip().upper())
-        return plan.replace(effort=chosen, effort_reason=say("runs.effort.you_chose_it"))
+        return plan.replace(effort=chosen, effort_reason="you chose it")
     named = start.plan(said.strip(), plan.effort.value)
     return named.replace(effort_reason=plan.effort_reason)
 
@@ -336,10 +335,9 @@ class _Outlook:
             records=newest_records(repository),
         )
         if budget is not None and found.cost is not None and found.exceeds(budget):
-            short = say(
-                "cli.start_run.budget_is_short",
-                budget=money(budget),
-                expected=money(found.cost.p50),
+            short = (
+                f"The budget of {money(budget)} is below the {money(found.cost.p50)} to "
+                "expect: the run will probably stop and ask for more."
             )
             self.start.progress(warning(short))
         return found

@@ -22,7 +22,7 @@ from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import kept_model
 from forge_bot.runs.wall_clock import now
 from forge_bot.sandbox.backends import choose
-from forge_bot.sentences import hint_of, say
+from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import (
     TemporalPlace,
@@ -56,7 +56,7 @@ def new_place(
     """
     if choice.on != "temporal":
         if choice.dev or choice.server != ServerChoice():
-            raise BadOption(say("cli.temporal_commands.only_with_temporal"))
+            raise BadOption("--dev, --address and --namespace go with --on temporal.")
         return None
     require_client()
     pushes = ending.push or ending.open_pr
@@ -83,7 +83,7 @@ def _silence() -> float:
     if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not 1 <= int(text) <= _LONGEST_SILENCE:
         raise BadOption(
             f"{SILENCE} is {text!r}.",
-            hint=say("cli.temporal_commands.write_whole_seconds", least=1, most=_LONGEST_SILENCE),
+            hint=f"Write whole seconds, from {1} to {_LONGEST_SILENCE}.",
         )
     return float(text)
 
@@ -137,8 +137,8 @@ def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
     for option, other in changed.items():
         if other:
             raise BadOption(
-                say("cli.temporal_commands.begun_with_another_option", option=option),
-                hint=say("cli.temporal_commands.leave_the_option_out", option=option),
+                f"The workflow of this run was begun with another {option}.",
+                hint=f"Leave {option} out, or go on here: forge-bot resume --on local {option} …",
             )
 
 
@@ -152,7 +152,10 @@ def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
             asyncio.run(_ended(going.repository, run, known))
         except TemporalUnavailable as error:
             going.tell(
-                warning(say("cli.temporal_commands.workflow_may_continue", error=error.message))
+                warning(
+                    f"{error.message} If it comes back, its workflow reads the branch and goes "
+                    "on from there as well."
+                )
             )
     forget_place(going.repository, run)
 
@@ -180,7 +183,7 @@ def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> Work
     for name in parts:
         if name not in known:
             raise BadOption(
-                say("cli.temporal_commands.bad_part", name=name),
+                f"--for is {name!r}.",
                 hint=f"Write {', '.join(sorted(known))}.",
             )
     chosen = frozenset(map(WorkerPart, parts or WorkerPart))
@@ -203,8 +206,8 @@ def work_for_server(
     _check_threads(github, duty)
     if metrics and not metrics.startswith(("http://", "https://")):
         raise BadOption(
-            say("cli.temporal_commands.bad_metrics", metrics=metrics),
-            hint=say("cli.temporal_commands.write_an_address"),
+            f"--metrics is {metrics!r}.",
+            hint="Write an address, such as http://localhost:4317.",
         )
     # Workflows use no clone, so a worker for workflows alone needs none.
     leads = duty.parts == frozenset({WorkerPart.ORCHESTRATION})
@@ -214,7 +217,7 @@ def work_for_server(
         try:
             asyncio.run(_work(repositories, place, duty, metrics, github))
         except KeyboardInterrupt:
-            Console().print(say("cli.temporal_commands.stopped"))
+            Console().print("Stopped. What was under way is taken up by others.")
     return 0
 
 
@@ -222,19 +225,20 @@ def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
     """Raise what keeps this machine from working for issues."""
     if github and not duty.parts >= {WorkerPart.EXECUTION, WorkerPart.PUBLISHING}:
         raise BadOption(
-            say("cli.temporal_commands.github_needs_both_parts"),
-            hint=say("cli.temporal_commands.name_both_parts"),
+            "--github needs a worker that executes and publishes.",
+            hint="Write --for execution --for publishing, or leave --for out.",
         )
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
-            raise BadOption(
-                say("cli.temporal_commands.bad_repository", name=name), hint="Write OWNER/NAME."
-            )
+            raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
     # Only a worker needs what talks to GitHub.
     from forge_bot.github_api.app_tokens import app_in
 
     if github and app_in(os.environ) is None and not os.environ.get("GITHUB_TOKEN"):
-        raise TokenRefused(say("cli.temporal_commands.github_needs_a_token"))
+        raise TokenRefused(
+            "--github needs GITHUB_TOKEN, or an App (FORGE_BOT_APP_ID and FORGE_BOT_APP_KEY), "
+            "to read and write issues, pull requests and branches."
+        )
 
 
 def _without_sandbox(
@@ -284,13 +288,7 @@ async def _work(
                 visits=visits,
             )
         )
-        console.print(
-            say(
-                "cli.temporal_commands.working_for_namespace",
-                address=escape(place.address),
-                namespace=escape(place.namespace),
-            )
-        )
+        console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
         queues = dict(zip(sorted(github), visits.queues, strict=True))
         _tell_queues(console, repositories, queues, locked_out)
         if lacking:
@@ -336,15 +334,8 @@ def _tell_queues(
     for each in repositories:
         console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
     for name, queue in github.items():
-        issues = say(
-            "cli.temporal_commands.issues_of_queue", name=escape(name), queue=escape(queue)
-        )
+        issues = f"issues of {escape(name)} [dim]queue {escape(queue)}[/]"
         console.print(f"  {issues}")
     for root, trouble in locked_out.items():
-        said = say(
-            "cli.temporal_commands.no_steps_of",
-            folder=root,
-            error=trouble.message,
-            hint=hint_of(trouble),
-        )
+        said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
         console.print(f"[yellow]{escape(said)}[/]")

@@ -59,7 +59,8 @@ def open_editor(path: Path) -> None:
         subprocess.run([*words, str(path)], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         Console().print(
-            say("terminal.editor_failed", editor=escape(words[0]), error=escape(str(error)))
+            f"[yellow]The editor {escape(words[0])} failed: {escape(str(error))}.[/] Set "
+            "$EDITOR to one that is installed."
         )
 
 
@@ -67,7 +68,9 @@ def say_how_to_answer(question: Question, *, asks: bool = True) -> None:
     """Print the question for later, with the commands that answer it."""
     console = Console()
     show(question, console, asks=asks)
-    console.print(say("terminal.nobody_is_here"))
+    console.print(
+        "[bold]Nobody is at a terminal here, so the run waits.[/] Answer at a terminal with one of:"
+    )
     _commands(question, console, asks=asks)
 
 
@@ -84,7 +87,7 @@ def _commands(question: Question, console: Console, *, asks: bool) -> None:
     if not asks:
         return
     wonder = f'ask "{say("terminal.what_you_want_to_know")}"'
-    effect = say("terminal.the_model_answers")
+    effect = "the model answers; nothing changes"
     console.print(f"  forge-bot {escape(wonder):<44} [dim]{effect}[/]")
 
 
@@ -108,13 +111,13 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
         _document(document, console)
     if closed := [document for document in data.documents if document not in shown]:
         names = [
-            say("terminal.lines", name=each.name, lines=each.text.count("\n") + 1)
+            "{name} ({lines:,} lines)".format(name=each.name, lines=each.text.count("\n") + 1)
             for each in closed
         ]
-        shown_by_v = say("terminal.v_shows", names=escape(listed(names)))
+        shown_by_v = f"[bold]v[/] shows in a pager: {escape(listed(names))}"
         console.print(f"\n{shown_by_v}")
     if data.digest and any(choice.answer == "approve" for choice in question.actions):
-        version = say("terminal.version", digest=data.digest[:SHOWN_DIGEST])
+        version = f"version {data.digest[:SHOWN_DIGEST]}; an approval counts for this version only"
         console.print(f"[dim]{version}[/]")
 
 
@@ -145,24 +148,28 @@ def _print_blocks(markdown: str, console: Console) -> None:
 def _answers(question: Question, console: Console, *, asks: bool) -> None:
     """Print each answer with its effect, and the other inputs; without a terminal the commands."""
     if not console.is_terminal:
-        console.print(say("terminal.answers_at_a_terminal"))
+        console.print("[bold]Answers[/], at a terminal:")
         _commands(question, console, asks=asks)
         return
-    console.print(say("terminal.type_one_of_these"))
+    console.print("[bold]Type one of these[/], your words behind it:")
     until = question.data.overview.until
     for choice in question.actions:
         answer, effect = choice.answer, choice.effect
         if answer == "approve" and until:
-            effect += say("terminal.until", until=until)
+            effect += f"; then it goes on without asking until {until}; merging is yours"
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
-        key = say("terminal.key_and_notes", key=key) if answer == "reject" else key
+        key = f"{key} and your notes" if answer == "reject" else key
         _key(key, effect, console)
     if asks:
-        asking = say("terminal.key_and_question", key="?, ask")
-        _key(asking, say("terminal.the_model_answers"), console)
+        asking = "{key} and your question".format(key="?, ask")
+        _key(asking, "the model answers; nothing changes", console)
     if question.data.documents:
-        _key("v · d · e", say("terminal.ways_to_look"), console)
-    _key("l, later", say("terminal.stop_here"), console)
+        _key(
+            "v · d · e",
+            "view all of the text · what changed since it was last shown · edit",
+            console,
+        )
+    _key("l, later", "stop here; forge-bot resume asks again", console)
 
 
 def _key(key: str, effect: str, console: Console) -> None:
@@ -208,13 +215,13 @@ def _answered(
     """One key, and words where they are needed. `later` leaves the run waiting."""
     offered = {choice.answer: choice.effect for choice in question.actions}
     words = (*offered, *(("ask",) if asks else ()), "later")
-    console.print(say("terminal.answers", answers=" · ".join(words)))
+    console.print("[bold]Answers[/]: {answers}".format(answers=" · ".join(words)))
     while True:
-        word, rest = _parted(console.ask(f"[bold]{say('terminal.your_answer')}[/]"))
+        word, rest = _parted(console.ask("[bold]Your answer[/]"))
         if word in {"l", "later", "q"} and not rest:
             return None
         if word in {"?", "ask"}:
-            if wondered := rest or console.ask(say("terminal.what_do_you_want")).strip():
+            if wondered := rest or console.ask("What do you want to know?").strip():
                 return PersonQuestion(question=wondered)
             continue
         if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
@@ -227,10 +234,10 @@ def _answered(
             console.print(f"  {escape(found)}")
         elif found.answer is not Answer.REJECT or found.notes:
             return found
-        elif notes := console.ask(say("terminal.what_should_be_different")).strip():
+        elif notes := console.ask("What should be different?").strip():
             return found.replace(notes=notes)
         else:
-            console.print(f"  {say('terminal.rejection_needs_a_reason')}")
+            console.print("  A rejection needs a reason, or the next version will be no better.")
 
 
 def _editable(question: Question) -> str:
@@ -252,9 +259,9 @@ def _look(word: str, question: Question, console: Console) -> None:
         if difference:
             console.print(_coloured(difference, "diff"), soft_wrap=False)
         else:
-            console.print(f"  {say('terminal.no_difference')}")
+            console.print("  No other version was shown before, so there is no difference.")
     else:
-        console.print(f"  {say('terminal.no_document_to_edit')}")
+        console.print("  This question has no document that can be edited.")
 
 
 def _parted(line: str) -> tuple[str, str]:
@@ -286,10 +293,17 @@ def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
 
 
 def _one_of(offered: Iterable[str]) -> str:
-    return say("terminal.answer_with_one_of", answers=", ".join(offered))
+    return "Please answer with one of: {answers}.".format(answers=", ".join(offered))
 
 
 def _other_version(rest: str, digest: str) -> str:
     if not digest:
-        return say("terminal.question_has_no_version", rest=rest)
-    return say("terminal.other_version_waits", rest=rest, digest=digest[:SHOWN_DIGEST])
+        return (
+            f"“{rest}” does not name what is shown: this question has no version. To say what "
+            "should be different: reject and your notes."
+        )
+    return (
+        f"“{rest}” does not name what is shown: version {digest[:SHOWN_DIGEST]} waits. To "
+        "say what should be "
+        "different: reject and your notes."
+    )

@@ -23,7 +23,6 @@ from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
 from forge_bot.git.tree_entries import GONE, ListedEntry, rows
 from forge_bot.git.worktree_list import is_checked_out
-from forge_bot.sentences import say
 
 _PLAIN, _LINK = "100644", "120000"
 _RULES = ".gitattributes"
@@ -215,7 +214,7 @@ def make_branch(root: Path, branch: str, commit: str) -> None:
     except GitFailed as error:
         if ref_target(root, f"{HEADS}{branch}") is None:
             raise
-        raise BranchExists(say("git.worktree.branch_exists_already", branch=branch)) from error
+        raise BranchExists(f"The branch {branch} exists already.") from error
 
 
 def delete_branch(root: Path, branch: str, commit: str) -> None:

@@ -11,7 +11,6 @@ from typing import TypeVar
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, head
-from forge_bot.sentences import say
 
 Trailers = tuple[tuple[str, str], ...]
 Made = TypeVar("Made")
@@ -88,7 +87,7 @@ def commit(
     if not names:
         return None
     if not _signed(folder, text, None if paths is None else names, dates):
-        raise GitFailed(say("git.commits.git_refused_to_commit", folder=folder))
+        raise GitFailed(f"git refused to commit in {folder}.")
     return head(folder).commit
 
 

@@ -80,7 +80,7 @@ def merge_base(folder: Path, a: str, b: str) -> str:
     answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
     if answer.code != 0:
         raise GitFailed(
-            say("git.diff.no_common_ancestor", a=a, b=b),
+            f"{a} and {b} have no common ancestor.",
             hint=say(
                 "git.diff.fetch_old_commits" if is_shallow(folder) else "git.diff.another_history"
             ),

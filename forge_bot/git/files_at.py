@@ -10,7 +10,6 @@ from forge_bot.git.object_reader import answers
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
 from forge_bot.git.tree_entries import SUBMODULE, ListedEntry, files_below, find, rows
-from forge_bot.sentences import say
 
 _MOST_SIZES = 50_000
 _sizes: dict[str, int] = {}
@@ -190,8 +189,8 @@ def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, by
     for oid, answer in zip(oids, answers(folder, [name.encode() for name in oids]), strict=True):
         if answer is None or answer.kind != wanted:
             raise GitFailed(
-                say("git.files_at.object_is_missing", oid=oid, folder=folder),
-                hint=say("git.files_at.run_fsck"),
+                f"The object {oid} is missing in {folder}.",
+                hint="`git fsck` says what is broken; a fresh clone mends it.",
             )
         contents[oid] = answer.data
     return contents

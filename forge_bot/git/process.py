@@ -134,7 +134,7 @@ def git(
     `seconds`), GitMissing, and NotARepository when the folder is not there.
     """
     if not folder.is_dir():
-        raise NotARepository(say("git.process.no_folder", folder=folder))
+        raise NotARepository(f"There is no folder {folder}.")
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     environment = {**_environment(), **fence, **(env or {})}
     start = partial(_start, folder, args, environment, into, descriptors=descriptors)
@@ -161,8 +161,11 @@ def _ended(
     except subprocess.TimeoutExpired:
         _end(process)
         raise GitFailed(
-            say("git.process.did_not_end_in_time", shown=_shown(args), seconds=seconds),
-            hint=say("git.process.run_it_by_hand"),
+            f"{_shown(args)} was stopped: it had not ended after {seconds:g} seconds.",
+            hint=(
+                "Run the command by hand to see what it waits for: a slow disk, the network, a "
+                "question."
+            ),
         ) from None
     except BaseException:
         _end(process)
@@ -237,17 +240,11 @@ def _start(
         )
     except (FileNotFoundError, PermissionError) as error:
         if error.filename == str(folder):
-            raise NotARepository(
-                say("git.process.folder_cannot_be_entered", folder=folder, strerror=error.strerror)
-            ) from None
-        raise GitMissing(
-            say("git.process.git_could_not_be_started", strerror=error.strerror)
-        ) from None
+            raise NotARepository(f"{folder} cannot be entered: {error.strerror}.") from None
+        raise GitMissing(f"git could not be started: {error.strerror}.") from None
     except (OSError, ValueError) as error:
         # ValueError: a NUL byte or a lone surrogate, which no name in git can have.
-        raise GitFailed(
-            say("git.process.could_not_be_started", shown=_shown(args), error=error)
-        ) from None
+        raise GitFailed(f"{_shown(args)} could not be started: {error}.") from None
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -274,10 +271,8 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
     text = "\n".join(filter(None, lines))[-_WORDS_SHOWN:]
     advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
     return GitFailed(
-        say(
-            "git.process.failed",
-            command=_shown(args),
-            words=text or say("words.exit_code", code=code),
+        "{command} failed: {words}".format(
+            command=_shown(args), words=text or say("words.exit_code", code=code)
         ),
         output=text,
         hint=say(advice) if advice is not None else None,

@@ -12,7 +12,6 @@ from forge_bot.git.job_token import ask_remote
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
 from forge_bot.remedies import Resume
-from forge_bot.sentences import say
 
 REMOTES = "refs/remotes/"
 
@@ -136,8 +135,8 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
 def _check_remote(folder: Path) -> None:
     if remote_url(folder) is None:
         raise GitFailed(
-            say("git.remotes.no_remote", remote=ORIGIN),
-            hint=say("git.remotes.add_the_remote"),
+            f"There is no remote {ORIGIN!r}.",
+            hint="Add it: git remote add origin URL.",
         )
 
 
@@ -159,17 +158,37 @@ def _refused(error: GitFailed, branch: str) -> GitFailed:
 def _hint(why: PushRefusal, words: str, branch: str) -> str:
     match why:
         case PushRefusal.BEHIND:
-            return say("git.remotes.pull_first", remote=ORIGIN, branch=branch)
+            return (
+                "The remote branch has commits that are not here; nothing was overwritten. In "
+                f"the work tree run `git pull --no-rebase {ORIGIN} {branch}` and look at the "
+                "result."
+            )
         case PushRefusal.ARCHIVED:
-            return say("git.remotes.repository_is_archived")
+            return (
+                "The repository is archived, so nothing can be pushed. Whoever owns it can "
+                "unarchive it in its settings."
+            )
         case PushRefusal.WORKFLOWS:
-            return say("git.remotes.token_may_not_change_workflows")
+            return (
+                "The token may not change workflow files. Push the branch with your own "
+                "credentials, or give the token that right."
+            )
         case PushRefusal.RULES if "signature" in words.lower():
-            return say("git.remotes.rules_demand_signatures")
+            return (
+                "The remote takes only signed commits there. A key signs those for merge "
+                "(`sign: true` in .forge/config.yml); ask an owner to leave feature/** and "
+                "forge-bot/** out of that rule. A squash merge is signed by GitHub itself."
+            )
         case PushRefusal.RULES:
-            return say("git.remotes.rules_refuse_the_branch")
+            return (
+                "The remote's own rules refuse this branch; its words are above. Ask an owner, "
+                "or start the run on another branch."
+            )
         case PushRefusal.CREDENTIALS:
-            return say("git.remotes.credentials_not_accepted")
+            return (
+                "The remote does not take your credentials: try `git push` by hand, or `gh "
+                "auth setup-git`."
+            )
 
 
 def _words_of_remote(output: str) -> str:

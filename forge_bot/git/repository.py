@@ -143,7 +143,7 @@ class Repository:
         """
         revisions.branch_ref(self.root, name)
         if self.branch_exists(name):
-            raise BranchExists(say("git.repository.branch_exists_already", name=name))
+            raise BranchExists(f"The branch {name} exists already.")
         git(self.root, "switch", "--quiet", "--create", name)
 
     def pushed(self, branch: str) -> bool:
@@ -223,7 +223,7 @@ def _look(start: Path, path: Path) -> str:
     except GitFailed as error:
         if "not a git repository" in error.output:
             where = path.absolute()
-            raise NotARepository(say("git.repository.not_in_a_repository", path=where)) from None
+            raise NotARepository(f"{where} is not inside a git repository.") from None
         raise
 
 
@@ -233,7 +233,7 @@ def _check_version(_path: str) -> None:
     said = git(Path("/"), "version", upwards=True).line
     found = re.search(r"(\d+)\.(\d+)", said)
     if found and (int(found[1]), int(found[2])) < _OLDEST:
-        raise GitMissing(say("git.repository.git_is_too_old", said=said))
+        raise GitMissing(f"{said} is too old.")
 
 
 def make_repository(folder: Path, message: str) -> Repository:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from forge_bot.errors import BadOption, DetachedHead, GitFailed, NoCommits
 from forge_bot.git.process import git
-from forge_bot.sentences import say
 
 HEADS = "refs/heads/"
 _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -22,8 +21,8 @@ def branch_ref(folder: Path, name: str) -> str:
     """
     if not is_branch_name(folder, name):
         raise BadOption(
-            say("git.revisions.bad_branch_name", name=name),
-            hint=say("git.revisions.allowed_in_branch_names"),
+            f"{name!r} cannot be the name of a branch.",
+            hint="Use letters, digits, `-`, `_`, `.` and `/`.",
         )
     return HEADS + name
 
@@ -87,8 +86,11 @@ def _resolved(folder: Path, revision: str, kind: str) -> str:
     answer = git(folder, "rev-parse", *options, f"{revision}^{{{kind}}}", ok=(0, 1, 128))
     if answer.code != 0:
         raise GitFailed(
-            say("git.revisions.no_such_revision", revision=revision, kind=kind, folder=folder),
-            hint=(say("git.revisions.check_the_name")),
+            f"{revision!r} names no {kind} in {folder}.",
+            hint=(
+                "Check the name; a branch that exists only on the remote is called "
+                "origin/NAME, after `git fetch`."
+            ),
         )
     return answer.line
 
@@ -120,8 +122,8 @@ class Operation:
     def way_out(self) -> str:
         """Return the commands that end the operation."""
         if self.name == "bisect":
-            return say("git.revisions.end_the_bisect")
-        return say("git.revisions.finish_or_abort", name=self.name)
+            return "End it with `git bisect reset`."
+        return f"Finish it (git {self.name} --continue) or give it up (git {self.name} --abort)."
 
 
 def under_way(folder: Path) -> Operation | None:
@@ -155,7 +157,7 @@ def head(folder: Path) -> Head:
     if not ref.startswith(HEADS):
         raise _detached(folder)
     branch = ref.removeprefix(HEADS)
-    raise NoCommits(say("git.revisions.branch_without_commits", branch=branch, folder=folder))
+    raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
 
 
 def is_shallow(folder: Path) -> bool:
@@ -182,9 +184,9 @@ def own_folders(folder: Path) -> tuple[Path, Path]:
 def _detached(folder: Path) -> DetachedHead:
     operation = under_way(folder)
     if operation is None:
-        return DetachedHead(say("git.revisions.no_branch_is_checked_out", folder=folder))
+        return DetachedHead(f"No branch is checked out in {folder}.")
     # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
     return DetachedHead(
-        say("git.revisions.no_branch_during_an_operation", folder=folder, name=operation.name),
+        f"No branch is checked out in {folder}: a {operation.name} is under way.",
         hint=operation.way_out,
     )

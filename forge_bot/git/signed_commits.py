@@ -14,7 +14,6 @@ from pathlib import Path
 
 from forge_bot.errors import BadSigningKey, GitFailed
 from forge_bot.git.process import SIGNING_KEY, git, plain_environment
-from forge_bot.sentences import say
 
 _KIND = "ssh-ed25519"
 _COMMENT = re.compile(r"\S+ \S+ (?P<name>[^<>]*[^<>\s]) ?<(?P<address>[^<>\s]+)>")
@@ -72,8 +71,14 @@ def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> Signing
         return None
     if git(root, "config", "--get", "gpg.format", ok=(0, 1)).line != "ssh":
         raise BadSigningKey(
-            say("git.signed_commits.key_is_missing"),
-            hint=(say("git.signed_commits.configure_a_key", signing_key=SIGNING_KEY)),
+            (
+                "Commits for merge have to be signed (`sign: true`), and there is no SSH key "
+                "for that."
+            ),
+            hint=(
+                "Let git know yours: git config gpg.format ssh && git config user.signingKey "
+                f"~/.ssh/id_ed25519.pub. Or set {SIGNING_KEY}: docs/configuration.md says how."
+            ),
         )
     return SigningKey()
 
@@ -91,8 +96,10 @@ def try_key(root: Path, key: SigningKey) -> str:
             raw = git(root, "cat-file", "commit", made.line, env=env).out
         except GitFailed as error:
             raise BadSigningKey(
-                say("git.signed_commits.signing_failed"),
-                hint=None if key.text else say("git.signed_commits.sign_by_hand"),
+                "A commit could not be signed.",
+                hint=None
+                if key.text
+                else "Sign by hand to see what is missing: git commit --allow-empty -S -m try",
                 details=(error.output.strip(),),
             ) from None
     armour = _ARMOUR.search(raw)
@@ -101,7 +108,10 @@ def try_key(root: Path, key: SigningKey) -> str:
     kind = _string(public).decode(errors="replace")
     if kind != _KIND:
         raise BadSigningKey(
-            say("git.signed_commits.key_of_wrong_kind", kind=kind or "unknown", needed=_KIND)
+            (
+                "The key to sign with is of the kind {kind}; it has to be {needed}, which "
+                "signs the same on every machine."
+            ).format(kind=kind or "unknown", needed=_KIND)
         )
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
 
@@ -121,21 +131,24 @@ def _committer(text: str) -> tuple[str, str]:
             )
         except (FileNotFoundError, subprocess.TimeoutExpired):
             raise BadSigningKey(
-                say("git.signed_commits.ssh_keygen_is_missing"),
-                hint=say("git.signed_commits.install_openssh"),
+                "There is no ssh-keygen here that answers, and git signs by it.",
+                hint="Install OpenSSH's client programs (openssh-client).",
             ) from None
     if done.returncode != 0:
         locked = "passphrase" in done.stderr
         raise BadSigningKey(
-            say("git.signed_commits.key_is_locked", signing_key=SIGNING_KEY)
+            f"{SIGNING_KEY} is locked by a passphrase, and nobody is there to give it."
             if locked
-            else say("git.signed_commits.key_is_unreadable", signing_key=SIGNING_KEY)
+            else f"{SIGNING_KEY} is no private key that OpenSSH can read."
         )
     comment = _COMMENT.fullmatch(done.stdout.strip())
     if comment is None:
         raise BadSigningKey(
-            say("git.signed_commits.comment_names_nobody", signing_key=SIGNING_KEY),
-            hint=(say("git.signed_commits.how_to_change_the_comment")),
+            f"The comment of {SIGNING_KEY} does not say who commits, as NAME <ADDRESS>.",
+            hint=(
+                "A host calls a signature verified where the address belongs to the account "
+                "with the key. ssh-keygen -c -C 'NAME <ADDRESS>' -f FILE changes the comment."
+            ),
         )
     return comment["name"], comment["address"]
 

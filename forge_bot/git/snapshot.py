@@ -17,7 +17,6 @@ from forge_bot.git.commits import identity
 from forge_bot.git.diff import patch_bytes
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import commit_id, is_ref, ref_target
-from forge_bot.sentences import say
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
 _WILD = re.compile(r"[\\*?\[\]]")
@@ -188,13 +187,13 @@ def rescue(folder: Path, name: str) -> str | None:
     """
     if not is_ref(folder, RESCUED + name):
         raise BadOption(
-            say("git.snapshot.bad_part_of_ref", name=name),
-            hint=say("git.revisions.allowed_in_branch_names"),
+            f"{name!r} cannot be part of a ref.",
+            hint="Use letters, digits, `-`, `_`, `.` and `/`.",
         )
     top = git(folder, "rev-parse", "--show-toplevel").line
     if not Path(top).samefile(folder):
         # A hard reset must not reach a repository further up.
-        raise NotARepository(say("git.snapshot.not_the_top", folder=folder, top=top))
+        raise NotARepository(f"{folder} is not the top of a work tree; {top} is.")
     if not status(folder):
         return None
     with scratch(folder, keep=True) as copy:

@@ -12,7 +12,6 @@ from forge_bot.git.files_at import read
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import tree_id
 from forge_bot.git.tree_entries import differences
-from forge_bot.sentences import say
 
 _CONFLICTS, _USAGE = 1, 129
 _MOVED = re.compile(r"~[0-9a-f]{40,64}$")
@@ -50,7 +49,7 @@ def merge_trees(
     style = ("-c", "merge.conflictStyle=diff3")
     answer = git(root, *style, *words, ok=(0, _CONFLICTS, _USAGE), seconds=LONG)
     if answer.code == _USAGE:
-        raise GitMissing(say("git.tree_merge.git_is_too_old"))
+        raise GitMissing("Merging other people's commits into a run needs git 2.38 or newer.")
     # Of each file in conflict one row a version: `<mode> <oid> <stage>\t<path>`. A file where the
     # other side has a folder stands under another name.
     tree, *rows = answer.names

@@ -14,7 +14,6 @@ from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
 from forge_bot.git.worktree_list import WorktreeInfo, listed
-from forge_bot.sentences import say
 
 
 class _OfTree(OfFolder[Given, Result]):
@@ -123,7 +122,7 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
     start = None if base is None else commit_id(root, base)
     known = _clear_leftovers(root, path, branch, start)
     if start is not None and ref_target(root, ref) is not None:
-        raise BranchExists(say("git.worktree.branch_exists_already", branch=branch))
+        raise BranchExists(f"The branch {branch} exists already.")
     if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
     _require_room(path)
@@ -137,7 +136,7 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
             _undo(root, path, ref, start)
         elif ref_target(root, ref) is not None:
             # Another process has made it since we looked: it is not ours to remove.
-            said = say("git.worktree.branch_exists_already", branch=branch)
+            said = f"The branch {branch} exists already."
             raise BranchExists(said) from error
         raise
     return Tree(path.resolve())
@@ -289,8 +288,8 @@ def _require_room(path: Path) -> None:
     """
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
         raise GitFailed(
-            say("git.worktree.folder_is_not_empty", path=path),
-            hint=say("git.worktree.move_it_away"),
+            f"{path} is not empty, so no work tree can be made there.",
+            hint="Move it away if you do not need it.",
         )
 
 

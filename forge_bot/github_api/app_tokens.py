@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from forge_bot.errors import BadOption, NotOnGitHub, TokenRefused
 from forge_bot.gate.json_payload import Node
 from forge_bot.github_api.github_calls import call, checked_address, make_client
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from github import Auth
@@ -51,8 +50,8 @@ def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
         return None
     if not number or not key:
         raise BadOption(
-            say("github.app_tokens.set_both", app_id=APP_ID, app_key=APP_KEY),
-            hint=say("github.app_tokens.set_id_and_key"),
+            f"{APP_ID} and {APP_KEY} belong together.",
+            hint="Set the App's id, or its client id, and its private key (PEM).",
         )
     # A variable of one line is often written with \n in it.
     app = AppIdentity(number, key.replace("\\n", "\n"))
@@ -61,8 +60,8 @@ def app_in(environ: Mapping[str, str]) -> AppIdentity | None:
     # The library for keys has errors of many kinds, and their words may show the key.
     except Exception:  # noqa: BLE001
         raise TokenRefused(
-            say("github.app_tokens.key_is_unreadable", app_key=APP_KEY),
-            hint=say("github.app_tokens.generate_a_key"),
+            f"{APP_KEY} is no private key of an App; nothing was sent.",
+            hint="Generate one in the App's settings, and set the whole PEM file.",
         ) from None
     return app
 
@@ -100,11 +99,11 @@ class AppTokens:
             answer = Node(ask("POST", path, input=body)[1])
             return _Token(answer.text("token"), datetime.fromisoformat(answer.text("expires_at")))
 
-        what = say("github.requests.no_token_for_app", repository=repository)
+        what = f"no token for {repository} was given to the App"
         try:
             return call(what, "installation", fetch, patience=_PATIENCE)
         except NotOnGitHub:
             raise NotOnGitHub(
-                say("github.app_tokens.not_installed", repository=repository),
-                hint=say("github.app_tokens.install_the_app"),
+                f"The App is not installed for {repository}, or there is no such repository.",
+                hint="Install it there. The worker looks again by itself.",
             ) from None

@@ -15,7 +15,6 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.github_api.github_errors import rate_limit_error, refusal_error
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from github import Auth, Github
@@ -94,12 +93,14 @@ def _error_of(what: str, thing: str, raised: Exception, *, again: bool) -> GitHu
         )
     # What `requests` raises is an OSError.
     if isinstance(raised, OSError):
-        hint = None if again else say("github.github_calls.look_before_trying_again")
-        name = type(raised).__name__
-        return GitHubUnavailable(
-            say("github.github_calls.no_answer", what=what, name=name), hint=hint
+        hint = (
+            None
+            if again
+            else "It may have been carried out all the same: look before trying again."
         )
-    return StrangeAnswer(say("github.github_calls.not_an_answer_of_github", what=what))
+        name = type(raised).__name__
+        return GitHubUnavailable(f"{what}: GitHub did not answer ({name}).", hint=hint)
+    return StrangeAnswer(f"{what}: the answer is not GitHub's.")
 
 
 def checked_token(token: str | None) -> str | None:
@@ -110,8 +111,8 @@ def checked_token(token: str | None) -> str | None:
     token = (token or "").strip()
     if token and not (token.isascii() and token.isprintable() and " " not in token):
         raise TokenRefused(
-            say("github.github_calls.malformed_token"),
-            hint=say("github.github_calls.set_the_token_again"),
+            "GITHUB_TOKEN holds signs that no token has; it was not sent.",
+            hint="Set it anew.",
         )
     return token or None
 
@@ -128,4 +129,4 @@ def checked_address(address: str) -> str:
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
     ):
         return address
-    raise BadAddress(say("github.github_calls.no_https_address", address=address))
+    raise BadAddress(f"{address!r} is no https address of an API.")

@@ -19,7 +19,6 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.gate.json_payload import Node
-from forge_bot.sentences import say
 
 Headers = Mapping[str, str]
 _LIMITED = frozenset({403, 429})
@@ -37,19 +36,19 @@ def rate_limit_error(what: str, status: int, headers: Headers, data: object) -> 
     if status not in _LIMITED or not (is_empty or wait or "rate limit" in message):
         return None
     if wait.isdecimal():
-        sentence = say("github.github_errors.rate_limited_for_seconds", what=what, wait=wait)
+        sentence = f"{what}: the rate limit is used up for {wait} seconds."
         return RateLimited(sentence, seconds=int(wait))
     if not is_empty:
-        sentence = say("github.github_errors.rate_limited_for_a_while", what=what)
+        sentence = f"{what}: the rate limit is used up for a while."
         return RateLimited(sentence, seconds=_UNNAMED)
     reset = headers.get("x-ratelimit-reset", "")
     if not re.fullmatch("[0-9]{1,11}", reset):
-        return RateLimited(say("github.github_errors.rate_limited", what=what))
+        return RateLimited(f"{what}: the rate limit is used up.")
     until = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(reset))
     return RateLimited(
-        say("github.github_errors.rate_limited_until", what=what, until=until),
+        f"{what}: the rate limit is used up until {until:%Y-%m-%d %H:%M} UTC.",
         seconds=_seconds_until(until, headers),
-        hint=say("github.github_errors.set_a_token_or_wait"),
+        hint="Set GITHUB_TOKEN for a higher limit, or wait until then.",
     )
 
 
@@ -72,42 +71,36 @@ def refusal_error(
     message = answer.text("message")
     match status:
         case 401:
-            return TokenRefused(say("github.github_errors.token_not_accepted", what=what))
+            return TokenRefused(f"{what}: the token is not accepted.")
         case 403:
             return _forbidden(what, message, headers)
         case 404:
-            return NotOnGitHub(say("github.github_errors.not_found", what=what, thing=thing))
+            return NotOnGitHub(f"{what}: there is no such {thing}, or the token may not see it.")
         case 410:
-            return NotOnGitHub(say("github.github_errors.gone", what=what, thing=thing))
+            return NotOnGitHub(f"{what}: the {thing} was deleted, or issues are turned off there.")
         case 301 | 302 | 307 | 308:
-            to = headers.get("location", "") or say("github.github_errors.another_address")
-            return MovedElsewhere(
-                say("github.github_errors.moved", what=what, thing=thing, to=to), to=to
-            )
+            to = headers.get("location", "") or "another address"
+            return MovedElsewhere(f"{what}: the {thing} has moved to {to}.", to=to)
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            return GitHubUnavailable(
-                say("github.github_errors.unexpected_status", what=what, status=status)
-            )
+            return GitHubUnavailable(f"{what}: GitHub answered {status}.")
         case 400 | 405 | 409 | 422:
             return _not_taken(what, answer, status)
         case _:
-            return StrangeAnswer(
-                say("github.github_errors.unexpected_answer", what=what, status=status)
-            )
+            return StrangeAnswer(f"{what}: GitHub answered {status}.")
 
 
 def _not_taken(what: str, answer: Node, status: int) -> GitHubRefused:
     """Return the error for what GitHub does not take. A query of GraphQL has its own errors."""
     if any(each.text("type") == "FORBIDDEN" for each in answer.items("errors")):
         message = next(answer.items("errors")).text("message")
-        raise PermissionMissing(say("github.pygithub.forbidden", what=what, message=message))
+        raise PermissionMissing(f"{what}: access is forbidden (GitHub says: {message}).")
     wrong = tuple(map(_field, answer.items("errors"))) or tuple(
         filter(None, [answer.text("errors")])
     )
-    usual = answer.text("message") or say("github.github_errors.it_answered", status=status)
+    usual = answer.text("message") or f"it answered {status}"
     why = "; ".join(wrong) or usual
     return GitHubRefused(
-        say("github.github_errors.not_taken", what=what, why=why.rstrip(".")),
+        "{what}: GitHub does not take it: {why}.".format(what=what, why=why.rstrip(".")),
         details=wrong,
         exists_already="already exists" in why,
     )
@@ -123,13 +116,20 @@ def _field(wrong: Node) -> str:
 
 def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
     if "locked" in message.lower():
-        return ConversationLocked(say("github.github_errors.locked", what=what))
+        return ConversationLocked(f"{what}: the conversation is locked.")
     if "not permitted to create or approve pull requests" in message:
         return PermissionMissing(
-            say("github.github_errors.actions_may_not_open_pull_requests", what=what),
-            hint=say("github.github_errors.allow_pull_requests"),
+            f"{what}: this repository does not let GitHub Actions open pull requests.",
+            hint=(
+                "Settings → Actions → General → Allow GitHub Actions to create and approve "
+                "pull requests."
+            ),
         )
-    hint = say("github.github_errors.unarchive") if "archived" in message.lower() else None
+    hint = (
+        "Unarchive the repository in its settings; everything so far is on the run's branch."
+        if "archived" in message.lower()
+        else None
+    )
     # Every response has this header. It is the reason only if GitHub says that the token cannot
     # access the resource.
     named = (
@@ -138,11 +138,11 @@ def _forbidden(what: str, message: str, headers: Headers) -> GitHubError:
         else ""
     )
     needed = named.replace("=", ": ").replace("; ", " or ").replace(",", " and ")
-    needs = f"; {say('github.github_errors.needs_the_permission', needed=needed)}" if needed else ""
+    needs = f"; it needs the permission {needed}" if needed else ""
     words = message.rstrip(".")
-    quoted = f" {say('github.github_errors.github_says', message=words)}" if message else ""
+    quoted = f" (GitHub says: {words})" if message else ""
     return PermissionMissing(
-        say("github.github_errors.forbidden", what=what, needs=needs, quoted=quoted),
+        f"{what}: access is forbidden{needs}{quoted}.",
         hint=hint,
         details=(needed,) if needed else (),
     )

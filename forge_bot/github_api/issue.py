@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
 from forge_bot.github_api.types import Issue
-from forge_bot.sentences import hint_of, say
+from forge_bot.sentences import hint_of
 from forge_bot.values import Frozen
 
 _URL = re.compile(
@@ -61,8 +61,8 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
         ) from None
     if issue.is_pull_request:
         raise IssueUnavailable(
-            say("github.issue.is_pull_request", where=where, number=ref.number),
-            hint=say("github.issue.name_issue"),
+            f"{where}#{ref.number} is a pull request, not an issue.",
+            hint="Name an issue, or paste what is to be done.",
         )
     return issue
 

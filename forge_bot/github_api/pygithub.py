@@ -119,7 +119,7 @@ class GitHub:
                 self.name = self._repository.complete().full_name
             if there.lower() != self.name.lower():
                 page = seen.html_url
-                raise MovedElsewhere(say("github.pygithub.moved", what=what, page=page), to=page)
+                raise MovedElsewhere(f"{what}: it was moved to {page}.", to=page)
             return read_whole_issue(seen)
 
         what = self._what("github.requests.issue_not_read", number=number)
@@ -351,19 +351,9 @@ class GitHub:
         """Raise TextTooLong for what GitHub would not take."""
         if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
             raise TextTooLong(
-                say(
-                    "github.pygithub.text_too_long",
-                    what=what,
-                    count=len(body),
-                    longest_body=LONGEST_BODY,
-                )
+                f"{what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}."
             )
         if len(title) > LONGEST_TITLE:
             raise TextTooLong(
-                say(
-                    "github.pygithub.title_too_long",
-                    what=what,
-                    count=len(title),
-                    longest_title=LONGEST_TITLE,
-                )
+                f"{what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}."
             )

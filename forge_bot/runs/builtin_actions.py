@@ -37,7 +37,7 @@ from forge_bot.runs.project_commands.baseline_document import (
 )
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.sentences import hint_of, say
+from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
@@ -134,8 +134,11 @@ def applied(
     raw = run.workspace.read_bytes(name)
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
         patch = f"{run.workspace.relative}/{name}"
-        hint = say("runs.builtin_actions.git_brings_it_back", patch=patch)
-        raise GitFailed(say("runs.builtin_actions.not_the_approved_patch", name=name), hint=hint)
+        hint = (
+            f"`git restore {patch}` brings it back; what you want different belongs into a "
+            "commit of yours."
+        )
+        raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
     outcome = try_patch(task)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
     before = run.workspace.read(artifact)

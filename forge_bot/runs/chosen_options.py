@@ -5,7 +5,6 @@ from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import Answer, Answered, Report
 from forge_bot.errors import BadOption
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 
 
 def with_options(run: Run, answered: Answered) -> Answered:
@@ -28,8 +27,12 @@ def with_options(run: Run, answered: Answered) -> Answered:
     }
     unknown = [choice for choice in answered.choices if choice not in offered]
     if unknown:
-        there = ", ".join(offered) or say("runs.chosen_options.none")
-        raise BadOption(say("runs.chosen_options.unknown", unknown=", ".join(unknown), there=there))
+        there = ", ".join(offered) or "none"
+        raise BadOption(
+            "The question has no choice {unknown}; its choices are: {there}.".format(
+                unknown=", ".join(unknown), there=there
+            )
+        )
     defaults = {f"{each.number}": f"{each.number}{each.default.letter}" for each in decisions}
     choices = (defaults | {choice[:-1]: choice for choice in answered.choices}).values()
     return answered.replace(
@@ -40,4 +43,4 @@ def with_options(run: Run, answered: Answered) -> Answered:
 def counted(report: Report) -> str:
     """Return the sentence on the choices and the condition of an approval; empty without any."""
     words = " · ".join(approved_with(report)) if isinstance(report, Answered) else ""
-    return say("runs.chosen_options.approved_with", words=words) if words else ""
+    return f"Approved with: {words}" if words else ""

@@ -26,7 +26,6 @@ from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 from forge_bot.settings.config import folder_of
 from forge_bot.store import (
     SPECS,
@@ -48,9 +47,9 @@ _FOLDED = "* linguist-generated gitlab-generated\n"
 def discussion_questions() -> tuple[str, ...]:
     """Return the questions of `--discuss`, which are asked before a run begins."""
     return (
-        say("runs.create_run.main_goal"),
-        say("runs.create_run.constraints"),
-        say("runs.create_run.sign_that_it_is_done"),
+        "What is the main goal of this change?",
+        "Are there constraints or things that must not change?",
+        "How will you know that it is done?",
     )
 
 
@@ -132,7 +131,9 @@ def plan_for(
     )
     if here:
         if branch is not None:
-            raise BadOption(say("runs.create_run.here_and_branch"))
+            raise BadOption(
+                "--here works on the branch that is checked out; --branch names another one."
+            )
         head = repository.head()
         if not external_worktree:
             _check_here(repository, head)
@@ -150,11 +151,11 @@ def plan_for(
 def _check_here(repository: Repository, head: Head) -> None:
     if head.branch == repository.default_branch():
         raise BadOption(
-            say("runs.create_run.here_on_a_protected_branch", branch=head.branch),
-            hint=say("runs.create_run.switch_first"),
+            f"--here would write to {head.branch}.",
+            hint="git switch -c NAME first, or leave --here out.",
         )
     if not Tree(repository.root).is_clean():
-        raise DirtyTree(say("runs.create_run.uncommitted_changes"))
+        raise DirtyTree("The work tree has uncommitted changes.")
 
 
 def create_run(
@@ -347,17 +348,15 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "") -> str:
     """
     if not wanted:
         return ""
-    way_out = say("runs.create_run.give_a_folder")
+    way_out = "Give a folder from the root of the repository down, such as --in packages/api."
     try:
         folder = folder_of(wanted)
     except ValueError as error:
-        raise BadOption(
-            say("runs.create_run.bad_folder", wanted=wanted, error=error), hint=way_out
-        ) from None
+        raise BadOption(f"--in {wanted} is not {error}.", hint=way_out) from None
     at = repository.commit_id(commit) if commit else repository.head().commit
     found = repository.list_files(at, folder)
     if not found:
-        raise BadOption(say("runs.create_run.no_tracked_file", wanted=wanted), hint=way_out)
+        raise BadOption(f"--in {wanted}: no tracked file lies there.", hint=way_out)
     if found == (folder,):
-        raise BadOption(say("runs.create_run.is_a_file", wanted=wanted), hint=way_out)
+        raise BadOption(f"--in {wanted}: that is a file, not a folder.", hint=way_out)
     return folder

@@ -95,13 +95,11 @@ def guess_effort(
     S, up to 12 M; 0 or less are ignored. Raises BadOption if the flag is none of S, M, L.
     """
     if flag is not None:
-        return EffortGuess(effort=_flag(flag), reason=say("runs.effort.asked_for"))
+        return EffortGuess(effort=_flag(flag), reason="the effort that was asked for")
     if (label := _label(labels, mark)) is not None:
         return label
     if (size := _TYPES.get(issue_type.strip().lower())) is not None:
-        return EffortGuess(
-            effort=size, reason=say("runs.effort.issue_type", type=issue_type.strip())
-        )
+        return EffortGuess(effort=size, reason=f"the issue type “{issue_type.strip()}”")
     if story_points is not None and math.isfinite(story_points) and story_points > 0:
         effort = next((size for most, size in _MOST_POINTS if story_points <= most), Effort.L)
         return EffortGuess(
@@ -138,17 +136,27 @@ def read_scope(text: str) -> Scope:
 
 def _by_scope(scope: Scope) -> EffortGuess:
     if scope.items >= LARGE_ITEMS:
-        return _large(say("runs.effort.list_of_items", count=scope.items))
+        return _large(
+            f"a list of {scope.items:,} item"
+            if scope.items == 1
+            else f"a list of {scope.items:,} items"
+        )
     if scope.files >= LARGE_FILES:
-        return _large(say("runs.effort.files_named", count=scope.files))
+        return _large(
+            f"{scope.files:,} file named" if scope.files == 1 else f"{scope.files:,} files named"
+        )
     if scope.words >= LARGE_WORDS:
-        return _large(say("runs.effort.long_request", count=scope.words))
+        return _large(
+            f"a long request of about {scope.words:,} word"
+            if scope.words == 1
+            else f"a long request of about {scope.words:,} words"
+        )
     short = scope.words <= SMALL_WORDS and scope.items <= SMALL_ITEMS and scope.files <= SMALL_FILES
     if short and scope.traceback:
-        return EffortGuess(effort=Effort.S, reason=say("runs.effort.short_with_traceback"))
+        return EffortGuess(effort=Effort.S, reason="a short request with a traceback")
     if short and scope.places:
-        return EffortGuess(effort=Effort.S, reason=say("runs.effort.short_with_place"))
-    return EffortGuess(effort=Effort.M, reason=say("runs.effort.no_sign"))
+        return EffortGuess(effort=Effort.S, reason="a short request that names its place")
+    return EffortGuess(effort=Effort.M, reason="no sign that the request is small or large")
 
 
 def _large(reason: str) -> EffortGuess:
@@ -159,7 +167,11 @@ def _flag(flag: str) -> Effort:
     try:
         return Effort(flag.strip().upper())
     except ValueError:
-        raise BadOption(say("runs.effort.unknown", effort=flag, known=", ".join(Effort))) from None
+        raise BadOption(
+            "Effort “{effort}” does not exist; it is one of {known}.".format(
+                effort=flag, known=", ".join(Effort)
+            )
+        ) from None
 
 
 def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:

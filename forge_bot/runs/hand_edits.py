@@ -11,7 +11,6 @@ from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.values import Inspection
 
 
@@ -49,7 +48,9 @@ def _restored(run: Run, name: str) -> bytes | None:
     old = run.repository.read(run.ref, f"{run.workspace.relative}/{name}")
     if old is not None and old != run.workspace.read_bytes(name):
         run.workspace.write(name, old)
-        run.notices.append(say("runs.hand_edits.recorded_version_is_back", name=name))
+        run.notices.append(
+            f"{name} was changed while no question was open; the recorded version is back"
+        )
     return old
 
 
@@ -97,7 +98,10 @@ def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
         inspection=inspection,
         by=_editor(run, name, raw),
     )
-    run.notices.append(say("runs.hand_edits.asked_anew", name=name))
+    run.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
     if unseen := what_is_hidden(text):
-        run.notices.append(say("runs.hand_edits.holds_what_is_not_shown", name=name, unseen=unseen))
+        run.notices.append(
+            f"{name} now holds what a reader is not shown: {unseen}; the question shows it as "
+            "it is written"
+        )
     return report

@@ -43,7 +43,6 @@ from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
 
@@ -169,13 +168,13 @@ def _checked(question: str) -> str:
     text = question.replace("\0", "").strip()
     if not any(character.isalnum() for character in text):
         raise BadOption(
-            say("runs.inquiry.empty_question"),
-            hint=say("runs.inquiry.example"),
+            "The question has no words.",
+            hint='Write for example: forge-bot ask "Why is the old name kept?"',
         )
     if len(text) > _LONGEST:
         raise BadOption(
-            say("runs.inquiry.question_too_long", count=len(text), longest=_LONGEST),
-            hint=say("runs.inquiry.name_a_file"),
+            f"The question has {len(text):,} characters; {_LONGEST:,} are the most.",
+            hint="Name a file instead of quoting it.",
         )
     return text
 

@@ -12,7 +12,6 @@ from forge_bot.git import Repository, Tree
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
-from forge_bot.sentences import say
 from forge_bot.settings import state_home
 from forge_bot.store import held
 from forge_bot.values import Frozen
@@ -67,7 +66,7 @@ def remove_work_tree(repository: Repository, run: str) -> str:
                 places.compiled,
             )
     except RunBusy:
-        return say("runs.leftovers.locked")
+        return "another process works on the run"
     return ""
 
 
@@ -82,10 +81,10 @@ def _folders(repository: Repository) -> Iterator[tuple[str, Path]]:
 
 def _against(repository: Repository, info: RunInfo | None, places: RunPaths) -> str:
     if info is not None and not info.ended:
-        return say("runs.leftovers.not_over")
+        return "the run is not over"
     tree = places.tree if places.tree.is_dir() else None
     if tree is not None and tree not in {each.path for each in repository.worktrees()}:
-        return say("runs.leftovers.no_work_tree", tree=tree)
+        return f"{tree} is no work tree of this repository any more; look what is in it"
     return _in_use(places.tree)
 
 
@@ -95,16 +94,16 @@ def _in_use(tree: Path) -> str:
         return ""
     try:
         if Path.cwd().is_relative_to(tree):
-            return say("runs.leftovers.you_are_in_it")
+            return "you are in it"
     except OSError:
         # Nobody is in a folder that is gone.
         pass
     try:
         changed = Tree(tree).status()
     except ForgeError:
-        return say("runs.leftovers.unreadable")
+        return "git cannot read it"
     if changed:
-        return say("runs.leftovers.not_committed", path=changed[0].path)
+        return f"it has changes that are not committed, such as {changed[0].path}"
     return ""
 
 

@@ -31,7 +31,6 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.publish_result import Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import TaskId
 
@@ -80,9 +79,7 @@ class LocalHost:
         for decision in state.decisions[known:]:
             if decision.via == AUTO:
                 label = self.run.pipeline.phase(decision.gate).label
-                self.tell(
-                    Message(text=say("runs.local_host.passed_by_auto", phase=label, why=WHY_AUTO))
-                )
+                self.tell(Message(text=f"{label}: passed by --auto, since {WHY_AUTO}"))
         if self.recorded is not None:
             await asyncio.to_thread(self.recorded)
 

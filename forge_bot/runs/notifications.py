@@ -6,7 +6,6 @@ from typing import Literal
 from pydantic import Field
 
 from forge_bot.agent.progress_events import Notice as ModelNotice
-from forge_bot.sentences import say
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
 from forge_bot.verification.unusable_commands import is_missing
 
@@ -80,7 +79,10 @@ def warning(text: str) -> Message:
 
 def warn_of_price(model: str) -> Message:
     """Return the warning about a model without a known price in a run with a budget."""
-    return warning(say("runs.notifications.price_unknown", model=model))
+    return warning(
+        f"the price of {model} is unknown, so a budget in US dollars does not limit it; one in "
+        "tokens does, such as --budget 200000tokens"
+    )
 
 
 class StoppedBefore(Frozen):
@@ -126,10 +128,8 @@ def log_line(notice: Notice) -> Message | None:
             verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
             return Message(text=f"{notice.label} → {notice.result}{verdict}")
         case CommandEnded() if notice.needs_line:
-            text = say(
-                "runs.notifications.command_ended",
-                command=" ".join(notice.result.argv),
-                code=notice.result.exit_code,
+            text = "{command}: exit code {code}".format(
+                command=" ".join(notice.result.argv), code=notice.result.exit_code
             )
             return Message(text=text)
         case Message():

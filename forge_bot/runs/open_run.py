@@ -18,7 +18,6 @@ from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, run_paths
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE, ReadOnlyWorkspace
@@ -53,7 +52,7 @@ def check_foreign_commits(
         isinstance(action, Checkpoint) and onwards and public
     ):
         return (
-            (say("runs.foreign_commits.on_its_branch_now", named=_named(tree, before)),)
+            (f"commits that the run did not make are on its branch now: {_named(tree, before)}",)
             if onwards
             else ()
         )
@@ -81,17 +80,21 @@ def _refused(
     was = before[:_SHORT]
     if onwards:
         return ForeignCommits(
-            say("runs.foreign_commits.foreign_commits", named=_named(tree, before)),
-            hint=(say("runs.foreign_commits.reset_keeping_their_changes", was=was)),
+            f"The branch has commits that the run did not make: {_named(tree, before)}.",
+            hint=(
+                f"git reset --soft {was} keeps their changes; then report again: the run "
+                "commits by itself."
+            ),
         )
     if repository.contains(before, now):
-        back = say("runs.foreign_commits.merge_and_call_again", was=was)
-        return ForeignCommits(
-            say("runs.foreign_commits.branch_taken_back", was=was, now=now[:_SHORT]), hint=back
-        )
+        back = f"git merge --ff-only {was}, then call again."
+        return ForeignCommits(f"The branch was taken back from {was} to {now[:_SHORT]}.", hint=back)
     return ForeignCommits(
-        say("runs.foreign_commits.branch_rewritten", was=was),
-        hint=(say("runs.foreign_commits.reset_and_report", was=was)),
+        f"The branch was rewritten: {was} is no longer on it.",
+        hint=(
+            f"git reset --soft {was} keeps the changes; then report again: the run commits by "
+            "itself."
+        ),
     )
 
 
@@ -122,7 +125,7 @@ def _put_aside(run: Run) -> None:
     # A command that was killed may have left repositories, in which git would hide files.
     run.tree.remove_nested(untracked=True)
     saved = run.tree.rescue(f"{run.name}-{run.state.step}")
-    run.notices.append(say("runs.open_run.unfinished_put_aside", place=saved))
+    run.notices.append(f"unfinished changes were put aside at {saved}")
 
 
 @contextmanager
@@ -195,11 +198,9 @@ def refuse_renamed(info: RunInfo) -> None:
     """Raise BranchRenamed if another branch has the run's record."""
     if info.renamed:
         raise BranchRenamed(
-            say(
-                "runs.open_run.branch_was_renamed",
-                name=info.name,
-                branch=info.branch,
-                renamed=info.renamed,
+            (
+                f"The run {info.name} belongs to the branch {info.branch}, which is called "
+                f"{info.renamed} now."
             ),
             remedy=GiveBranchBack(info.renamed, info.branch),
         )
@@ -216,13 +217,11 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         repository.take(info.tracking)
     if info.kept and not info.kept_on.endswith(RECORD_BRANCHES):
         raise NothingToRetry(
-            say(
-                "runs.open_run.run_was_merged",
-                name=info.name,
-                kept_on=info.kept_on,
-                branch=info.branch,
+            (
+                f"The run {info.name} was merged into {info.kept_on}, and its branch "
+                f"{info.branch} is gone."
             ),
-            hint=say("runs.open_run.begin_a_new_run"),
+            hint="forge-bot show reads its documents; for more work, begin a new run.",
         )
     if info.kept:
         advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
@@ -247,7 +246,7 @@ def _without_strangers_lines(
     if own == there:
         return ()
     write_whole(path, own)
-    return (say("runs.open_run.lines_taken_away", reports=REPORTS),)
+    return (f"lines that no process of forge-bot wrote were taken away from {REPORTS}",)
 
 
 def _free(tree: Tree) -> tuple[str, ...]:
@@ -255,4 +254,8 @@ def _free(tree: Tree) -> tuple[str, ...]:
     gone = tree.unlock()
     if INDEX_LOCK in gone:
         tree.restore_index()
-    return (say("runs.open_run.locks_taken_away", locks=", ".join(gone)),) if gone else ()
+    return (
+        ("locks that a killed git had left were taken away: {locks}".format(locks=", ".join(gone)),)
+        if gone
+        else ()
+    )

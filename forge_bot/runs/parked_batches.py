@@ -7,7 +7,6 @@ from forge_bot.engine import Done
 from forge_bot.errors import ForgeError
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Tier
 
@@ -41,8 +40,8 @@ def end_batches(
         return getattr(by_name.get(name), "batches", None)
 
     for name in cancel_batches(tickets, batches):
-        tell(warning(say("runs.parked_batches.not_cancelled", name=name)))
+        tell(warning(f"the batch {name} could not be cancelled, and may cost"))
     if len(tickets) < len(waiting):
-        tell(warning(say("runs.parked_batches.not_known")))
+        tell(warning("a batch that may have been handed in is not known, and may cost"))
     carried.unlink(missing_ok=True)
     run.keep()

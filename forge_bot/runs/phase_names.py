@@ -19,7 +19,6 @@ from forge_bot.engine.phases import AnsweringPhase, AnyPhase, DecisionPhase, Set
 from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import BadOption, NothingToRetry
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.values import PhaseId
 
 StopLine = Callable[[State, Action], bool]
@@ -43,16 +42,15 @@ def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
             return found[0].id
         if found:
             raise BadOption(
-                say(
-                    "runs.phase_names.ambiguous",
+                "{wanted!r} could mean {listed}.".format(
                     wanted=wanted,
                     listed=" or ".join(f"{phase.label} ({phase.id})" for phase in found),
                 ),
-                hint=say("runs.phase_names.name_one_by_its_id"),
+                hint="Name one of them by its id.",
             )
     raise BadOption(
-        say("runs.phase_names.no_such_phase", wanted=wanted),
-        hint=say("runs.phase_names.name_a_phase"),
+        f"No phase is called {wanted!r}.",
+        hint="Name one of those above by its id or its label.",
         details=tuple(f"{phase.id:<20} {phase.label}" for phase in phases),
     )
 
@@ -146,6 +144,11 @@ def check_documents(run: Run, target: PhaseId) -> None:
     gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
     if gone:
         raise NothingToRetry(
-            say("runs.phase_names.documents_are_gone", target=target, gone=", ".join(gone)),
-            hint=(say("runs.phase_names.restore_documents", relative=run.workspace.relative)),
+            "{target} builds on documents that are gone: {gone}.".format(
+                target=target, gone=", ".join(gone)
+            ),
+            hint=(
+                f"Restore them under {run.workspace.relative}, or go back to the phase that "
+                "writes them."
+            ),
         )

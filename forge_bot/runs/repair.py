@@ -20,7 +20,6 @@ from forge_bot.runs.finding_runs.snapshot_of_run import folded
 from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.open_run import held_tree, open_run
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Content
 from forge_bot.store.run_folder import REPORTS
@@ -108,8 +107,8 @@ def _newest_readable(
         if raw and _readable(repository, config, run, raw):
             return commit, raw
     raise ReportsDamaged(
-        say("runs.repair.no_readable_record", record=record),
-        hint=say("runs.repair.branch_stays"),
+        f"No commit of the branch has a {record} that can be read.",
+        hint="The branch and its commits stay as they are.",
         remedy=StartRun(),
     )
 

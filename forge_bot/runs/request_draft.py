@@ -8,7 +8,6 @@ from pydantic import Field
 
 from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.sentences import say
 from forge_bot.values import Frozen, Source
 
 LONGEST_TASK = 100_000
@@ -48,7 +47,7 @@ def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> Re
         return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
     if len(re.sub(r"\W", "", text)) < len("fix"):
-        raise EmptyTask(say("runs.request_draft.empty_task"))
+        raise EmptyTask("The task is empty, or too short to mean anything.")
     return checked(RequestDraft(title=_title(text), text=text))
 
 
@@ -58,7 +57,7 @@ def draft_from(
     """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
     words = text.replace("\r\n", "\n").replace("\0", "").strip()
     if not title.strip() and not words:
-        raise EmptyTask(say("runs.request_draft.empty_issue"))
+        raise EmptyTask("The issue has neither a title nor a text.")
     return checked(
         RequestDraft(
             title=title.strip() or _title(words),
@@ -119,12 +118,15 @@ def _hosts() -> tuple[str, ...]:
 def _no_issue(url: str) -> IssueUnavailable:
     if re.search(r"/pull/\d+", url):
         return IssueUnavailable(
-            say("runs.request_draft.is_a_pull_request", url=url),
-            hint=say("runs.request_draft.name_an_issue"),
+            f"{url} is a pull request, not an issue.",
+            hint="Name an issue, or say in words what is to be done.",
         )
     return IssueUnavailable(
-        say("runs.request_draft.not_an_issue_of_github", url=url),
-        hint=(say("runs.request_draft.paste_the_text")),
+        f"{url} is no issue of github.com.",
+        hint=(
+            "Paste the text of the issue as the task. For an issue on GitHub Enterprise set "
+            "GH_HOST to its host."
+        ),
     )
 
 
@@ -133,9 +135,7 @@ def checked(draft: RequestDraft) -> RequestDraft:
     draft = draft.replace(title=_storable(draft.title), text=_storable(draft.text))
     if len(draft.text) > LONGEST_TASK:
         raise TaskTooLarge(
-            say(
-                "runs.request_draft.task_too_long", count=len(draft.text), longest_task=LONGEST_TASK
-            )
+            f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most."
         )
     return draft
 

@@ -5,7 +5,6 @@ is not held to the proxy.
 from forge_bot.errors import NoTestCommand
 from forge_bot.knowledge.profile import Profile
 from forge_bot.sandbox.box import BackendName
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 SETUP_NOT_WALLED = "runs.run_needs.setup_not_walled"
@@ -22,4 +21,6 @@ def check_testable(profile: Profile, config: Config) -> None:
     is intended.
     """
     if not profile.commands.test and config.commands.test is None:
-        raise NoTestCommand(say("runs.run_needs.no_tests_found"), details=profile.notes)
+        raise NoTestCommand(
+            "No way to run tests was found in this repository.", details=profile.notes
+        )

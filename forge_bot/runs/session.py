@@ -50,7 +50,6 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.time_limit import paused, time_limit
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
-from forge_bot.sentences import say
 from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier
 
@@ -132,7 +131,11 @@ class Session:
         if found.answer:
             return Outcome.DONE
         if found.stop is StopReason.BUDGET:
-            self.tell(warning(say("runs.session.budget_is_used_up", message=found.message)))
+            self.tell(
+                warning(
+                    f"The budget is used up. {found.message} forge-bot continue +5 allows more."
+                )
+            )
             return Outcome.BUDGET
         return Outcome.FAILED
 
@@ -190,11 +193,7 @@ class Session:
         except GitFailed as error:
             self.tell(
                 warning(
-                    say(
-                        "runs.session.record_not_pushed",
-                        message=error.message,
-                        way_out=advice_at_terminal(error),
-                    )
+                    f"the last record was not pushed: {error.message} {advice_at_terminal(error)}"
                 )
             )
 
@@ -203,12 +202,7 @@ class Session:
         if kept.trouble:
             self.tell(
                 warning(
-                    say(
-                        "runs.session.record_is_on_its_branch",
-                        name=run.name,
-                        branch=run.state.branch,
-                        trouble=kept.trouble,
-                    )
+                    f"the record of {run.name} is on the branch {run.state.branch}; {kept.trouble}"
                 )
             )
 

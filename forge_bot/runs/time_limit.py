@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 
 from forge_bot.errors import TimeUsedUp
 from forge_bot.interaction.number_format import duration
-from forge_bot.sentences import say
 
 
 @asynccontextmanager
@@ -22,7 +21,9 @@ async def time_limit(seconds: float | None) -> AsyncGenerator[asyncio.Timeout]:
         if seconds is None or not timeout.expired():
             raise
         allowed = duration(round(seconds * 1000))
-        raise TimeUsedUp(say("runs.time_limit.time_is_up", duration=allowed)) from None
+        raise TimeUsedUp(
+            f"The run has been worked on for {allowed}, which is what run_seconds allows."
+        ) from None
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, landlock
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.watch_process import CannotStart, ExceededLimit, ProcessReport
-from forge_bot.sentences import say
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
@@ -60,14 +59,20 @@ def choose(wanted: Wanted) -> BackendName:
             return name
         reasons.append(f"{name}: {trouble}")
     raise NoSandbox(
-        say("sandbox.backends.no_backend", reasons=" ".join(reasons)),
+        "Project commands cannot be locked in on this machine. {reasons}".format(
+            reasons=" ".join(reasons)
+        ),
         details=tuple(reasons),
     )
 
 
 def cannot_judge(name: BackendName) -> str:
     """Return which commands a backend cannot judge, for people; "" when it can judge all."""
-    return say("sandbox.backends.tests_with_sockets") if name is BackendName.LANDLOCK else ""
+    return (
+        "tests that use 127.0.0.1 or connect to a unix socket"
+        if name is BackendName.LANDLOCK
+        else ""
+    )
 
 
 def run(
@@ -88,11 +93,12 @@ def _checked_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed(
-            say("sandbox.backends.empty_command"), hint=say("sandbox.backends.name_program")
+            "A command without words cannot be run.", hint="Name a program in .forge/config.yml."
         )
     if any("\0" in word for word in argv):
         raise SandboxFailed(
-            say("sandbox.backends.null_byte"), hint=say("sandbox.backends.remove_the_null_byte")
+            "A word of the command has a null byte in it.",
+            hint="Write the command without it in .forge/config.yml.",
         )
     return tuple(argv)
 
@@ -111,7 +117,7 @@ def _run(
             case _:
                 assert_never(backend)
     except OSError as error:
-        raise SandboxFailed(say("sandbox.backends.box_not_made", error=error)) from error
+        raise SandboxFailed(f"The box could not be made: {error}.") from error
 
 
 def _outcome(
@@ -150,7 +156,12 @@ def _outcome(
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
         killed=seen.overrun is None and code in _ENDED_BY,
-        cannot_judge=say("sandbox.backends.calls_were_refused") if refused else "",
+        cannot_judge=(
+            "it says that a call was not permitted, and under Landlock there is no 127.0.0.1, "
+            "and no unix socket that can be connected to"
+        )
+        if refused
+        else "",
     )
 
 
@@ -166,7 +177,7 @@ def bubblewrap_here() -> str:
             return _probed(binary)
         except SandboxFailed as error:
             reasons.append(error.message)
-    raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or say("sandbox.backends.no_bwrap"))
+    raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or "no bwrap program is installed.")
 
 
 def _probed(binary: str) -> str:
@@ -180,7 +191,7 @@ def _try(name: BackendName, binary: str) -> None:
         code, seen = _run(name, binary, Box(worktree=Path(folder), limits=_PROBE), ("true",), None)
     if isinstance(seen, CannotStart) or code != 0:
         words = seen.sentence if isinstance(seen, CannotStart) else seen.kept.text()
-        raise SandboxFailed(words.strip() or say("sandbox.backends.trial_failed", code=code))
+        raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
 
 
 @cache
@@ -198,5 +209,8 @@ def _apparmor() -> str:
     """
     with suppress(OSError):
         if _RESTRICTED.read_text(encoding="ascii").strip() == "1":
-            return f" {say('sandbox.backends.apparmor_restricts')}"
+            return (
+                " (AppArmor restricts user namespaces here: sudo sysctl -w "
+                "kernel.apparmor_restrict_unprivileged_userns=0)"
+            )
     return ""

@@ -32,7 +32,6 @@ from forge_bot.sandbox.watch_process import (
     cannot_start,
     watch,
 )
-from forge_bot.sentences import say
 
 ALONE = (
     *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
@@ -260,4 +259,4 @@ def _ending(
         missing = words.endswith(os.strerror(errno.ENOENT))
         reason = cannot_start(name, errno.ENOENT if missing else errno.EACCES)
         return reason.exit_code, reason
-    raise SandboxFailed(words or say("sandbox.bubblewrap.bwrap_ended_silently"))
+    raise SandboxFailed(words or "bwrap ended without a word.")

@@ -28,7 +28,6 @@ from forge_bot.sandbox.read_only_places import remove_new_files, split_around, w
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
 from forge_bot.sandbox.watch_process import CannotStart, ProcessReport, cannot_start, watch
-from forge_bot.sentences import say
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6
@@ -85,7 +84,7 @@ def run(
         reason = cannot_start(argv[0], report["errno"])
         return reason.exit_code, reason
     if report:
-        raise SandboxFailed(say("sandbox.landlock.landlock_failed", report=report["words"]))
+        raise SandboxFailed("Landlock could not be set up: {report}".format(report=report["words"]))
     return code if code >= 0 else _BY_SIGNAL - code, watched
 
 
@@ -125,20 +124,17 @@ def _kept(
 
 def _check_machine() -> None:
     if platform.system() != "Linux":
-        raise SandboxFailed(say("sandbox.landlock.not_linux", system=platform.system()))
+        raise SandboxFailed(f"Landlock is a part of Linux, and this is {platform.system()}.")
     if not seccomp.supported():
-        raise SandboxFailed(say("sandbox.landlock.unknown_machine", machine=platform.machine()))
+        raise SandboxFailed(f"the system calls of {platform.machine()} are not known here.")
     version = ctypes.CDLL(None).syscall(
         ctypes.c_long(_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_VERSION_FLAG)
     )
     if version < _NEEDED_VERSION:
-        has = (
-            say("sandbox.landlock.has_version", version=version)
-            if version > 0
-            else say("sandbox.landlock.has_no_landlock")
-        )
+        has = f"has version {version}" if version > 0 else "has no Landlock"
         raise SandboxFailed(
-            say("sandbox.landlock.kernel_too_old", has=has, needed_version=_NEEDED_VERSION)
+            f"the kernel {has}; version {_NEEDED_VERSION} (Linux 6.12) is needed, so that "
+            "signals stay inside."
         )
 
 

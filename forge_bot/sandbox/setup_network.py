@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import listener
 from forge_bot.sandbox.secrets import secret_value
-from forge_bot.sentences import say
 
 PORT = 3128
 """The port of the proxy inside a network namespace."""
@@ -178,9 +177,7 @@ def listen_inside(pid: int, port: int) -> socket.socket:
         )
         if ended.returncode != 0:
             last = ended.stderr.strip().rpartition("\n")[2]
-            raise SandboxFailed(
-                say("sandbox.setup_network.port_not_available", port=port, reason=last)
-            )
+            raise SandboxFailed(f"nothing can listen at port {port} in the sandbox: {last}")
         _, descriptors, _, _ = socket.recv_fds(ours, 16, 1)
     return socket.socket(fileno=descriptors[0])
 

@@ -22,7 +22,6 @@ from forge_bot.sandbox.setup_network import (
     registry_places,
 )
 from forge_bot.sandbox.toolchains import ROOTS, Tools, find_tools
-from forge_bot.sentences import say
 
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -62,13 +61,16 @@ def visible_files(box: Box, temporary_seen: str | None = None) -> Generator[Visi
     worktree = box.worktree.resolve()
     if not worktree.is_dir():
         raise SandboxFailed(
-            say("sandbox.visible_files.no_work_tree", worktree=box.worktree),
-            hint=say("sandbox.visible_files.check_the_path"),
+            f"The work tree {box.worktree} is not a folder.",
+            hint="Check the path, or start the run again.",
         )
     if worktree == Path.home() or worktree in Path.home().parents:
         raise SandboxFailed(
-            say("sandbox.visible_files.holds_a_home_folder", worktree=worktree),
-            hint=say("sandbox.visible_files.use_another_folder"),
+            f"{worktree} is or holds a home folder; its keys would be open to the command.",
+            hint=(
+                "Keep the project in a folder of its own, or leave --here out: a run then uses "
+                "a work tree elsewhere."
+            ),
         )
     host = Path(tempfile.mkdtemp(prefix="forge-box-"))
     try:

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
 
 from forge_bot.errors import BadCapabilities
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 CAPABILITY_FILE = "forge-mcp.json"
@@ -43,7 +42,7 @@ class MCPHttpServerConfig(_Server):
     @classmethod
     def _is_address(cls, url: str) -> str:
         if not re.match(r"https?://|\$\{", url):
-            raise ValueError(say("settings.capability_file.address_begins_with"))
+            raise ValueError("an address begins with https:// or http://")
         return url
 
 
@@ -92,5 +91,5 @@ def load_capability_file(file: Path, *, named: bool = False) -> MCPConfig:
     if file.is_file():
         return parse_capability_file(file.read_text(encoding="utf-8", errors="replace"), name)
     if named:
-        raise BadCapabilities(say("settings.capability_file.no_file", name=name))
+        raise BadCapabilities(f"There is no file {name}.")
     return MCPConfig()

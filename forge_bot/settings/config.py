@@ -13,7 +13,6 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 
 from forge_bot.errors import BadConfig
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
-from forge_bot.sentences import say
 from forge_bot.values import Frozen, RecordsPolicy, Tier
 
 CONFIG = ".forge/config.yml"
@@ -35,7 +34,9 @@ def _argv_lists(value: object) -> object:
         return value
     entries = _YAML_LIST.validate_python(value)
     if any(isinstance(entry, str) and entry.startswith("-") for entry in entries):
-        raise ValueError(say("settings.config.write_a_command_so"))
+        raise ValueError(
+            "a command is one string, or a list of words inside the list: [[python, -m, pytest]]"
+        )
     return [shlex.split(entry) if isinstance(entry, str) else entry for entry in entries]
 
 
@@ -48,7 +49,7 @@ def folder_of(value: str) -> str:
     """Return a folder as git names it. Raises ValueError for a path outside the repository."""
     plain = posixpath.normpath(value.strip().replace("\\", "/"))
     if plain in {".", ""} or plain.startswith(("/", "../")) or plain == "..":
-        raise ValueError(say("settings.config.name_a_folder"))
+        raise ValueError("a folder inside the repository, such as packages/api")
     return plain
 
 
@@ -59,7 +60,7 @@ def _file_of(value: str) -> str:
     plain = posixpath.normpath(value.strip())
     top = plain.partition("/")[0].casefold()
     if plain in {".", ""} or top in {"", "..", ".git", ".specs"} or "\\" in plain:
-        raise ValueError(say("settings.config.name_a_file"))
+        raise ValueError("a file inside the repository that git ignores, such as .env.test")
     return plain
 
 

@@ -23,7 +23,6 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from forge_bot.artifacts.waves import normal_path
 from forge_bot.errors import BadConfig
-from forge_bot.sentences import say
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec
 
@@ -36,7 +35,7 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 def _pattern(text: str) -> str:
     if not normal_path(text) or normal_path(text).startswith("../"):
-        raise ValueError(say("settings.instructions.write_a_pattern_so"))
+        raise ValueError("a pattern names paths inside the repository, such as db/migrations/**")
     return text
 
 
@@ -44,7 +43,7 @@ def _expression(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise ValueError(say("settings.instructions.no_regular_expression", error=error)) from error
+        raise ValueError(f"this is no regular expression: {error}") from error
     return text
 
 
@@ -57,7 +56,7 @@ class When(Frozen):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.files_match and not self.title_matches:
-            raise ValueError(say("settings.instructions.needs_a_condition"))
+            raise ValueError("at least one of files_match and title_matches is needed")
         return self
 
 
@@ -133,14 +132,8 @@ def _parsed(text: str) -> Rules:
     start = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() != _FENCE:
         raise BadConfig(
-            say("settings.instructions.no_front_matter", instructions=INSTRUCTIONS),
-            details=(
-                say(
-                    "settings.instructions.begin_with_dashes",
-                    instructions=INSTRUCTIONS,
-                    line=start + 1,
-                ),
-            ),
+            f"{INSTRUCTIONS} has no front matter.",
+            details=(f"{INSTRUCTIONS}:{start + 1}: the first line must be ---",),
         )
     end = next(
         (number for number in range(start + 1, len(lines)) if lines[number].rstrip() == _FENCE),
@@ -148,8 +141,8 @@ def _parsed(text: str) -> Rules:
     )
     if end is None:
         raise BadConfig(
-            say("settings.instructions.endless_front_matter", instructions=INSTRUCTIONS),
-            details=(say("settings.instructions.end_with_dashes", instructions=INSTRUCTIONS),),
+            f"The front matter of {INSTRUCTIONS} does not end.",
+            details=(f"{INSTRUCTIONS}: a second line --- is missing",),
         )
     # Blank lines replace the text above, so that problems have the right line numbers.
     return read_yaml(

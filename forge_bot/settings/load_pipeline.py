@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import listed
 from forge_bot.settings.config import file_text, load_config
 
 if TYPE_CHECKING:
@@ -103,13 +103,8 @@ def load_descriptor(name: str, root: Path | None) -> "Pipeline | StepPipeline":
     text, place = pipeline_source(name, root)
     parsed = _parsed(text, place)
     if isinstance(parsed, StepPipeline) and parsed.pipeline_id != name:
-        wrong = say(
-            "settings.load_pipeline.other_id",
-            place=place,
-            pipeline_id=parsed.pipeline_id,
-            name=name,
-        )
-        raise BadPipeline(say("settings.load_pipeline.one_problem", place=place), details=(wrong,))
+        wrong = f"{place}:1: pipeline_id: {parsed.pipeline_id!r}; the file is named {name!r}"
+        raise BadPipeline(f"{place} has one problem.", details=(wrong,))
     return parsed
 
 
@@ -119,13 +114,13 @@ def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
     """
     if not name.replace("-", "").replace("_", "").isalnum():
         raise BadPipeline(
-            say("settings.load_pipeline.bad_name", name=name),
-            details=(say("settings.load_pipeline.allowed_in_names"),),
+            f"{name!r} is no name of a pipeline.",
+            details=("letters, digits, - and _ only",),
         )
     if name.casefold() in {reserved.casefold() for reserved in RESERVED}:
         raise BadPipeline(
-            say("settings.load_pipeline.bad_name", name=name),
-            details=(say("settings.load_pipeline.label_is_taken"),),
+            f"{name!r} is no name of a pipeline.",
+            details=("a label has it",),
         )
     own = f"{PIPELINES}/{name}.yaml"
     text = file_text(root, own) if root is not None else None
@@ -134,8 +129,8 @@ def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
     shipped = templates() / "pipelines" / f"{name}.yaml"
     if not shipped.is_file():
         raise BadPipeline(
-            say("settings.load_pipeline.no_pipeline", name=name),
-            details=(say("settings.load_pipeline.where_pipelines_are", own=own),),
-            hint=say("settings.load_pipeline.known_pipelines", known=listed(pipeline_names(root))),
+            f"There is no pipeline {name!r}.",
+            details=(f"neither {own} nor a shipped one",),
+            hint=f"There are {listed(pipeline_names(root))}.",
         )
     return shipped.read_text(encoding="utf-8"), f"pipelines/{name}.yaml"

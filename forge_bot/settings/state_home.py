@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from forge_bot.errors import NoStateHome
-from forge_bot.sentences import say
 
 
 def state_home() -> Path:
@@ -24,7 +23,9 @@ def _home() -> Path:
         home = Path.home()
     except RuntimeError:
         # Containers run under numbers that no user list knows.
-        raise NoStateHome(say("settings.state_home.home_not_set")) from None
+        raise NoStateHome(
+            "HOME is not set, and the system knows no home folder for this user."
+        ) from None
     if not home.is_absolute():
-        raise NoStateHome(say("settings.state_home.home_not_absolute", home=str(home)))
+        raise NoStateHome(f"HOME is {str(home)!r}, which is no absolute path.")
     return home

@@ -12,7 +12,6 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.errors import SetupError
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -57,13 +56,11 @@ def read_with_lines(
     except yaml.MarkedYAMLError as problem:
         line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
         raise error(
-            say("settings.yaml_file.not_yaml", name=name),
+            f"{name} is not YAML.",
             details=(f"{name}:{line}: {problem.problem}",),
         ) from problem
     except (yaml.YAMLError, ValueError) as problem:
-        raise error(
-            say("settings.yaml_file.not_yaml", name=name), details=(f"{name}: {problem}",)
-        ) from problem
+        raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
     contents = YamlContents(value if value is not None else {}, lines, twice)
     return _validated(contents, name, adapter, error, keys), lines
 
@@ -86,16 +83,10 @@ def read_json(
     try:
         value: object = json.loads(text)
     except json.JSONDecodeError as problem:
-        place = say(
-            "settings.yaml_file.json_error",
-            name=name,
-            line=problem.lineno,
-            error=problem.msg,
-            column=problem.colno,
-        )
-        raise error(say("settings.yaml_file.not_json", name=name), details=(place,)) from problem
+        place = f"{name}:{problem.lineno}: {problem.msg}, at column {problem.colno}"
+        raise error(f"{name} is not JSON.", details=(place,)) from problem
     except RecursionError as problem:
-        raise error(say("settings.yaml_file.nested_too_deep", name=name)) from problem
+        raise error(f"{name} is nested too deep.") from problem
     lines: dict[Place, int] = {}
     twice: list[tuple[str, int]] = []
     # JSON is YAML too, but for tabs at the beginning of lines; YAML's reader knows the places.
@@ -105,7 +96,7 @@ def read_json(
 
 
 def _too_long(name: str, text: str) -> str:
-    return say("settings.yaml_file.too_long", name=name, count=len(text), most=_MOST_CHARACTERS)
+    return f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most."
 
 
 _TABS = re.compile(r"^\t+", re.MULTILINE)
@@ -119,9 +110,7 @@ def _validated(
     keys: Sequence[str],
 ) -> T:
     value, lines, twice = contents
-    details = [
-        say("settings.yaml_file.key_twice", name=name, line=line, key=key) for key, line in twice
-    ]
+    details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
     try:
         parsed = adapter.validate_python(value)
     except ValidationError as problem:
@@ -139,17 +128,17 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
     if entry["type"] == "extra_forbidden":
         near = get_close_matches(".".join(str(step) for step in entry["loc"]), keys, n=1)
         if near:
-            return say("settings.yaml_file.did_you_mean", key=near[0])
-        return say("settings.yaml_file.no_such_key")
+            return f"there is no such key; did you mean {near[0]}?"
+        return "there is no such key"
     if not entry["loc"] and entry["type"] in {"model_type", "dict_type", "model_attributes_type"}:
-        return say("settings.yaml_file.no_mapping")
+        return "this is no mapping of keys to values, such as `budget: 4`"
     match entry["type"]:
         case "tuple_type" | "list_type":
-            return say("settings.yaml_file.must_be_a_list")
+            return "this must be a list"
         case "dict_type" | "model_type":
-            return say("settings.yaml_file.must_be_a_mapping")
+            return "this must be a mapping of keys to values"
         case "bool_type" | "bool_parsing":
-            return say("settings.yaml_file.must_be_true_or_false")
+            return "this must be true or false"
         case "value_error":
             return str(entry.get("ctx", {}).get("error", entry["msg"]))
         case _:
@@ -173,7 +162,9 @@ def read_contents(text: str) -> YamlContents:
         # Before the value is made: that writes out what `<<` merges.
         places = list(islice(_lines(root, ()), _MOST_VALUES + 1))
         if len(places) > _MOST_VALUES:
-            raise ValueError(say("settings.yaml_file.too_many_values", most=_MOST_VALUES))
+            raise ValueError(
+                f"more than {_MOST_VALUES:,} values, with every alias (*name) written out"
+            )
         # The stubs lack a type there.
         value: object = loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType]
         return YamlContents(value, dict(places), list(_duplicates(root)))
@@ -183,11 +174,13 @@ def read_contents(text: str) -> YamlContents:
 
 def _check_depth(depth: int) -> None:
     if depth > _DEEPEST:
-        raise ValueError(say("settings.yaml_file.too_deep", most=_DEEPEST))
+        raise ValueError(f"nested more than {_DEEPEST} deep")
 
 
 def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupError:
-    message = say("settings.yaml_file.has_problems", name=name, count=len(details))
+    message = (
+        f"{name} has one problem." if len(details) == 1 else f"{name} has {len(details)} problems."
+    )
     return error(message, details=tuple(details))
 
 

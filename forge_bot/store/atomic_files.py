@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from forge_bot.errors import PathEscapes, RecordChanged, WriteFailed
-from forge_bot.sentences import say
 
 LEFTOVER = ".*.????????.tmp"
 """Pattern of the names of half-written files; a process that is killed while it writes leaves one
@@ -26,14 +25,10 @@ def inside(root: Path, relative: str) -> Path:
         or pure.is_absolute()
         or ".." in pure.parts
     ):
-        raise PathEscapes(
-            say("store.atomic_files.leads_outside", relative=relative, name=root.name)
-        )
+        raise PathEscapes(f"{relative!r} does not stay inside {root.name}.")
     path = root / pure
     if _has_link(str(root), pure.parts) and not path.resolve().is_relative_to(root.resolve()):
-        raise PathEscapes(
-            say("store.atomic_files.leads_outside_by_a_link", relative=relative, name=root.name)
-        )
+        raise PathEscapes(f"{relative!r} leads out of {root.name} through a link.")
     return path
 
 
@@ -72,7 +67,7 @@ def write_whole(path: Path, data: str | bytes) -> None:
             half.unlink(missing_ok=True)
     except OSError as error:
         raise WriteFailed(
-            say("store.atomic_files.not_written", name=path.name, strerror=error.strerror or error)
+            f"{path.name} could not be written: {error.strerror or error}."
         ) from error
 
 
@@ -103,7 +98,9 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             data = file.read()
             present = Content.of(data)
             if expected is not None and present != expected:
-                raise RecordChanged(say("store.atomic_files.changed_meanwhile", path=path))
+                raise RecordChanged(
+                    f"{path} was changed by another program while this process worked."
+                )
             added = line.encode("utf-8") + b"\n"
             file.truncate(present.size)
             try:
@@ -117,11 +114,13 @@ def append_line(path: Path, line: str, expected: Content | None = None) -> Conte
             # git replaces files instead of writing to them, so the line may be in a file that has
             # no name any more.
             if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                raise RecordChanged(say("store.atomic_files.replaced_meanwhile", path=path))
+                raise RecordChanged(
+                    f"{path} was replaced by another program while this process wrote."
+                )
             return Content.of(data[: present.size] + added)
     except OSError as error:
         raise WriteFailed(
-            say("store.atomic_files.not_written", name=path.name, strerror=error.strerror or error)
+            f"{path.name} could not be written: {error.strerror or error}."
         ) from error
 
 

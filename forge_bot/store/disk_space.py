@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.errors import DiskFull, GitFailed
-from forge_bot.sentences import say
 
 LEAST = 1 << 20
 """Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer
@@ -46,9 +45,9 @@ def full(folders: Sequence[Path], words: str) -> DiskFull:
         str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder)
     )
     where = (
-        say("store.disk_space.no_room_on", folders=", ".join(known))
+        "No room is left on the disk of {folders}".format(folders=", ".join(known))
         if known
-        else say("store.disk_space.no_room")
+        else "No room is left on a disk"
     )
     return DiskFull(f"{where}. {words}")
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.errors import RunBusy, WriteFailed
-from forge_bot.sentences import say
 
 _DYING_SECONDS = 1.0
 """Time in which a process that was killed lets go of its locks, with those that it started."""
@@ -28,7 +27,7 @@ def held(path: Path, what: str, by: str = "") -> Generator[bool]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise RunBusy(say("store.lock.locked", what=what, said=_said(holder))) from error
+        raise RunBusy(f"Another process is working on {what}{_said(holder)}.") from error
     try:
         killed = holder.exists()
         _say(holder, by)
@@ -54,9 +53,7 @@ def _say(holder: Path, by: str) -> None:
         holder.write_text(by, encoding="utf-8", errors="replace")
     except OSError as error:
         raise WriteFailed(
-            say(
-                "store.atomic_files.not_written", name=holder.name, strerror=error.strerror or error
-            )
+            f"{holder.name} could not be written: {error.strerror or error}."
         ) from error
 
 

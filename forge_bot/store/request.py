@@ -6,7 +6,6 @@ from functools import lru_cache
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import ReportsDamaged
-from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, Source
 
 _FENCE = "---"
@@ -75,12 +74,19 @@ def read_request(text: str) -> Request:
         request, stated = _parsed(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
         raise ReportsDamaged(
-            say("store.request.request_is_unreadable", error=error),
-            hint=say("store.request.restore_it"),
+            f"request.md cannot be read: {error}.",
+            hint=(
+                "Restore the file from the run's branch: git checkout BRANCH -- "
+                ".specs/…/request.md."
+            ),
         ) from error
     if stated != request.hash:
         raise ReportsDamaged(
-            say("store.request.request_was_changed"), hint=say("store.request.restore_it")
+            "request.md was changed after the run began; its hash no longer fits.",
+            hint=(
+                "Restore the file from the run's branch: git checkout BRANCH -- "
+                ".specs/…/request.md."
+            ),
         )
     return request
 
@@ -90,7 +96,7 @@ def _parsed(text: str) -> tuple[Request, object]:
 
     empty, front, body = text.split(f"{_FENCE}\n", 2)
     if empty:
-        raise ValueError(say("store.request.no_front_matter"))
+        raise ValueError("no front matter")
     known = _FRONT.validate_python(yaml.safe_load(front))
     stated = known.pop("request_hash", "")
     origin = {

@@ -18,7 +18,6 @@ from forge_bot.errors import (
     RunEnded,
     UnknownArtifact,
 )
-from forge_bot.sentences import say
 from forge_bot.store.atomic_files import LEFTOVER, Content, append_line, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
 
@@ -80,9 +79,7 @@ class Workspace:
     def _recorded(self) -> bytes:
         path = inside(self.path, REPORTS)
         if not path.is_file():
-            raise ReportsDamaged(
-                say("store.run_folder.record_is_missing", relative=self.relative, reports=REPORTS)
-            )
+            raise ReportsDamaged(f"{self.relative}/{REPORTS} is missing.")
         return path.read_bytes()
 
     def record(self, report: "Report", state: "State") -> None:
@@ -101,7 +98,7 @@ class Workspace:
         """Raise RecordChanged if the reports' file lacks what this process read and appended."""
         path = self.path / REPORTS
         if not path.is_file() or Content.of(path.read_bytes()) != self.content:
-            raise RecordChanged(say("store.atomic_files.changed_meanwhile", path=path))
+            raise RecordChanged(f"{path} was changed by another program while this process worked.")
 
     def save(self, state: "State") -> None:
         """Write state.json."""
@@ -121,7 +118,7 @@ class Workspace:
         whole, committed = _whole(there), _whole(committed)
         if len(whole) < len(committed) and committed.startswith(whole):
             write_whole(path, committed)
-            return (say("store.run_folder.reports_are_back", reports=REPORTS),)
+            return (f"{REPORTS} was behind its last commit; the committed reports are back",)
         if whole != there:
             write_whole(path, whole)
         return ()
@@ -139,13 +136,7 @@ class Workspace:
         """An artifact's text; raises UnknownArtifact."""
         raw = self.read_bytes(artifact)
         if raw is None:
-            raise UnknownArtifact(
-                say(
-                    "store.run_folder.artifact_is_missing",
-                    artifact=artifact,
-                    relative=self.relative,
-                )
-            )
+            raise UnknownArtifact(f"There is no {artifact} in {self.relative}.")
         return raw.decode("utf-8", "replace")
 
     def read_bytes(self, artifact: str) -> bytes | None:
@@ -160,7 +151,9 @@ class ReadOnlyWorkspace(Workspace):
     def record(self, report: "Report", state: "State") -> None:
         """Raise RunBusy."""
         del report, state
-        raise RunBusy(say("store.lock.locked", what=self.relative, said=""))
+        raise RunBusy(
+            "Another process is working on {what}{said}.".format(what=self.relative, said="")
+        )
 
     def save(self, state: "State") -> None:
         """Leave state.json to the process that holds the run."""
@@ -203,9 +196,7 @@ def read_state(pipeline: "Pipeline", raw: bytes, name: str) -> "State":
     try:
         return fold(pipeline, read_reports(raw, name))
     except (ReportRejected, RunEnded) as error:
-        raise ReportsDamaged(
-            say("store.run_folder.contradicts_itself", name=name, message=error.message)
-        ) from error
+        raise ReportsDamaged(f"{name} contradicts itself: {error.message}") from error
 
 
 def state_file(state: "State") -> bytes:
@@ -217,16 +208,16 @@ def _stale(raw: bytes | None, state: "State", where: str) -> str:
     from forge_bot.engine import State
 
     if raw is None:
-        return say("store.run_folder.state_was_missing", state=STATE, reports=REPORTS)
+        return f"{STATE} was missing and has been made anew from {REPORTS}"
     text = raw.decode("utf-8", "replace")
     _refuse_other_schema(text, where)
     try:
         seen = State.model_validate_json(text)
     except ValidationError:
-        return say("store.run_folder.state_was_broken", state=STATE, reports=REPORTS)
+        return f"{STATE} was broken and has been made anew from {REPORTS}"
     if seen == state:
         return ""
-    return say("store.run_folder.state_was_behind", state=STATE, reports=REPORTS)
+    return f"{STATE} was behind and has been made anew from {REPORTS}"
 
 
 def _whole(data: bytes) -> bytes:
@@ -239,12 +230,8 @@ def _refuse_other_schema(text: str, where: str) -> None:
     schema = _SCHEMA.search(text)
     if schema and int(schema[1]) != SCHEMA_VERSION:
         raise OtherSchema(
-            say(
-                "store.run_folder.other_schema",
-                where=where,
-                found=schema[1],
-                schema_version=SCHEMA_VERSION,
-            )
+            f"{where} was written with state schema {schema[1]}; this version reads "
+            f"{SCHEMA_VERSION}."
         )
 
 
@@ -253,6 +240,6 @@ def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> 
     place = ".".join(str(step) for step in first["loc"])
     what = ": ".join(filter(None, (place, first["msg"])))
     return ReportsDamaged(
-        say("store.run_folder.unreadable_line", name=name, number=number, what=what),
+        f"{name}, line {number} cannot be read: {what}.",
         details=(line[:200].decode("utf-8", "replace"),),
     )

@@ -91,9 +91,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         tell_thread(environ, inputs, around, text)
         return error.exit_code
     if reason := trouble.text("message"):
-        outputs.warning(
-            say("temporal.action_door.last_visit_failed", reason=messages.plain(reason))
-        )
+        outputs.warning(f"the last visit of a worker failed: {messages.plain(reason)}")
     if trouble.true("untold"):
         text = _of_worker(trouble.text("occasion"), reason, inputs.prefix, around.run_url)
         tell_thread(environ, inputs, around, text)
@@ -204,11 +202,11 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
 
     known = ClientConfig.load_client_connect_config()
     address, namespace = known.get("target_host", ""), known.get("namespace", "default")
-    silent = say("temporal.action_door.no_answer", address=address)
+    silent = f"The Temporal server at {address} does not answer."
     try:
         async with asyncio.timeout(_CONNECT_SECONDS + _ANSWER_SECONDS):
             client = await asyncio.wait_for(Client.connect(**known), _CONNECT_SECONDS)
-            silent = say("temporal.action_door.lost", address=address)
+            silent = f"The Temporal server at {address} was lost while it was told of this."
             return await _told(client, event)
     except RPCError as error:
         refused = as_forge_error(error, address, namespace)
@@ -220,7 +218,7 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
 
 
 async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
-    has_it = say("temporal.action_door.has_it", workflow=event.workflow_id)
+    has_it = f"{event.workflow_id} has it."
     start = WithStartWorkflowOperation[Any, Any](
         THREAD_WORKFLOW,
         event.begin,
@@ -243,7 +241,7 @@ async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
         cause = refused.cause
         code = cause.type if isinstance(cause, ApplicationError) else ""
         why = f"{code} {getattr(cause, 'message', '')}"
-        return say("temporal.action_door.refused", workflow=event.workflow_id, why=why), Node()
+        return f"{event.workflow_id} refused it: {why}", Node()
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         handle = await _woken(client, event)
         if await unread_by_worker(handle):
@@ -253,7 +251,7 @@ async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
                 "occasion": TemporalWorkerDiffers.code.lower(),
             }
             return has_it, Node(unread)
-        waits = say("temporal.action_door.no_worker_answers")
+        waits = "No worker answers now; it goes on when one does."
         return f"{has_it} {waits}", Node()
     return has_it, Node(trouble)
 

@@ -12,7 +12,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from forge_bot.engine import REPORT, Report
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import TemporalUnavailable
-from forge_bot.sentences import say
 from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 
@@ -67,15 +66,27 @@ async def deliver(handle: RunHandle, report: Report, place: TemporalPlace) -> No
 
 
 def _lost(report: Report, place: TemporalPlace, *, accepted: bool) -> TemporalUnavailable:
-    address = place.address or say("temporal.deliver_report.of_this_command")
+    address = place.address or "of this command"
     if isinstance(report, GateShown):
-        return TemporalUnavailable(say("temporal.deliver_report.no_answer", place=address))
+        return TemporalUnavailable(f"The Temporal server {address} does not answer.")
     if accepted:
         return TemporalUnavailable(
-            say("temporal.deliver_report.lost_after_an_answer", place=address),
-            hint=say("temporal.deliver_report.counts_once"),
+            (
+                f"The Temporal server {address} took your answer, and was lost before the "
+                "answer was recorded."
+            ),
+            hint=(
+                "It counts, once: do not give it again. When the server is back, `forge-bot "
+                "resume` follows the run."
+            ),
         )
     return TemporalUnavailable(
-        say("temporal.deliver_report.lost_with_an_answer", place=address),
-        hint=say("temporal.deliver_report.counts_at_most_once"),
+        (
+            f"The Temporal server {address} was lost while your answer was on its way; whether "
+            "it arrived is not known."
+        ),
+        hint=(
+            "It counts once at most. When the server is back, `forge-bot resume` shows whether "
+            "the question is still open."
+        ),
     )

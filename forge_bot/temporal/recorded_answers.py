@@ -8,7 +8,6 @@ from pathlib import Path
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sentences import say
 
 
 def answers_file(repository: Repository, run: str) -> Path | None:
@@ -50,9 +49,7 @@ def _append(record: Path, lines: bytes) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise WriteFailed(
-            say("store.atomic_files.not_written", name=record, strerror=error.strerror or error)
-        ) from error
+        raise WriteFailed(f"{record} could not be written: {error.strerror or error}.") from error
 
 
 def _file(repository: Repository, run: str) -> Path:

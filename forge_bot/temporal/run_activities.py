@@ -41,7 +41,6 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import TierModels
-from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.temporal.payloads import (
     STEPS,
@@ -93,7 +92,7 @@ def _sign_of_life() -> None:
     """Send the server a heartbeat. Raises if the activity is no longer wanted."""
     activity.heartbeat()
     if activity.is_cancelled():
-        raise RunBusy(say("temporal.run_activities.run_is_locked"))
+        raise RunBusy("Another process is working on the run.")
 
 
 class RunActivities:
@@ -160,8 +159,8 @@ class RunActivities:
         repository = Repository.find(Path(begin.repository))
         if repository.root not in self._roots:
             raise TemporalRefused(
-                say("temporal.run_activities.not_a_folder_of_this_worker"),
-                hint=say("temporal.run_activities.start_a_worker"),
+                "This worker does not work in the folder that is asked for.",
+                hint="Start one that does: forge-bot worker --repo FOLDER",
             )
         config = load_config(repository.root)
         return Session(
@@ -222,7 +221,7 @@ def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
     report = REPORT.validate_json(order.report)
     if report.key not in run.state.seen:
         if len(run.workspace.reports()) != order.known:
-            raise RunMoved(say("temporal.run_activities.continued_elsewhere"))
+            raise RunMoved("Somebody else went on with the run.")
         run.tell(report)
     return StepDone(commit=_delivered(order, run))
 
@@ -241,9 +240,7 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
         return _told(order, session, run)
     action = run.action
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
-        raise RunMoved(
-            say("temporal.run_activities.not_the_next_action", action_id=order.action_id)
-        )
+        raise RunMoved(f"{order.action_id} is not what the run needs next.")
 
     def host_of(only: StepChoice | None) -> LocalHost:
         return session.local_host(
@@ -284,7 +281,7 @@ def _check_place(order: StepOrder, run: Run) -> None:
     lacks = len(run.workspace.reports()) < order.known
     head = run.tree.head().commit
     if lacks or (order.commit and not is_ancestor(run.repository.root, order.commit, head)):
-        raise RunMoved(say("temporal.run_activities.branch_moved_back", branch=run.state.branch))
+        raise RunMoved(f"The branch {run.state.branch} was put back.")
 
 
 async def _alive(work: Coroutine[Any, Any, Taken]) -> Taken:

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept, run_paths
-from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
@@ -32,8 +31,8 @@ class TemporalPlace(Frozen):
     def told(self) -> str:
         """Return the server in words."""
         if self.dev:
-            return say("temporal.run_place.of_each_command")
-        return say("temporal.run_place.at", address=self.address, namespace=self.namespace)
+            return "a Temporal server that each command starts"
+        return f"the Temporal server at {self.address}, namespace {self.namespace}"
 
 
 def place_of(repository: Repository, run: str) -> TemporalPlace | None:

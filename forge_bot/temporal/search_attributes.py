@@ -7,7 +7,6 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
 from forge_bot.engine import Action, Checkpoint, HumanGate, State
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -97,7 +96,12 @@ async def add_attributes(client: "Client") -> str:
         await client.operator_service.add_search_attributes(asked)
     except RPCError:
         names = " ".join(f"--name {key.name} --type {KEYS[key]}" for key in missing)
-        return say("temporal.search_attributes.add_them", namespace=client.namespace, names=names)
+        return (
+            "The server cannot find runs by repository, issue, phase, whom they wait for and "
+            "cost: the namespace lacks search attributes, and this worker may not add them. "
+            "Add them with: temporal operator search-attribute create --namespace "
+            f"{client.namespace} {names}"
+        )
     return ""
 
 

@@ -6,7 +6,6 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.errors import TemporalRefused, TemporalUnavailable
-from forge_bot.sentences import say
 
 UNREAD = "temporal.server_errors.unread"
 """The name of the sentence for a history that no worker can read."""
@@ -28,16 +27,11 @@ def as_forge_error(
 ) -> TemporalUnavailable | TemporalRefused:
     """Return the error for an error of the server's protocol."""
     if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
-        return TemporalRefused(
-            say("temporal.server_errors.no_namespace", address=address, namespace=namespace)
-        )
+        return TemporalRefused(f"{address} has no namespace {namespace!r}.")
     if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
-        return TemporalRefused(
-            say("temporal.server_errors.no_access", address=address, namespace=namespace)
-        )
+        return TemporalRefused(f"{address} refuses access to {namespace!r}.")
     return TemporalUnavailable(
-        say(
-            "temporal.server_errors.no_answer",
-            address=address or say("temporal.server_errors.of_this_command"),
+        "The Temporal server {address} does not answer.".format(
+            address=address or "of this command"
         )
     )

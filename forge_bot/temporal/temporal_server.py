@@ -20,7 +20,6 @@ from forge_bot.errors import (
     TemporalUnavailable,
 )
 from forge_bot.sandbox import keeper_process
-from forge_bot.sentences import say
 from forge_bot.store.lock import waited_for
 from forge_bot.temporal.run_place import TemporalPlace
 
@@ -39,7 +38,7 @@ _FAST = ("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=
 def require_client() -> None:
     """Raise TemporalMissing where the client of Temporal is not installed."""
     if find_spec("temporalio") is None:
-        raise TemporalMissing(say("temporal.temporal_server.client_is_missing"))
+        raise TemporalMissing("The client of Temporal is not installed.")
 
 
 def server_program() -> Path:
@@ -47,7 +46,7 @@ def server_program() -> Path:
     beside = Path(sys.executable).with_name(_PROGRAM)
     found = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
     if found is None:
-        raise TemporalServerMissing(say("temporal.temporal_server.server_is_missing"))
+        raise TemporalServerMissing("--dev starts Temporal's own server, which is not installed.")
     return Path(found)
 
 
@@ -149,7 +148,7 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
         raise as_forge_error(error, place.address, place.namespace) from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(
-            say("temporal.temporal_server.no_answer", address=place.address)
+            f"The Temporal server at {place.address} does not answer."
         ) from error
     return client
 

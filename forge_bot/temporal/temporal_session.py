@@ -188,7 +188,7 @@ class TemporalSession:
         """Report something to a run while a worker performs a step; it is taken after the step."""
         run = look_at_run(self.session.repository, info, self.session.config)
         if (report := first(run)) is not None:
-            text = say("temporal.temporal_session.worker_at_work", label=standing.label)
+            text = f"A worker is at work: {standing.label}. What you say is taken after its step."
             self.session.tell(Message(text=text))
             await self._tell(handle, run, report)
 
@@ -227,7 +227,7 @@ class TemporalSession:
         await handle.signal(ForgeRunWorkflow.wake)
         standing = await self._settled(client, handle)
         if standing.known < there:
-            raise RunBusy(say("temporal.temporal_session.workflow_is_reading"))
+            raise RunBusy("The workflow of the run is reading its branch.")
 
     async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
         """Deliver a person's report. A refusal is raised with the engine's words."""
@@ -281,7 +281,9 @@ class TemporalSession:
             standing = await self._standing(client, handle)
             if not (standing.ready or standing.trouble or unanswered or self.place.dev):
                 # The server lists a worker for a minute after it has gone.
-                self.session.tell(Message(text=say("temporal.temporal_session.no_worker_answers")))
+                self.session.tell(
+                    Message(text="No worker has answered yet; the run goes on when one does.")
+                )
                 unanswered = True
             self._progress(standing)
             if standing.trouble is not None:
@@ -301,7 +303,7 @@ class TemporalSession:
         """Show how a run with a problem continues after this command has ended."""
         if standing.again and not self.place.dev:
             when = in_time(standing.again)
-            text = say("temporal.temporal_session.goes_on_by_itself", when=when)
+            text = f"The run goes on by itself {when}; forge-bot resume tries at once."
             self.session.tell(Message(text=text))
 
     async def _standing(self, client: Client, handle: RunHandle) -> RunStanding:
@@ -338,7 +340,7 @@ class TemporalSession:
             if any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
                 continue
             if queue == ORCHESTRATION or not await at_work(client, self._queue, queue):
-                raise NoTemporalWorker(say("temporal.temporal_session.no_worker", queue=queue))
+                raise NoTemporalWorker(f"No worker takes work from the queue {queue}.")
 
     def _progress(self, standing: RunStanding) -> None:
         """Show the progress of a worker elsewhere; one in this process shows its own."""

@@ -35,7 +35,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.sentences import hint_of, say
+from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config, state_home
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.temporal.payloads import STEPS, as_failure
@@ -187,11 +187,8 @@ class ThreadActivities:
     def _check(self, order: VisitOrder) -> None:
         if order.repository.casefold() not in self._repositories:
             error = TemporalRefused(
-                say(
-                    "temporal.thread_activities.not_a_repository_of_this_worker",
-                    repository=order.repository,
-                ),
-                hint=say("temporal.thread_activities.start_a_worker"),
+                f"This worker does not work for {order.repository}.",
+                hint="Start one that does: forge-bot worker --github OWNER/NAME",
             )
             raise as_failure(stopped_by(error))
 
@@ -215,14 +212,14 @@ class ThreadActivities:
             await live.stop(at_work=True)
             stop = WorkerStopped(
                 cancelled=True,
-                message=say("temporal.thread_activities.worker_was_stopped"),
+                message="The worker was stopped.",
                 exit_code=1,
             )
             raise as_failure(stop, passing=True) from None
         told = _read_outputs(live.folder / "outputs")
         shutil.rmtree(live.folder, ignore_errors=True)
         if not told and code not in (2, 5):
-            message = say("temporal.thread_activities.visit_ended_silently", code=code)
+            message = f"The visit ended with {code}, without a word."
             stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
             raise as_failure(stop, passing=True)
         return await self._ended(order, told, taken)
@@ -255,7 +252,7 @@ class ThreadActivities:
         return VisitDone(
             outcome="failed",
             occasion=LIMITED,
-            message=say("temporal.thread_activities.rate_limit_is_used_up", seconds=seconds),
+            message=f"GitHub's rate limit is used up for another {seconds} seconds.",
             seconds=seconds,
             passing=True,
             untold=True,

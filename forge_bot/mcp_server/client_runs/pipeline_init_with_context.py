@@ -58,7 +58,6 @@ from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
-from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, RecordsPolicy, Source, Tier
@@ -297,7 +296,7 @@ def _budget(served: ServedRepository, task: _Task) -> Amount:
 def _planned(
     served: ServedRepository, ticket: IssueContext, chosen: Confirmation, task: _Task
 ) -> RunPlan:
-    reason = say("runs.effort.confirmed")
+    reason = "the effort that was confirmed"
     if task.text or task.context:
         guess = task.ticket(task.flags.effort_override).effort
         reason = guess.reason if guess.effort is chosen.effort else reason

@@ -18,7 +18,6 @@ from forge_bot.runs.publishing.publish_result import (
 from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 
 
 class PublishStep(NamedTuple):
@@ -102,12 +101,12 @@ def _last_push(run: Run, action: Exec) -> PublishStep | Published:
     offered = _offered(run)
     if not run.state.pull_request:
         place = offered.branch or run.state.branch
-        return publication(run, action, say("runs.publish_result.work_is_on", branch=place))
+        return publication(run, action, f"the work is on the branch {place}")
     if not is_pushed(run):
         return _push(run)
     if not is_separate(run.state):
         place = run.state.branch
-        return publication(run, action, say("runs.publish_result.work_is_on", branch=place))
+        return publication(run, action, f"the work is on the branch {place}")
     written = pull_request_text(run, offered)
     text = ("--title", written.title, "--body", written.body)
     return PublishStep(("gh", "pr", "edit", run.state.pull_request, *text))

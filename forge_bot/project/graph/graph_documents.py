@@ -11,7 +11,6 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack
 from forge_bot.project.graph.verify_graph import verify
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 _NODES_LISTED = 1_000
@@ -91,11 +90,9 @@ def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
     if adapter is None or kind not in known:
         slugs = [other.slug for other in STACKS]
         raise UnknownNode(
-            say("project.graph_documents.no_stack", kind=kind, stack=stack),
-            hint=say(
-                "project.graph_documents.known_kinds_and_stacks",
-                known=", ".join(known),
-                slugs=", ".join(slugs),
+            f"There is no stack for {kind!r} in {stack!r}.",
+            hint="Kinds: {known}. Stacks: {slugs}.".format(
+                known=", ".join(known), slugs=", ".join(slugs)
             ),
         )
     tier = known[kind].tier

@@ -12,7 +12,6 @@ from forge_bot.errors import BadOption
 from forge_bot.project.graph.manifest import matching
 from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import SEPARATOR, GraphNode, ProjectGraph
-from forge_bot.sentences import say
 from forge_bot.text_format import several
 from forge_bot.values import Frozen
 
@@ -108,7 +107,7 @@ def _found(
 ) -> tuple[str, str, Sequence[tuple[GraphNode, str]]]:
     """Return the sentence for one node and for more of them, and the nodes with their relations."""
     if sum(map(bool, (asked.of, asked.between, asked.touches, asked.used_by))) > 1:
-        raise BadOption(say("project.graph_query.one_question_at_a_time"))
+        raise BadOption("Ask for one thing at a time: neighbours, a way, a change, or pipelines.")
     if asked.of:
         node = named_node(graph, asked.of)
         return "1 neighbour", f"{{}} neighbours of {node.id}", _neighbours(graph, node)
@@ -166,10 +165,8 @@ def named_node(graph: ProjectGraph, name: str) -> GraphNode:
         return graph.file_node(ending[0])
     like = ", ".join(similar_paths(graph, name))
     raise BadOption(
-        say("project.graph_query.no_node", name=name),
-        hint=say("project.graph_query.similar_nodes", nodes=like)
-        if like
-        else say("project.graph_query.how_to_find_ids"),
+        f"There is no node {name!r}.",
+        hint=f"There are: {like}." if like else "`forge-bot graph query PART` finds ids.",
     )
 
 

@@ -15,7 +15,6 @@ from pydantic import Field, TypeAdapter, model_validator
 from forge_bot.errors import BadManifest
 from forge_bot.project.graph.node_types import Criticality, NodeTier
 from forge_bot.project.graph.project_graph import Overrides, ProjectGraph
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 MANIFEST = ".forge/manifest.yaml"
@@ -75,7 +74,10 @@ class ManifestRule(Frozen):
             bool(self.without_circles),
         )
         if sum(forms) != 1:
-            raise ValueError(say("project.manifest.rule_has_one_form"))
+            raise ValueError(
+                "a rule has either layers, or from with may_import or may_not_import, or "
+                "without_circles"
+            )
         return self
 
 

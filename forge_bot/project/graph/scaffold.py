@@ -16,7 +16,6 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
 from forge_bot.project.graph.stacks.template_words import parts_of
-from forge_bot.sentences import say
 
 _FOLDERS = {
     NodeKind.ADAPTER: "adapters",
@@ -40,7 +39,9 @@ def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonVa
     """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
     kind = _kind(wanted.kind)
     if not _NAME.fullmatch(wanted.name.strip()):
-        raise BadOption(say("project.scaffold.bad_name", name=wanted.name))
+        raise BadOption(
+            f"name {wanted.name!r}: letters, digits, spaces, - and _, from a letter on."
+        )
     stack = _stack(graph, wanted.stack)
     files = [
         path
@@ -53,18 +54,11 @@ def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonVa
     path = join(folder, _file_name(wanted.name, likes or files, ending))
     if path in graph.files:
         raise BadOption(
-            say("project.scaffold.file_exists", path=path),
-            hint=say("project.scaffold.choose_another_name"),
+            f"{path} is there already.",
+            hint="Choose another name.",
         )
     if kind_of(path, frozenset()) is not kind:
-        raise BadOption(
-            say(
-                "project.scaffold.would_be_of_another_kind",
-                path=path,
-                kind_of=kind_of(path, frozenset()),
-                kind=kind,
-            )
-        )
+        raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
     beside = next((other for other in files if dirname(other) == folder), "")
     type_name = kind is not NodeKind.MODULE
     new = NewFile(path, wanted.name, wanted.purpose, type_name, graph.text(beside))
@@ -92,7 +86,11 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
 def _kind(word: str) -> NodeKind:
     kind = next((kind for kind in _KINDS if kind.value == word), None)
     if kind is None:
-        raise BadOption(say("project.scaffold.no_such_kind", word=word, kinds=", ".join(_KINDS)))
+        raise BadOption(
+            "kind {word!r}: a new file is of kind {kinds}.".format(
+                word=word, kinds=", ".join(_KINDS)
+            )
+        )
     return kind
 
 
@@ -103,8 +101,8 @@ def _stack(graph: ProjectGraph, word: str) -> Stack:
         there = f"stack {word!r}" if word else "this project has no code yet"
         slugs = ", ".join(other.slug for other in can)
         raise BadOption(
-            say("project.scaffold.known_stacks", there=there, slugs=slugs),
-            hint=say("project.scaffold.give_a_stack"),
+            f"{there}: new files are made for {slugs}.",
+            hint="Give a stack.",
         )
     return stack
 

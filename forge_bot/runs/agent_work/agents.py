@@ -51,7 +51,6 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 
@@ -214,7 +213,11 @@ class Agents:
     def _without_batches(self, model: str) -> None:
         if model not in self._live:
             self._live.add(model)
-            self.tell(warning(say("runs.agents.no_batches_here", model=model)))
+            self.tell(
+                warning(
+                    f"{model} offers no batches here, so it is asked at once, at the usual price"
+                )
+            )
 
     async def _work(
         self,

@@ -7,7 +7,6 @@ from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.knowledge.profile import Profile
 from forge_bot.sandbox.box import BackendName
-from forge_bot.sentences import say
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.text_format import cut
@@ -36,11 +35,13 @@ def design_risks(
     )
     found: list[str] = []
     if touched := protected_changes(paths, patterns):
-        found.append(say("runs.risk_signs.protected_files", files=", ".join([*touched][:5])))
+        found.append("names protected files: {files}".format(files=", ".join([*touched][:5])))
     if (line := _line_of(_DEPENDENCY, design)) is not None:
-        found.append(say("runs.risk_signs.new_dependency", line=line))
+        found.append(f"speaks of a new dependency: “{line}”")
     if len(paths) > _MANY_FILES:
-        found.append(say("runs.risk_signs.many_files", count=len(paths)))
+        found.append(
+            f"names {len(paths):,} file" if len(paths) == 1 else f"names {len(paths):,} files"
+        )
     return tuple(found)
 
 
@@ -65,15 +66,15 @@ def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
         if server.disabled:
             continue
         if isinstance(server, MCPHttpServerConfig):
-            risk = say("runs.risk_signs.server_over_the_network", server=name)
+            risk = f"the server {name} is asked over the network"
         elif name in setup.policy.network:
-            risk = say("runs.risk_signs.server_may_use_the_network", server=name)
+            risk = f"the server {name} may use the network"
         elif setup.sandbox in {"off", "landlock"} or not boxes_work():
-            risk = say("runs.risk_signs.server_without_a_sandbox", server=name)
+            risk = f"the server {name} runs without a sandbox"
         else:
             continue
         if given := ", ".join(variables_of(server)):
-            risk = say("runs.risk_signs.with_variables", risk=risk, given=given)
+            risk = f"{risk}, with {given}"
         found.append(risk)
     return tuple(found)
 
@@ -86,11 +87,14 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     """
     found: list[str] = []
     if not profile.commands.test:
-        found.append(say("runs.risk_signs.no_tests"))
+        found.append("there are no tests to verify with")
     if backend is BackendName.OFF:
-        found.append(say("runs.risk_signs.no_sandbox"))
+        found.append("project commands run without a sandbox; forge-bot doctor says how to get one")
         if profile.commands.setup:
-            found.append(say("runs.risk_signs.network_of_the_machine"))
+            found.append("setup has the machine's network, without a proxy")
     elif backend is BackendName.LANDLOCK and profile.commands.setup:
-        found.append(say("runs.risk_signs.no_network_namespace"))
+        found.append(
+            "setup has no network namespace here: it could call any address at one port, past "
+            "the proxy"
+        )
     return tuple(found)

@@ -12,7 +12,6 @@ from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
 from forge_bot.runs.capabilities.agreed_servers import agreed_digests
 from forge_bot.runs.run_paths import read_kept, run_paths
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
@@ -102,7 +101,7 @@ def capability_setup(
     """
     file = options.mcp_config or root / CAPABILITY_FILE
     missing = [each for each in options.skills_dirs if not each.is_dir()]
-    problems = tuple(say("runs.capability_setup.no_folder", folder=each) for each in missing)
+    problems = tuple(f"There is no folder {each} for --skills-dir." for each in missing)
     try:
         configured = load_capability_file(file, named=options.mcp_config is not None)
     except BadCapabilities as error:

@@ -28,7 +28,6 @@ from forge_bot.runs.capabilities.capability_setup import (
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import read_kept
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
 from forge_bot.values import CapabilityUse, Frozen
@@ -202,7 +201,7 @@ def require(setup: CapabilitySetup, catalogue: ToolCatalogue) -> None:
     if missing := [name for name in setup.policy.required if name not in there]:
         names = ", ".join(missing)
         raise CapabilityMissing(
-            say("runs.outside_capabilities.required_capability_missing", missing=names),
+            f"This run needs {names}, which cannot be used.",
             details=tuple(
                 f"{name}: {broken[key].sentence}"
                 for name in missing

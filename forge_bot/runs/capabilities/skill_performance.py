@@ -34,7 +34,6 @@ from forge_bot.runs.project_commands.commands_for_models import most_seconds
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_prompts import PERFORMER
 from forge_bot.sandbox.box import CommandOutcome
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier
 
@@ -129,7 +128,7 @@ class SkillPerformer:
         known = self.outside.catalogue.skill_definitions[name]
         folder = Path(known.skill_path)
         if skill_digest(folder) != self.outside.catalogue.digests[name]:
-            raise BadCapabilities(say("runs.skill_performance.skill_changed", name=name))
+            raise BadCapabilities(f"{name} was changed since this run has read it: not performed.")
         return read_skill(folder, known.skill_path, whole=True)
 
     def _script(

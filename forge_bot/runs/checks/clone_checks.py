@@ -6,13 +6,12 @@ from fnmatch import fnmatchcase
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.sentences import say
 
 
 def head(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the branch and commit that are checked out. Raises DetachedHead or NoCommits."""
     here = subject.repository.head()
-    yield note("git", say("preflight.git.on_branch", branch=here.branch, commit=here.commit[:12]))
+    yield note("git", f"on {here.branch} at {here.commit[:12]}")
 
 
 def branch(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -22,13 +21,13 @@ def branch(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     default = subject.repository.default_branch()
     if default is not None and name.casefold() == default.casefold():
-        said = say("preflight.branch.is_the_default", name=name)
+        said = f"{name} is the default branch; a run works on a branch of its own."
     elif (pattern := _protecting(name, subject.config.protected_branches)) is not None:
         setting = "protected_branches in .forge/config.yml"
-        said = say("preflight.branch.is_protected", name=name, setting=setting, pattern=pattern)
+        said = f"{name} is a protected branch: {setting} has {pattern!r}."
     else:
         return
-    yield refuse("branch", said, say("preflight.branch.choose_another"))
+    yield refuse("branch", said, "Choose another branch with --branch NAME.")
 
 
 def operation(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -37,10 +36,10 @@ def operation(subject: CheckSubject) -> Iterator[CheckResult]:
     if found is None:
         return
     if subject.intent.here:
-        said = say("preflight.operation.gets_into_it", name=found.name)
+        said = f"A {found.name} is under way here; commits of a run would get into it."
         yield refuse(found.name, said, found.way_out)
     else:
-        said = say("preflight.operation.begins_without_it", name=found.name)
+        said = f"A {found.name} is under way here; the run begins at the last commit, without it."
         yield warn(found.name, said, found.way_out)
 
 
@@ -51,7 +50,7 @@ def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     found = under_way(tree)
     if found is not None:
-        said = say("preflight.operation.in_the_runs_tree", name=found.name, tree=tree)
+        said = f"A {found.name} is under way in the run's work tree {tree}."
         yield refuse(found.name, said, found.way_out)
 
 
@@ -60,8 +59,18 @@ def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
     if subject.intent.here:
         return
     if changes := Tree(subject.repository.root).status():
-        said = say("preflight.uncommitted.not_part", count=len(changes))
-        yield note("uncommitted", said, say("preflight.uncommitted.commit_them_first"))
+        said = (
+            (
+                f"Uncommitted changes in {len(changes):,} file are not part of the run: it "
+                "begins at the last commit."
+            )
+            if len(changes) == 1
+            else (
+                f"Uncommitted changes in {len(changes):,} files are not part of the run: it "
+                "begins at the last commit."
+            )
+        )
+        yield note("uncommitted", said, "Commit them first, if the run needs them.")
 
 
 def _protecting(name: str, patterns: Collection[str]) -> str | None:

@@ -19,7 +19,6 @@ from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse,
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
-from forge_bot.sentences import say
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
 from forge_bot.text_format import several
@@ -45,11 +44,11 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
     except NoTestCommand as error:
         yield refuse("tests", error.message, advice_at_terminal(error))
     if not profile.commands.test and config.commands.test is not None:
-        said = say("preflight.tests.none")
-        yield warn("tests", said, say("preflight.tests.set_them"))
+        said = "There are no tests to verify with, as the configuration says."
+        yield warn("tests", said, "Set commands.test when there are some.")
     for program in _missing_programs(subject):
-        said = say("preflight.programs.missing", program=program)
-        way_out = say("preflight.programs.install_it", program=program)
+        said = f"{program} is not installed, and a command of this repository needs it."
+        way_out = f"install {program}, or change the command in .forge/config.yml"
         yield refuse(f"tool {program}", said, way_out)
 
 
@@ -65,11 +64,11 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
     if not fingerprint and (subject.signs_here or not config.sign):
         return
     if subject.intent.here or config.records is RecordsPolicy.IN_BRANCH:
-        said = say("preflight.signing.without_the_record_only")
-        way_out = say("preflight.signing.leave_one_out")
+        said = "Only commits without the run's record can be signed."
+        way_out = "Leave out --here and `records: in-branch`, or the key and `sign: true`."
         yield refuse("signing", said, way_out, BadSigningKey.code)
     elif fingerprint:
-        yield note("signing", say("preflight.signing.signed_by", fingerprint=fingerprint))
+        yield note("signing", f"Commits for merge are signed by {fingerprint}.")
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:
@@ -89,9 +88,7 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     try:
         pipeline = load_pipeline(name, repository.root)
         check_prompts(repository.root, pipeline)
-        yield note(
-            f"pipeline {name}", say("preflight.pipelines.phases", count=len(pipeline.phases))
-        )
+        yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
     for other in sorted(
@@ -99,9 +96,9 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     ):
         try:
             load_descriptor(other, repository.root)
-            yield note(f"pipeline {other}", say("preflight.pipelines.unused"))
+            yield note(f"pipeline {other}", "can be read; no run uses it now")
         except ForgeError as error:
-            said = say("preflight.pipelines.unused_problem", problem=in_one_line(error))
+            said = f"{in_one_line(error)} No run uses it now."
             yield warn(f"pipeline {other}", said, advice_at_terminal(error))
 
 
@@ -123,11 +120,11 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
         found = rules_at(repository, subject.base)
     except BadConfig as error:
         said = " ".join((error.message, *error.details))
-        yield refuse("rules", said, say("preflight.rules.correct_them", file=INSTRUCTIONS))
+        yield refuse("rules", said, f"Correct {INSTRUCTIONS} and commit it.")
         return
     if found.rules:
         names = ", ".join(rule.id for rule in found.rules)
-        yield note("rules", say("preflight.rules.count", file=INSTRUCTIONS, names=names))
+        yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
 
 
 def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -146,7 +143,7 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
     if servers or skills:
         found = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note(what, say("preflight.capabilities.try_them", found=found))
+        yield note(what, f"{found}; `forge-bot capabilities` tries them")
 
 
 def in_one_line(error: ForgeError) -> str:

@@ -7,7 +7,6 @@ from forge_bot.errors import ForgeError
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
-from forge_bot.sentences import say
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
@@ -31,9 +30,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     token = subject.environ.get("GITHUB_TOKEN") or subject.environ.get("GH_TOKEN")
     if not token:
         step = "GITHUB_TOKEN=$(gh auth token) forge-bot doctor"
-        yield warn(
-            "GitHub", say("runs.github_checks.not_checked_without_token", name=place.name), step
-        )
+        yield warn("GitHub", f"{place.name} was not looked at: no token", step)
         return
     try:
         # No pauses: a person waits at the terminal.
@@ -53,9 +50,9 @@ def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
 def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[CheckResult]:
     """Yield whether the repository takes issues, and pull requests by the token of Actions."""
     off = (
-        say("runs.github_checks.is_archived")
+        "is archived"
         if facts.archived
-        else say("runs.github_checks.has_its_issues_switched_off")
+        else "has its issues switched off"
         if not facts.has_issues
         else ""
     )
@@ -67,15 +64,15 @@ def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[Che
     )
     problem = {
         True: "",
-        False: say("runs.github_checks.actions_may_not_open_pull_requests"),
-        None: say("runs.github_checks.token_may_not_see_rules"),
+        False: "Actions may not open pull requests",
+        None: "this token may not see it (it takes administration: read)",
     }[facts.actions_may_open_pulls]
     clicks = f"{place.page}/settings/actions"
     yield _check(
         "pull requests",
         problem,
-        say("runs.github_checks.actions_may_open_pull_requests"),
-        say("runs.github_checks.allow_actions_to_open_pull_requests", clicks=clicks),
+        "Actions may open them",
+        f"tick “Allow GitHub Actions to create and approve pull requests”: {clicks}",
     )
 
 
@@ -86,26 +83,33 @@ def _workflow(
     branch = facts.default_branch
     yield _check(
         "workflow",
-        say("runs.github_checks.workflow_is_missing", workflow=WORKFLOW, default_branch=branch)
+        f"{WORKFLOW} is not on {branch}, where GitHub looks for it"
         if facts.workflow is None
         else "",
-        say("runs.github_checks.workflow_is_there", workflow=WORKFLOW, default_branch=branch),
-        say("runs.github_checks.init_and_merge"),
+        f"{WORKFLOW} is on {branch}",
+        "forge-bot init, then commit and merge it",
     )
     labelled = _START.casefold() in {name.casefold() for name in facts.labels}
     yield _check(
         "label",
-        "" if labelled else say("runs.github_checks.label_is_missing", label=_START),
+        "" if labelled else f"there is no label {_START}",
         _START,
-        say("runs.github_checks.init_labels", page=place.page),
+        f"forge-bot init --labels, or by hand: {place.page}/labels",
     )
     page = f"{place.page}/settings/secrets/actions"
     if facts.secrets is None:
-        yield warn("secret", say("runs.github_checks.token_may_not_see_secrets", key=key), page)
+        yield warn(
+            "secret",
+            (
+                f"this token may not see the names of secrets (it takes secrets: read); {key} has "
+                "to be among them"
+            ),
+            page,
+        )
     else:
         yield _check(
             "secret",
-            "" if key in facts.secrets else say("runs.github_checks.secret_is_missing", key=key),
+            "" if key in facts.secrets else f"there is no secret {key}",
             key,
-            say("runs.github_checks.add_the_secret", page=page),
+            f"New repository secret: {page}",
         )

@@ -42,7 +42,7 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
         free = shutil.disk_usage(folder).free
         if device not in seen and free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
-            said = say("preflight.disk.too_little", free=has, folder=folder, needed=needs)
+            said = f"Only {has} are free for {folder}; a run needs {needs}."
             room, elsewhere = "preflight.disk.make_room", "preflight.disk.make_room_or_elsewhere"
             yield refuse("disk space", said, say(elsewhere if moves else room))
         seen.add(device)
@@ -52,7 +52,7 @@ def _cannot_be_written(folder: Path, *, moves: bool) -> CheckResult:
     """Return the refusal for a folder; `moves` if a variable can name another one."""
     read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
     why = os.strerror(errno.EROFS if read_only else errno.EACCES)
-    said = say("preflight.disk.cannot_be_written", folder=folder, why=why)
+    said = f"{folder} cannot be written: {why}."
     let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
     return refuse("disk", said, say(elsewhere if moves else let))
 
@@ -62,7 +62,9 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     chosen = subject.config.sandbox
     if chosen == "off":
         yield warn(
-            "sandbox", say("preflight.sandbox.switched_off"), say("preflight.sandbox.remove_off")
+            "sandbox",
+            "switched off by the configuration",
+            "remove `sandbox: off` from .forge/config.yml",
         )
         return
     try:
@@ -71,18 +73,18 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
         yield refuse(
             "sandbox",
             "; ".join(error.details),
-            say("preflight.sandbox.usual_cause"),
+            "see docs/sandbox.md; unprivileged user namespaces are the usual cause",
             NoSandbox.code,
         )
         return
     if lacking := cannot_judge(working):
         why = failure_reason(BackendName.BUBBLEWRAP)
         way_out = (
-            say("preflight.sandbox.make_bubblewrap_work", why=why)
+            f"make bubblewrap work ({why})"
             if why
-            else say("preflight.sandbox.remove_landlock")
+            else "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
         )
-        said = say("preflight.sandbox.cannot_judge", backend=working.value, lacking=lacking)
+        said = f"{working.value}, which cannot judge {lacking}"
         yield warn("sandbox", said, way_out, CannotJudge.code)
     else:
         yield note("sandbox", working.value)
@@ -95,8 +97,8 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
     if not subject.profile.commands.setup:
         return
     if subject.config.sandbox == "off":
-        said = say("preflight.setup.has_the_network")
-        yield warn("setup", said, say("preflight.sandbox.remove_off"))
+        said = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
+        yield warn("setup", said, "remove `sandbox: off` from .forge/config.yml")
         return
     try:
         chosen = choose(subject.config.sandbox)
@@ -107,7 +109,10 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
         yield refuse(
             "setup",
             say(SETUP_NOT_WALLED),
-            say("preflight.sandbox.make_it_work_or_consent"),
+            (
+                "make bubblewrap work, or set setup_without_namespace: true in "
+                ".forge/config.yml if setup may reach any address at the proxy's port"
+            ),
             SetupNotWalled.code,
         )
 
@@ -135,7 +140,7 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def _ready(name: str) -> CheckResult:
-    return note(f"model {name}", say("preflight.model.ready"))
+    return note(f"model {name}", "ready to be asked; --ask tries it")
 
 
 def _answer_of(model: "Model") -> CheckResult:
@@ -148,7 +153,7 @@ def _answer_of(model: "Model") -> CheckResult:
         key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
         messages=(
             ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
-            ChatMessage(role=MessageRole.USER, text=say("preflight.answer_of.text_2")),
+            ChatMessage(role=MessageRole.USER, text="Say yes."),
         ),
         kind=AnswerKind.DOCUMENT,
         output_tokens=_FEW_TOKENS,
@@ -159,4 +164,4 @@ def _answer_of(model: "Model") -> CheckResult:
     except ForgeError as error:
         return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
-    return note(f"model {model.name}", say("preflight.model.answers", used=used))
+    return note(f"model {model.name}", f"answers ({used} tokens)")

@@ -14,7 +14,6 @@ from forge_bot.project.formatters import takes
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.store import inside, write_whole
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName
@@ -143,7 +142,7 @@ class FormattedEdits:
     def say(self) -> None:
         """Tell a person what was formatted, or why nothing was."""
         for fact in self.facts:
-            self.project.tell(Message(text=say("runs.formatted_edits.after_the_edits", fact=fact)))
+            self.project.tell(Message(text=f"after the edits: {fact}"))
 
 
 def _shared(one: str, other: str) -> int:

@@ -27,7 +27,6 @@ from forge_bot.runs.edit_checks.newly_red import NOT_RUN, limit_of, package_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.store import SPECS
 from forge_bot.text_format import gist, several
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen, TaskId, WithoutChange
@@ -174,7 +173,9 @@ class RunsWithoutChange:
         """Return the result of a test command there. Raises CannotJudge."""
         argv = uncached(argv)
         if argv not in self._known:
-            self._project.tell(Message(text=say("runs.without_change.tests_run_without_the_code")))
+            self._project.tell(
+                Message(text="The tests of this change run without its code, to see them fail.")
+            )
             with self._project.trial(self.only.commit, build_seconds=seconds) as place:
                 found, _ = self._project.run_in(place, CommandName.TEST, argv, seconds)
             self._known[argv] = found

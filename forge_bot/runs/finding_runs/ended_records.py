@@ -16,7 +16,6 @@ from forge_bot.git.commit_objects import empty_tree, make_commit, move_branch, t
 from forge_bot.git.remotes import fetch_branch, push_together
 from forge_bot.git.revisions import is_ancestor, tree_id
 from forge_bot.runs.finding_runs.record_heads import record_commits
-from forge_bot.sentences import say
 from forge_bot.store import RECORD_BRANCHES, SPECS
 from forge_bot.store.run_folder import REPORTS
 from forge_bot.values import Frozen
@@ -89,10 +88,8 @@ def head_of_record(repository: Repository, run: str) -> str:
     for commit in commits_with_line(repository.root, f"{_KEPT}: {run}", tips):
         return commit_at(repository.root, commit).parents[1]
     raise GitFailed(
-        say(
-            "runs.ended_records.end_of_run_is_unknown", record_branches=RECORD_BRANCHES[0], run=run
-        ),
-        hint=say("runs.ended_records.show_the_log", record_branches=RECORD_BRANCHES[0]),
+        f"No commit of the branch {RECORD_BRANCHES[0]} says where the run {run} ended.",
+        hint=f"git log {RECORD_BRANCHES[0]} shows what was kept of it.",
     )
 
 
@@ -139,17 +136,17 @@ def _with_record(repository: Repository, tips: BranchTips, run: str, head: str, 
     root, known = repository.root, record_commits(tips)
     for ref, tip in known.items():
         if not _is_ours(repository, tip):
-            raise GitFailed(say("runs.ended_records.foreign_commits", ref=ref))
+            raise GitFailed(f"{ref} has commits that forge-bot did not make")
     before = _joined(repository, known.values() or (_first(repository),))
     folder = repository.list_folders(head, SPECS).get(run)
     if folder is None:
-        raise GitFailed(say("runs.ended_records.no_record", head=head[:12], run=run))
+        raise GitFailed(f"{head[:12]} has no record of {run}")
     there = repository.list_folders(before, SPECS).get(run) if known else None
     parents = tuple(dict.fromkeys(filter(None, (before, head, landed))))
     if there == folder and all(is_ancestor(root, each, before) for each in parents):
         return before
     if there is not None and _started(repository, there) != _started(repository, folder):
-        raise GitFailed(say("runs.ended_records.name_is_taken", run=run))
+        raise GitFailed(f"another run called {run} has its record there")
     tree = tree_with_folders(root, tree_id(root, before), SPECS, {run: folder})
     signature = commit_at(root, head).signature
     made = make_commit(root, tree, parents, f"The record of {run}", ((_KEPT, run),), signature)
@@ -218,7 +215,7 @@ def _started(repository: Repository, folder: str) -> bytes:
 def _left_behind(here: Tree, name: str, commit: str) -> str:
     """Return how to add the commit to a branch that is checked out."""
     way = f"git -C {shlex.quote(str(here.path))} merge {commit[:12]}"
-    return say("runs.ended_records.branch_is_checked_out", name=name, way=way)
+    return f"{name} is checked out and was not moved; this takes the record there: {way}"
 
 
 def _moved(repository: Repository, tips: BranchTips, commit: str) -> bool:

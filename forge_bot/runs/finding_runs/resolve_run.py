@@ -9,7 +9,6 @@ from forge_bot.git.revisions import head
 from forge_bot.remedies import StartRun
 from forge_bot.runs.finding_runs.find_runs import RunInfo, kept_run, run_in, runs
 from forge_bot.runs.run_paths import run_paths
-from forge_bot.sentences import say
 from forge_bot.store import SPECS
 
 _NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
@@ -34,7 +33,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
             return match[0]
         if (older := kept_run(repository, named)) is not None:
             return older
-        raise UnknownRun(say("runs.resolve_run.no_such_run", wanted=wanted))
+        raise UnknownRun(f"There is no run {wanted!r} in this repository.")
     here = checked_out(repository)
     if mine := [info for info in known if here in _branches(info) - {""} and not info.remote]:
         return mine[0]
@@ -42,12 +41,12 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     alive = [info for info in unended if not info.remote] or unended
     if len(alive) > 1:
         raise AmbiguousRun(
-            say("runs.resolve_run.several_runs"),
+            "Several runs are under way.",
             details=tuple(f"{info.name} ({_where(info)})" for info in alive),
         )
     if candidates := alive or list(known[:1]):
         return candidates[0]
-    raise UnknownRun(say("runs.resolve_run.no_run_yet"), remedy=StartRun())
+    raise UnknownRun("This repository has no run yet.", remedy=StartRun())
 
 
 def run_named(repository: Repository, name: str) -> RunInfo:

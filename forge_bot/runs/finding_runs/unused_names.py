@@ -10,7 +10,6 @@ from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.finding_runs.ended_records import recorded_on
 from forge_bot.runs.finding_runs.find_runs import run_in
 from forge_bot.runs.run_paths import run_of_tree, run_paths
-from forge_bot.sentences import say
 from forge_bot.store import SPECS, held, usual_branch
 from forge_bot.store.run_folder import REPORTS
 
@@ -72,9 +71,12 @@ def check_free(repository: Repository, branch: str) -> None:
     """
     branch_ref(repository.root, branch)
     if repository.branch_exists(branch):
-        raise BranchExists(say("runs.unused_names.branch_exists", branch=branch))
+        raise BranchExists(f"The branch {branch} exists already.")
     if (other := _in_the_way(branch, repository.branches())) is not None:
-        raise BranchExists(say("runs.unused_names.branch_in_the_way", branch=branch, other=other))
+        raise BranchExists(
+            f"The branch {branch} cannot be made beside {other}: git keeps one of such two "
+            "names only."
+        )
 
 
 def _in_the_way(name: str, branches: Collection[str]) -> str | None:

@@ -16,7 +16,6 @@ from forge_bot.errors import WriteFailed
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept, run_paths
-from forge_bot.sentences import say
 from forge_bot.store import write_whole
 from forge_bot.text_format import limits, several
 from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
@@ -107,7 +106,7 @@ def estimate(
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + _pricing(models, unknown, alone=alone)
-        + (say("runs.estimate.in_batches_within_day_each") if batch else "")
+        + ("; in batches, within a day each" if batch else "")
         + (f"; {at_once}" if at_once else ""),
         shares=_shares(samples),
     )
@@ -128,7 +127,9 @@ def without_batches(models: Mapping[Tier, str]) -> str:
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
     offers = "offers" if len(live) == 1 else "offer"
-    said = say("runs.estimate.no_batches_asked_at_once", live=" and ".join(live), offers=offers)
+    said = "{live} {offers} no batches: asked at once, at the usual price".format(
+        live=" and ".join(live), offers=offers
+    )
     return said if live else ""
 
 
@@ -155,10 +156,8 @@ def in_words(found: Estimate) -> str:
     parts: list[str] = []
     if found.minutes is not None:
         parts.append(
-            say(
-                "runs.estimate.minutes_of_models_at_work",
-                span=_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90)),
-            )
+            f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of "
+            "models at work"
         )
     if found.cost is not None:
         parts.append(_span(f"${found.cost.p50:.2f}", f"${found.cost.p90:.2f}"))
@@ -172,7 +171,7 @@ def at_most(found: Estimate, budget: Amount) -> str:
     that counts. US dollars do not limit models without a price.
     """
     counted = budget if found.cost is not None else replace(budget, dollars=None)
-    return say("runs.estimate.at_most", limits=limits(counted)) if counted else ""
+    return f" · stops to ask at {limits(counted)}" if counted else ""
 
 
 def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> str:
@@ -222,21 +221,23 @@ def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
     if alone:
         return f"from {here}"
     return (
-        say("runs.estimate.from_and_recorded_run_that_ships", here=here)
+        f"from {here} and the recorded run that ships, one small task"
         if runs
-        else say("runs.estimate.from_recorded_run_that_ships")
+        else "from the recorded run that ships, one small task"
     )
 
 
 def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: bool) -> str:
     if unknown:
-        return say("runs.estimate.price_of_is_unknown", unknown=", ".join(unknown))
+        return "; the price of {unknown} is unknown, so only tokens".format(
+            unknown=", ".join(unknown)
+        )
     if alone:
         return ""
     return (
-        say("runs.estimate.at_this_models_price")
+        "; at this model's price"
         if len(set(models.values())) == 1
-        else say("runs.estimate.at_prices_of_these_models")
+        else "; at the prices of these models"
     )
 
 

@@ -70,14 +70,25 @@ def tell_of_red(results: Sequence[CommandResult], left_behind: Sequence[str], te
     files the tests did not find.
     """
     if red := sum(len(each.failures) for each in results if each.exit_code != 0):
-        tell(Message(text=say("runs.baseline_document.red_before", count=red)))
+        tell(
+            Message(
+                text=(
+                    f"{red:,} failure was there before the change; only new ones count"
+                    if red == 1
+                    else f"{red:,} failures were there before the change; only new ones count"
+                )
+            )
+        )
     if left_behind:
         setting = f"`{_carry(left_behind)}` in {CONFIG}"
         tell(Message(text=f"{_left_behind(left_behind)} {setting}"))
 
 
 def _left_behind(names: Sequence[str]) -> str:
-    return say("runs.baseline_document.left_behind", names=", ".join(names[:_IGNORED_SHOWN]))
+    return (
+        "The tests ran in a tree of their own, without the files that git ignores in your "
+        "checkout, such as {names}. If they need some of them, name these:"
+    ).format(names=", ".join(names[:_IGNORED_SHOWN]))
 
 
 def _carry(names: Sequence[str]) -> str:
@@ -95,10 +106,16 @@ def baseline_document(
     """
     known = {(result.name, result.argv): result for result in results}
     shown = found[:_MOST_SHOWN]
-    title = say("runs.baseline_document.title")
-    what = say("runs.baseline_document.at_the_base_commit")
-    again = say("runs.baseline_document.reject", config=CONFIG)
-    without = say("runs.baseline_document.approve")
+    title = "The baseline tells nothing"
+    what = (
+        "These commands ran at the base commit, before any change. What they say is nothing "
+        "that a change\ncould be compared with."
+    )
+    again = (
+        f"`reject` with a note runs setup and baseline once more, for example after {CONFIG} "
+        "was mended."
+    )
+    without = "`approve` goes on and judges without these commands. The pull request says so."
     parts = [f"# {title}\n\n{what}\n", f"- {again}\n- {without}\n"]
     parts += [_part(each, known[each.name, each.argv], commands) for each in shown]
     if len(found) > _MOST_SHOWN:
@@ -112,17 +129,13 @@ def _part(each: UnusableCommand, result: CommandResult, commands: ProjectCommand
     words = " ".join(each.argv)
     code = "" if result.timed_out else f" ({say('words.exit_code', code=result.exit_code)})"
     tail = [line[:_LONGEST_LINE] for line in result.tail.splitlines()[-_LINES_SHOWN:]]
-    output = (
-        code_block("\n".join(tail))
-        if any(line.strip() for line in tail)
-        else say("runs.baseline_document.no_output")
-    )
+    output = code_block("\n".join(tail)) if any(line.strip() for line in tail) else "No output."
     advice, configuration = _mended(each, result, commands)
     return "\n".join(
         (
             f"## {each.name.value}: `{words}`",
             "",
-            say("runs.baseline_document.cause", why=say(_CAUSES[each.cause]), code=code),
+            f"{say(_CAUSES[each.cause])}{code}. The end of its output:",
             "",
             output,
             "",
@@ -160,23 +173,26 @@ def _mended(each: UnusableCommand, result: CommandResult, commands: ProjectComma
         case Cause.MISSING_TOOL:
             program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
             missing = missing_part(result) or program
-            said = say("runs.baseline_document.install_it", missing=missing)
+            said = f"Install {missing} where these commands run, or leave the command out:"
             return said, _lists(name, _others(each, commands))
         case Cause.TIMED_OUT:
-            return say("runs.baseline_document.more_time"), iter(["command_seconds: 3600"])
+            return "Give it more time, or run less:", iter(["command_seconds: 3600"])
         case Cause.NOT_COLLECTED:
             return _import(each, result, commands)
         case Cause.ALL_RED:
             return _all_red(result)
         case Cause.UNREADABLE if _FOREIGN.search(result.tail):
-            return say("runs.baseline_document.speak_english"), iter(
-                ["environment: {LC_ALL: C.UTF-8}"]
-            )
+            return (
+                "If it speaks another language than English, let it speak English; else let it "
+                "print the names of what fails, or leave it out:"
+            ), iter(["environment: {LC_ALL: C.UTF-8}"])
         case Cause.UNREADABLE:
-            return say("runs.baseline_document.print_names"), _lists(name, [(*argv, "--verbose")])
+            return "Let it print the names of what fails, or leave it out:", _lists(
+                name, [(*argv, "--verbose")]
+            )
         case Cause.USAGE_ERROR | Cause.NO_TESTS:
             known = argv[:1] if each.cause is Cause.USAGE_ERROR else argv
-            return say("runs.baseline_document.as_called_here"), _lists(
+            return "Write the command as this project calls it; an empty list means none:", _lists(
                 name, [(*known, "path/to/tests"), *_others(each, commands)]
             )
 
@@ -197,14 +213,25 @@ def _installed(argv: tuple[str, ...], result: CommandResult, commands: ProjectCo
 
 def _setup(result: CommandResult) -> str:
     if refused := _NOT_ALLOWED.search(result.tail):
-        return say("runs.baseline_document.not_allowed", host=refused[1])
+        return (
+            "Setup reaches the usual registries, those that this machine is configured for, "
+            f"and hosts that are named; {refused[1]} is none of them. If the installation "
+            "needs it, name it:"
+        )
     if _CREDENTIALS.search(result.tail):
-        return say("runs.baseline_document.credentials", holder=_holder(result))
+        return (
+            "A registry asks for credentials. Name the variable that holds them for the "
+            f"package manager, such as {_holder(result)}, and give its value as "
+            f"FORGE_SETUP_{_holder(result)} where forge-bot runs; or install from a registry "
+            "that can be read without them:"
+        )
     folders = dict.fromkeys(_INSTALLED_FOLDER.findall(" ".join(result.argv)))
     if len(folders) > 1 and _CONFLICT.search(result.tail):
-        return say(
-            "runs.baseline_document.conflict", folders=", ".join(folders), first=next(iter(folders))
-        )
+        return (
+            "{folders} ask for versions that exclude each other, and share an environment. "
+            "Begin a run in one of them, as `forge-bot run --in {first} …` does, or write down "
+            "how they are installed together:"
+        ).format(folders=", ".join(folders), first=next(iter(folders)))
     return say(_LOCK if _STALE_LOCK.search(result.tail) else _NO_SETUP)
 
 
@@ -219,15 +246,16 @@ def _other_python(refusal: re.Match[str], commands: ProjectCommands) -> Mended:
     argvs = [
         (python, *argv[1:]) if argv[1:3] == ("-m", "venv") else argv for argv in _argvs(commands)
     ]
-    said = say(
-        "runs.baseline_document.other_python", wanted=refusal["wanted"], found=refusal["found"]
-    )
+    said = (
+        "The project asks for Python {wanted}, and `python3` is {found} here. Let setup call "
+        "another interpreter, or put its folder first in `PATH`:"
+    ).format(wanted=refusal["wanted"], found=refusal["found"])
     return said, _lists(CommandName.SETUP, argvs)
 
 
 def _install_script(package: str, result: CommandResult, commands: ProjectCommands) -> Mended:
     """Return what leaves out the script that a package of npm runs when it is installed."""
-    said = say("runs.baseline_document.install_script", package=package)
+    said = f"The install script of {package} failed. If the tests need nothing of it, leave it out:"
     if (skips := _SKIPS.search(result.tail)) is not None:
         return said, iter([f'environment: {{{skips[1]}: "1"}}'])
     argvs = [
@@ -246,13 +274,13 @@ def _holder(result: CommandResult) -> str:
 def _import(each: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> Mended:
     module = _MISSING_IMPORT.search(result.tail)
     if module is None or not commands.setup:
-        return say("runs.baseline_document.tests_not_loaded"), _lists(
+        return "Mend what stops the tests from being loaded, or name others:", _lists(
             each.name, [(*each.argv, "path/to/tests")]
         )
     python = f"{ENV}/bin/python"
     more = (python, "-m", "pip", "install", module[1])
     argvs = [*_argvs(commands), more]
-    return say("runs.baseline_document.module_is_missing", module=module[1]), _lists(
+    return f"The module {module[1]} is missing; its package may have another name:", _lists(
         CommandName.SETUP, argvs
     )
 
@@ -261,10 +289,14 @@ def _all_red(result: CommandResult) -> Mended:
     if _SERVICE.search(result.tail):
         address = "postgresql://user@127.0.0.1:5432/test"
         lines = ["services: {database: 5432}", f"environment: {{DATABASE_URL: '{address}'}}"]
-        return say("runs.baseline_document.service_is_missing"), iter(lines)
-    return say("runs.baseline_document.all_tests_need_it"), iter(
-        ["environment:", "  DATABASE_URL: sqlite://"]
-    )
+        return (
+            "A service that the tests need cannot be reached. Start it on this machine, and "
+            "name its port and where the tests find it:"
+        ), iter(lines)
+    return (
+        "Something that all tests need is missing: a service, a variable, a time zone (TZ), a "
+        "built part. Set what they need, or test only what runs without it:"
+    ), iter(["environment:", "  DATABASE_URL: sqlite://"])
 
 
 def _others(each: UnusableCommand, commands: ProjectCommands) -> list[tuple[str, ...]]:

@@ -12,7 +12,6 @@ from forge_bot.agent.redaction import secrets_of
 from forge_bot.git import Tree
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.project_commands.made_by_commands import lies_inside, remove_file
-from forge_bot.sentences import say
 
 
 class CarriedFiles:
@@ -60,7 +59,12 @@ class CarriedFiles:
         for name in self._names:
             if name not in fitting and name not in self._told:
                 self._told.add(name)
-                self._tell(warning(say("runs.carried_files.not_carried", name=name)))
+                self._tell(
+                    warning(
+                        f"{name} is not taken along, as `carry` asks: only a file that git "
+                        "ignores, and no link, can be"
+                    )
+                )
         free = [name for name in fitting if not os.path.lexists(place.path / name)]
         # What git would see there could get into a commit.
         return place.would_ignore([name for name in free if lies_inside(place.path, name)])

@@ -20,7 +20,6 @@ from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
 from forge_bot.runs.project_commands.runner_reports import RunnerReports, reports_of
 from forge_bot.sandbox.box import Box, CommandOutcome
-from forge_bot.sentences import say
 from forge_bot.store import SPECS, full, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
@@ -80,7 +79,13 @@ class CommandRunner:
         outcome = self._run(box, words, place)
         if not outcome.killed:
             return outcome
-        self.tell(warning(say("runs.command_runner.runs_once_more", command=" ".join(argv))))
+        self.tell(
+            warning(
+                "`{command}` was ended by a signal, and runs once more.".format(
+                    command=" ".join(argv)
+                )
+            )
+        )
         self.tidy(place)
         return self._run(box, words, place)
 
@@ -100,7 +105,11 @@ class CommandRunner:
         box = self.sandbox.box(place, setting_up=True, at_base=at_base)
         outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
         if outcome.killed and first:
-            raise SetupKilled(say("runs.command_runner.setup_begins_anew", command=" ".join(argv)))
+            raise SetupKilled(
+                "`{command}` was ended by a signal. Setup begins anew.".format(
+                    command=" ".join(argv)
+                )
+            )
         return self._ended(CommandName.SETUP, argv, place, outcome)[0]
 
     def _begins(self, name: CommandName, argv: tuple[str, ...]) -> None:
@@ -177,15 +186,18 @@ class CommandRunner:
         command = " ".join(argv)
         if outcome.cannot_judge:
             raise CannotJudge(
-                say(
-                    "runs.command_runner.sandbox_cannot_judge",
-                    argv=command,
-                    cannot_judge=outcome.cannot_judge,
-                )
+                f"`{command}` failed, and this sandbox cannot judge it: {outcome.cannot_judge}."
             )
         written = (place.path, self.environment, Path(tempfile.gettempdir()))
         if any(map(without_room, written)):
-            raise full(written, say("runs.command_runner.counts_only_with_room", command=command))
+            raise full(
+                written,
+                (
+                    f"What `{command}` says counts only with room to work in. If there is room "
+                    "again now, the command itself has filled the disk: change it, or have the "
+                    "phase done again with `retry`."
+                ),
+            )
 
     def _without_places(self, output: str, place: Tree) -> str:
         """Return the output without secrets and without the names of this machine's folders."""

@@ -171,9 +171,9 @@ class Project:
             fetches = only_fetches(argv, read)
             trusted = trusted and (fetches or runs_nothing(argv))
             if self._credentials and not trusted:
-                self.tell(
-                    Message(text=say("runs.project.gets_no_credentials", command=" ".join(argv)))
-                )
+                command = " ".join(argv)
+                text = f"`{command}` may run code of the project and gets no credentials."
+                self.tell(Message(text=text))
             yield argv, self._credentials if trusted and fetches else {}
 
     def _require_namespace(self) -> None:

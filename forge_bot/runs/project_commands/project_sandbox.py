@@ -16,7 +16,6 @@ from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.visible_files import USUAL_PATH
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 _GO_CACHE = "GOCACHE"
@@ -42,18 +41,15 @@ class ProjectSandbox:
         if self._backend is None:
             self._backend = choose(self.config.sandbox)
             if self._backend is BackendName.OFF:
-                text = say("runs.project_sandbox.switched_off")
+                text = "Project commands run without a sandbox, as .forge/config.yml says."
                 if self.profile.commands.setup:
-                    text = f"{text} {say('runs.project_sandbox.setup_without_a_proxy')}"
+                    text = f"{text} Setup has this machine's network, without a proxy."
                 self.tell(warning(text))
             elif lacking := cannot_judge(self._backend):
                 self.tell(
                     warning(
-                        say(
-                            "runs.project_sandbox.cannot_judge",
-                            backend=self._backend,
-                            lacking=lacking,
-                        )
+                        f"Project commands run in the sandbox {self._backend}, which "
+                        f"cannot judge {lacking}: a failure of these is refused."
                     )
                 )
         return self._backend
@@ -118,7 +114,7 @@ class ProjectSandbox:
         """
         outcome = run(self.backend, box, words, called_off=self._called_off)
         if self._called_off.is_set():
-            raise Interrupted(say("runs.project_sandbox.interrupted"))
+            raise Interrupted("The work was ended while the project's commands ran.")
         return outcome
 
     def call_off(self) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path, PurePath
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept
 from forge_bot.project.detected_commands import ENV
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 
 Read = Callable[[str], str]
@@ -111,7 +110,8 @@ def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
     for file in _files(folders):
         if (found := _search(wanted, file)) is not None:
             raise CredentialKept(
-                say("runs.registry_credentials.secret_in_setup", forms=forms[found], name=file.name)
+                f"Setup wrote the value of {forms[found]} into {file.name}, where the "
+                "project's code could read it."
             )
 
 

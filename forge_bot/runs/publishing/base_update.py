@@ -20,7 +20,6 @@ from forge_bot.runs.publishing.merge_into_run import merge_base_into_run
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.publishing.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.text_format import cut
 from forge_bot.values import PhaseId, RunStatus
 
@@ -55,13 +54,11 @@ def update(
     done = state.current_phase_status is RunStatus.COMPLETED
     verification = _verification(run)
     if state.ended and not done:
-        raise CannotUpdate(
-            say("runs.base_update.run_is_over", status=state.current_phase_status.value)
-        )
+        raise CannotUpdate(f"The run is over: {state.current_phase_status.value}.")
     if state.gate is not None and verification in state.completed_phases:
         raise CannotUpdate(
-            say("runs.base_update.question_is_open"),
-            hint=say("runs.base_update.answer_first"),
+            "The change is verified, and a question is open.",
+            hint="Answer what it asks first, and update then.",
         )
     take_peoples_commits(run)
     root, base = run.repository.root, base or target_of(run)
@@ -72,8 +69,8 @@ def update(
             raise _contradicted(run, base, found.conflicts)
     elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
         raise UpToDate(
-            say("runs.base_update.up_to_date", base=base),
-            hint=say("runs.base_update.nothing_to_do"),
+            f"The run has all of {base} already.",
+            hint="There is nothing to do.",
         )
     if paths := _in_conflict(run):
         name = f"{CONFLICTS}-{state.rounds.get(CONFLICTS, 0) + 1}.md"
@@ -90,7 +87,7 @@ def _newest(root: Path, base: str) -> str:
     places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
     newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
     if newest is None:
-        raise CannotUpdate(say("runs.base_update.base_branch_is_gone", base=base))
+        raise CannotUpdate(f"There is no branch {base} any more.")
     return newest
 
 
@@ -149,19 +146,21 @@ def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpda
     more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
     away = run.repository.remote_url() is not None
     return CannotUpdate(
-        say(
-            "runs.base_update.same_lines_changed",
-            base=base,
-            conflicts=", ".join(conflicts[:_SHOWN]),
-            more=more,
+        "{base} and the run changed the same lines of {conflicts}{more}.".format(
+            base=base, conflicts=", ".join(conflicts[:_SHOWN]), more=more
         ),
         hint=(
-            say(
-                "runs.base_update.merge_by_hand",
+            (
+                "Nothing was merged. Merge {base} into {branch} by hand (git switch {branch} "
+                "&& git merge {remote}{base}), solve it and commit{and_push}. Then update "
+                "again: the run takes your commits and verifies them."
+            ).format(
                 base=base,
                 branch=branch,
                 remote="origin/" if away else "",
-                and_push=say("runs.base_update.and_push") if away else "",
+                and_push=" and push; “Resolve conflicts” on the pull request does the same"
+                if away
+                else "",
             )
         ),
     )

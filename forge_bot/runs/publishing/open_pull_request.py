@@ -14,7 +14,6 @@ from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimit
 from forge_bot.git import Repository
 from forge_bot.interaction.pull_request import PullRequestText
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
 
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
@@ -54,8 +53,8 @@ def opener(root: Path) -> OpenPullRequest:
     """Return the function that opens a repository's pull requests. Raises GhFailed without gh."""
     if shutil.which("gh") is None:
         raise GhFailed(
-            say("runs.open_pull_request.gh_is_missing"),
-            hint=say("runs.open_pull_request.install_gh"),
+            "--open-pr needs GitHub's command line gh, which is not installed.",
+            hint="Install it from https://cli.github.com, or leave --open-pr out and use --push.",
         )
     return lambda wanted: _opened(root, wanted)
 
@@ -93,12 +92,12 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
     said = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
         if _EXISTS not in said:
-            raise _failed(root, say("runs.open_pull_request.not_opened", words=_words(said)), said)
+            raise _failed(root, f"gh could not open the pull request: {_words(said)}", said)
         text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
         changed = _gh(root, ("gh", "pr", "edit", wanted.head, *_elsewhere(wanted), *text))
         if changed.returncode != 0:
             words = _words(changed.stderr)
-            message = say("runs.open_pull_request.not_changed", words=words)
+            message = f"gh could not change the pull request: {words}"
             raise _failed(root, message, changed.stderr)
     found = _ADDRESS.search(said)
     return found[0] if found else ""
@@ -135,11 +134,9 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired as error:
-        raise GhFailed(say("runs.open_pull_request.gh_did_not_answer", seconds=_SECONDS)) from error
+        raise GhFailed(f"gh gave no answer within {_SECONDS} seconds.") from error
     except OSError as error:
-        raise GhFailed(
-            say("runs.open_pull_request.gh_not_started", strerror=error.strerror or error)
-        ) from error
+        raise GhFailed(f"gh could not be started: {error.strerror or error}.") from error
 
 
 def _words(said: str) -> str:

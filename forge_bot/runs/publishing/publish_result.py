@@ -102,11 +102,11 @@ class Publisher:
         written = pull_request_text(run, offered)
         run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
         write_whole(body_file(run), written.body)
-        detail = say("runs.publish_result.nothing_was_pushed", document=PULL_REQUEST)
+        detail = f"the pull request's text is {PULL_REQUEST}; nothing was pushed"
         if self.push:
             offered = self._pushed(offered)
             pushed = listed(list(dict.fromkeys(filter(None, (run.state.branch, offered.branch)))))
-            detail = say("runs.publish_result.pushed", branches=pushed, document=PULL_REQUEST)
+            detail = f"pushed {pushed}; the pull request's text is {PULL_REQUEST}"
         url = ""
         if self.open_pr is not None and offered.branch:
             url = self.open_pr(wanted_pull_request(run, offered.branch, written))
@@ -120,13 +120,13 @@ class Publisher:
             and may_post(run.pipeline, run.state)
         ):
             address = self.post(run.state.source.url, comment_text(run))
-            return PublishResult(detail=say("runs.publish_result.posted"), url=address)
+            return PublishResult(detail="posted the summary to the issue", url=address)
         why = (
             "runs.publish_result.begun_with_nopr"
             if run.state.flags.skip_pr
             else "runs.publish_result.needs_a_person"
         )
-        return PublishResult(detail=say("runs.publish_result.not_posted", why=say(why)))
+        return PublishResult(detail=f"the summary was not posted to the issue: {say(why)}")
 
     def _final_commit(self) -> PublishResult:
         name = self.run.state.branch
@@ -137,7 +137,7 @@ class Publisher:
             said = say(of, branch=name)
             return publish_result(self.run, offered, said)
         offered = self._pushed(offered)
-        said = say("runs.publish_result.last_commit_was_pushed", branch=name)
+        said = f"the last commit of {name} was pushed"
         return publish_result(self.run, offered, said)
 
     def _pushed(self, offered: Offer) -> Offer:
@@ -174,11 +174,16 @@ def issues_by_hand(run: Run, phase: PhaseId) -> str:
         return opened_sentence(())
     run.workspace.write(ISSUES, issues_text(issues))
     titles = "".join(f"\n- {issue.title}" for issue in issues)
-    return say(
-        "runs.publish_result.no_issue_was_opened",
-        document=ISSUES,
-        count=len(issues),
-        titles=titles,
+    return (
+        (
+            f"no issue was opened, since GitHub is not written to from here; {ISSUES} has "
+            f"{len(issues):,} issue:{titles}"
+        )
+        if len(issues) == 1
+        else (
+            f"no issue was opened, since GitHub is not written to from here; {ISSUES} has "
+            f"{len(issues):,} issues:{titles}"
+        )
     )
 
 
@@ -188,7 +193,7 @@ def comment_text(run: Run) -> str:
     """
     summary = run.workspace.read(run.pipeline.summary)
     path = f"{run.workspace.relative}/{run.pipeline.summary}"
-    rest = say("runs.publish_result.the_rest", path=path)
+    rest = f"The rest is in `{path}`."
     cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
     return (
         f"<!-- forge-bot:summary run={run.name}"

@@ -15,7 +15,6 @@ from forge_bot.errors import StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId
 
@@ -130,10 +129,11 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
         or not approves(shown.decode("utf-8", "replace"), step, issues)
     ):
         raise StepFailed(
-            say(
-                "runs.finding_issues.other_issues_than_shown", reads=phase.reads, question=question
+            (
+                f"{phase.reads} has other issues than {question} shows, or nobody approved "
+                "them, so none is opened."
             ),
-            hint=say("runs.finding_issues.ask_again", step=step.step),
+            hint=f"Try again from {step.step}: the question is asked anew.",
         )
     return issues
 

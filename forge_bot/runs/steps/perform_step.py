@@ -25,7 +25,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import approval_line, approves
 from forge_bot.runs.steps.step_calls import StepCalls, taken
 from forge_bot.runs.steps.step_values import StepValues
-from forge_bot.sentences import hint_of, say
+from forge_bot.sentences import hint_of
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS, inside, write_whole
 
@@ -149,16 +149,12 @@ class StepPerformer:
         for file in files:
             inside(self._run.tree.path, file.path)
             if file.path.startswith((f"{SPECS}/", ".git/")):
-                raise StepFailed(
-                    say("runs.perform_step.path_in_the_record", step=step.step, path=file.path)
-                )
+                raise StepFailed(f"{step.step}: {file.path} belongs to the record of runs.")
         data = {file.path: file.content.encode() for file in files}
         refused = protected_changes(data, self._run.config.protected)
         if refused:
             path, reason = next(iter(refused.items()))
-            raise StepFailed(
-                say("runs.perform_step.path_is_protected", step=step.step, path=path, reason=reason)
-            )
+            raise StepFailed(f"{step.step}: {path} is protected: {reason}.")
         return files
 
     def _before(self, path: str) -> str | None:
@@ -169,12 +165,11 @@ class StepPerformer:
         gate = self._pipeline.gate_before(step)
         if not approves(self._run.workspace.read(gate.question), step, what):
             raise StepFailed(
-                say(
-                    "runs.perform_step.other_content_than_shown",
-                    step=step.step,
-                    question=gate.question,
+                (
+                    f"{step.step} would write something else than {gate.question} shows, so it "
+                    "writes nothing."
                 ),
-                hint=say("runs.perform_step.reject_to_ask_again"),
+                hint="Reject, and the question is asked anew.",
             )
 
     def _write(self, files: list[FileToWrite]) -> None:
@@ -185,13 +180,8 @@ class StepPerformer:
 def _check_size(step: Step, size: int) -> None:
     if size > LARGEST_OUTPUT:
         raise StepFailed(
-            say(
-                "runs.perform_step.output_too_long",
-                step=step.step,
-                size=size,
-                largest_output=LARGEST_OUTPUT,
-            ),
-            hint=say("runs.perform_step.ask_for_less"),
+            f"{step.step} gives {size:,} characters; {LARGEST_OUTPUT:,} are the most.",
+            hint="Ask for less: a narrower query.",
         )
 
 

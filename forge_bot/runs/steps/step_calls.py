@@ -32,7 +32,6 @@ from forge_bot.project.graph.scan_graph import GraphFinding, scan
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import issues_for
-from forge_bot.sentences import say
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -74,7 +73,7 @@ class StepCalls:
         address = step.resource or ""
         found = resource_at(address)
         if found is None:
-            raise StepFailed(say("runs.step_calls.no_resource", step=step.step, address=address))
+            raise StepFailed(f"{step.step}: there is no resource {address}.")
         values = {
             hole[1:-1]: str(arguments.get(given[1:-1], "")) if given.startswith("{") else given
             for hole, given in zip(found.split("/"), address.split("/"), strict=True)
@@ -134,7 +133,7 @@ class StepCalls:
         try:
             found = ask_graph(self._graph, GraphQuestion.model_validate(given))
         except ValidationError as error:
-            raise StepFailed(say("runs.step_calls.bad_query", first=_first(error))) from error
+            raise StepFailed(f"forge_query: {_first(error)}") from error
         nodes: list[JsonValue] = [node.model_dump(mode="json") for node in found.nodes]
         return {"sentence": found.sentence, "total": found.total, "nodes": nodes}
 

@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepInput, StepPipeline
 from forge_bot.errors import StepFailed
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 
 _NUMBER = re.compile(r"[+-]?\d+")
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
@@ -35,10 +34,8 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
     if problems:
         given = "; ".join(problems)
         raise StepFailed(
-            say(
-                "runs.step_values.inputs_are_missing", pipeline_id=pipeline.pipeline_id, given=given
-            ),
-            hint=say("runs.step_values.give_each_input"),
+            f"The pipeline {pipeline.pipeline_id} needs its inputs: {given}.",
+            hint="Give each in the task, in a line of its own: `name: value`.",
         )
     return values
 
@@ -87,9 +84,7 @@ class StepValues:
             except JMESPathError as error:
                 raise StepFailed(f"{step.step}: {name}: {path!r}: {error}") from error
             if value is None and step.required:
-                raise StepFailed(
-                    say("runs.step_values.path_gives_nothing", step=step.step, name=name, path=path)
-                )
+                raise StepFailed(f"{step.step}: {name}: {path!r} gives nothing.")
             if value is not None:
                 found[name] = value
         return found
@@ -115,6 +110,4 @@ class StepValues:
         try:
             return cast("JsonValue", json.loads(raw))
         except ValueError as error:
-            raise StepFailed(
-                say("runs.step_values.not_json", document=step.document, error=error)
-            ) from error
+            raise StepFailed(f"{step.document} is not JSON any more: {error}") from error
