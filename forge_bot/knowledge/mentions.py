@@ -53,7 +53,8 @@ _LIKE_CODE = re.compile(
 )
 _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+@[\w.-]+")
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
-_LONGEST_LINE = 2_000
+_PARTS = re.compile(r".{1,2000}(?:\s|$)|.{1,2000}")
+"""The parts in which a long line is read: broken between words if it has any."""
 _SHORTEST_NAME = 3
 
 
@@ -133,7 +134,8 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
         mark = _FENCE.match(line)
         if mark:
             fence = ("" if mark[1].startswith(fence) else fence) if fence else mark[1][:3]
-        yield line[:_LONGEST_LINE], bool(fence)
+        for part in _PARTS.findall(line) or [""]:
+            yield part, bool(fence)
 
 
 def _like_code(lines: Sequence[str]) -> list[str]:

@@ -34,9 +34,9 @@ def descendants(above: int) -> list[int]:
     below: list[int] = []
     parents = [above]
     while parents:
-        for task in Path(f"/proc/{parents.pop()}/task").glob("*/children"):
-            with suppress(OSError):
-                children = [int(word) for word in task.read_bytes().split()]
+        with suppress(OSError):
+            for task in Path(f"/proc/{parents.pop()}/task").iterdir():
+                children = [int(word) for word in (task / "children").read_bytes().split()]
                 parents += children
                 below += children
     return below

@@ -65,7 +65,9 @@ def test_what_a_file_uses_and_what_uses_it_come_with_their_lines(ask_shop: Ask) 
 
 
 def test_a_map_begins_with_what_is_most_used_near_a_path_or_words(ask_shop: Ask) -> None:
-    assert ask_shop(show="repo_map").content.startswith("shop/taxes.py\n  def rate(country): ...\n")
+    assert ask_shop(show="repo_map").content.startswith(
+        "shop/prices.py\n  class Price\nshop/taxes.py\n"
+    )
     assert ask_shop(show="repo_map", about="shop/cli.py").content.startswith("shop/cli.py\n")
     assert ask_shop(show="repo_map", about="the prices").content.startswith("shop/prices.py\n")
     small = ask_shop(WorkLimits(result_chars=200), show="repo_map")

@@ -98,13 +98,14 @@ def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
     )
 
 
-def test_going_on_from_a_phase_names_what_is_missing_before_it(asked_sample: Sample) -> None:
+def test_going_on_from_a_phase_that_was_not_reached_says_where_the_run_stands(
+    asked_sample: Sample,
+) -> None:
     model = asked_sample.model()
     said = asked_sample.forge("resume", "--from", "implementation", "--model", model)
     assert said.code == 5
     assert "RUN-003" in said.err
-    assert "Human Reviews Design (checkpoint-a) is not approved" in said.err
-    assert "tasks.md is missing" in said.err
+    assert "the run stands at Human Reviews Design (checkpoint-a)" in said.err
 
 
 def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_is_named(

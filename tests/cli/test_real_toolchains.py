@@ -29,7 +29,7 @@ def led(sample: Sample, files: dict[str, str], *edits: dict[str, str]) -> str:
         (sample.path / name).write_text(text, encoding="utf-8")
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "another")
-    model = sample.model({("implementer", "*", "*"): script.change(*edits)})
+    model = sample.model(script.stays_broken(*edits))
     first = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert first.code == 3, first.err
     then = sample.forge("approve", "--model", model)

@@ -10,6 +10,7 @@ PYTEST = "tests/test_cli.py::TestCli::test_a[x-1]"
 @pytest.mark.parametrize(
     ("name", "test", "same"),
     [
+        ("tests/test_next.py", "tests.test_next.NextDay.test_a_stranger_is_told", True),
         ("test_a", PYTEST, True),
         ("test_a[y]", PYTEST, True),
         ("test_a()", PYTEST, True),

@@ -136,6 +136,19 @@ def change(*edits: dict[str, str]) -> Answer:
     return {**document(*HEADINGS["implementer"], title="Task"), "edits": list(edits)}
 
 
+def stays_broken(*edits: dict[str, str]) -> dict[tuple[str, str, str], Answer | str]:
+    """Answers of an implementer whose fixes mend nothing."""
+    notes = (
+        {"path": f"notes-{number}.txt", "operation": "write", "old": "", "new": "Tried.\n"}
+        for number in range(1, 4)
+    )
+    tries = {
+        ("implementer", "*", f"fix-{number}/1.1"): change(note)
+        for number, note in enumerate(notes, start=1)
+    }
+    return {("implementer", "*", "*"): change(*edits), **tries}
+
+
 def look(*paths: str) -> Answer:
     """A wish to read files first."""
     requests = [

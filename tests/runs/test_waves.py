@@ -147,19 +147,6 @@ def test_one_task_deletes_what_another_changes_and_the_second_is_asked_again(
     assert len(talker.asked("2")) == 2
 
 
-def test_files_that_differ_only_in_case_are_a_clash(tmp_path: Path) -> None:
-    here = stage(tmp_path)
-
-    async def implement(call: ModelCall) -> Answer:
-        again = "another task" in call.messages[-1].text.lower()
-        name = "Notes.txt" if task_of(call) == "1" else "other.txt" if again else "notes.txt"
-        return done(wrote(name, task_of(call)))
-
-    talker = Talker(TWO, implement)
-    assert here.go_on(talker)[0] is Outcome.DONE
-    assert {"Notes.txt", "other.txt"} <= here.files().keys()
-
-
 def test_a_model_that_is_gone_for_one_task_loses_nothing_of_the_other_and_the_rest_goes_on_with_the_same_question(
     tmp_path: Path,
 ) -> None:

@@ -38,8 +38,8 @@ def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() 
 SUPERVISOR = """
 import ctypes, os, subprocess
 from pathlib import Path
-from forge_bot.bot.job_start import begin
-repository = begin().cloned.repository()
+from forge_bot.bot.job_start import begin, job_repository
+repository = job_repository(begin().around)
 for settings in (Path.home() / ".gitconfig", repository.common_dir / "config"):
     with settings.open("a") as file:
         file.write(os.environ["WRITTEN_BY_A_WORKER"])

@@ -18,10 +18,7 @@ _TARGETS = {
     CommandName.TEST: ("test", "check", "tests"),
     CommandName.LINT: ("lint",),
 }
-_RULE = re.compile(
-    r"^(?P<targets>[\w/-][\w./ -]*?)[ \t]*::?(?![:=])(?P<needs>[^\n=#]*)(?:#.*)?(?P<recipe>\n\t|$)",
-    re.MULTILINE,
-)
+_NAMES = re.compile(r"[\w/-][\w./ \t-]*")
 
 
 def find(listing: Listing) -> DetectedCommands:
@@ -47,6 +44,11 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
 
 def _targets(text: str) -> Iterator[str]:
     """Yield the names that a Makefile itself has a rule for: with prerequisites or a recipe."""
-    for rule in _RULE.finditer(text.replace("\\\n", " ")):
-        if rule["needs"].strip() or rule["recipe"]:
-            yield from rule["targets"].split()
+    lines = text.replace("\\\n", " ").split("\n")
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        targets, colon, rest = line.partition(":")
+        needs = rest.removeprefix(":").partition("#")[0]
+        # `A := B` and `target: A = B` set variables.
+        is_rule = colon and _NAMES.fullmatch(targets) and "=" not in needs and ":" not in needs
+        if is_rule and (needs.strip() or following.startswith("\t")):
+            yield from targets.split()

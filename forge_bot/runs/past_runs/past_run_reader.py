@@ -1,6 +1,7 @@
 """Reads the newest past runs of a repository from git."""
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 
 from forge_bot.errors import GitFailed
@@ -28,10 +29,18 @@ def history_at(
 def read_past_runs(
     repository: Repository, commit: str, documents: DocumentNames, records: str = ""
 ) -> tuple[PastRun, ...]:
-    """Return the newest past runs in a commit and in one with records, by name. What a partial
-    clone has not fetched is not read.
+    """Return the newest past runs in a commit and in one with records, by name; none where a
+    partial clone has not fetched all of them.
     """
-    folders = past_folders(repository, commit, records)
+    try:
+        return _read(repository, past_folders(repository, commit, records), documents)
+    except GitFailed:
+        return ()
+
+
+def _read(
+    repository: Repository, folders: Mapping[str, str], documents: DocumentNames
+) -> tuple[PastRun, ...]:
     reader = repository.objects_by_id()
     trees = zip(folders, reader.read([*folders.values()]), strict=True)
     files = {name: _files(tree, documents) for name, tree in trees}
