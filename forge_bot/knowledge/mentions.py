@@ -53,7 +53,7 @@ _LIKE_CODE = re.compile(
 )
 _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+@[\w.-]+")
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
-_PARTS = re.compile(r".{1,2000}(?:\s|$)|.{1,2000}")
+_PARTS = re.compile(r".{1,300}(?:\s|$)|.{1,300}")
 """The parts in which a long line is read: broken between words if it has any."""
 _SHORTEST_NAME = 3
 
