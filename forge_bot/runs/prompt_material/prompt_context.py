@@ -214,7 +214,7 @@ class PromptContext:
     def required(self) -> tuple[str, ...]:
         """Return what people required with their approvals, for every agent."""
         return tuple(
-            f"{each.number}, required by {each.by} at {each.gate}: {each.text}"
+            f"{each.number}, required by a person at {each.gate}: {each.text}"
             for each in person_requirements(self.run.state)
         )
 
