@@ -1,5 +1,5 @@
-"""What follows from an agent's answer, its failure and its calls, for a phase as for one task of
-a wave.
+"""Turn an agent's answer, failure and calls into the next state, for a phase as for one task of a
+wave.
 """
 
 from datetime import datetime
@@ -40,7 +40,7 @@ from forge_bot.values import TaskId, Verdict
 
 
 class Work(NamedTuple):
-    """What an agent was asked for: the document of a phase, or of one task of a wave."""
+    """The work that an agent was asked for: the document of a phase, or of one task of a wave."""
 
     phase: AnyPhase
     task: TaskState | None = None

@@ -66,8 +66,8 @@ Span = tuple[int, int]
 """The first and the last line, counted from 1."""
 
 
-class Wanted(NamedTuple):
-    """What is wanted of a file: cited lines, names, and the words of the task.
+class FileFocus(NamedTuple):
+    """The parts of a file that are wanted: cited lines, names, and the words of the task.
 
     With `search` the names are those of a request, and their neighbours count too. `first` is the
     file that matters most. With `named_only` nothing else is wanted. Without `head`, the beginning
@@ -101,7 +101,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(
-    path: str, text: str, wanted: Wanted, room: int, *, without: Sequence[Span] = ()
+    path: str, text: str, wanted: FileFocus, room: int, *, without: Sequence[Span] = ()
 ) -> Excerpt:
     """Return the part of a file that fits into `room` characters: a small file whole, else its
     wanted parts. Lines in `without` are shown elsewhere and left out.
@@ -132,7 +132,7 @@ class _Parts:
         self,
         lines: Sequence[str],
         definitions: Sequence[Definition],
-        wanted: Wanted,
+        wanted: FileFocus,
         without: Sequence[Span],
         *,
         prose: bool,

@@ -1,4 +1,4 @@
-"""Which files of a repository belong together: by their imports and their names."""
+"""Find the files of a repository that belong together, by their imports and their names."""
 
 import re
 from collections.abc import Mapping, Sequence

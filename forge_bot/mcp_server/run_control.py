@@ -23,7 +23,7 @@ from forge_bot.values import PhaseId
 Operation = Literal["abandon", "retry", "update"]
 
 
-class Wanted(NamedTuple):
+class RunRequest(NamedTuple):
     """The operation that a client wants for a run."""
 
     operation: Operation
@@ -41,7 +41,7 @@ class PastQuestion(NamedTuple):
 
 
 def control_run(
-    run: Run, wanted: Wanted, client: str, confirmed: str = ""
+    run: Run, wanted: RunRequest, client: str, confirmed: str = ""
 ) -> dict[str, JsonValue] | PastQuestion:
     """Do what a client wants with a run.
 
@@ -69,7 +69,7 @@ def control_run(
     }
 
 
-def _report(run: Run, wanted: Wanted, target: PhaseId, by: str, via: str) -> Report | None:
+def _report(run: Run, wanted: RunRequest, target: PhaseId, by: str, via: str) -> Report | None:
     """Return the report that asks for it; None where nothing is to be updated."""
     if wanted.operation == "abandon":
         return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), via, by=by)
@@ -82,7 +82,7 @@ def _report(run: Run, wanted: Wanted, target: PhaseId, by: str, via: str) -> Rep
     return update(run, key=key, at=now(), by=by, via=via)
 
 
-def _past_question(run: Run, wanted: Wanted, target: PhaseId) -> PastQuestion:
+def _past_question(run: Run, wanted: RunRequest, target: PhaseId) -> PastQuestion:
     """Return the question about `wanted`, and the refusal if a client cannot ask its person."""
     state, operation = run.state, wanted.operation
     gate = state.gate.name if state.gate is not None else state.current_phase

@@ -23,7 +23,7 @@ from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import Call, Confirmations
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.run_control import PastQuestion, Wanted, control_run
+from forge_bot.mcp_server.run_control import PastQuestion, RunRequest, control_run
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
     InitErrors,
@@ -144,7 +144,7 @@ class Service:
             )
 
     def control(
-        self, workspace: str, wanted: Wanted, client: str, confirmed: str = ""
+        self, workspace: str, wanted: RunRequest, client: str, confirmed: str = ""
     ) -> dict[str, JsonValue] | PastQuestion:
         """`run_control`: end a run, send it back, or merge its base branch into it."""
         ending = wanted.operation == "abandon"

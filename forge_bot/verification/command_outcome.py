@@ -8,7 +8,7 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.output_text import read_cargo, read_node, read_unittest
-from forge_bot.verification.reports import read_go, read_report, shown_by_go
+from forge_bot.verification.report_formats import read_go, read_report, shown_by_go
 from forge_bot.verification.runner_result import COVERAGE, RunnerResult
 from forge_bot.verification.shown_output import GAP, TAIL_CHARACTERS, TAIL_LINES, shown_output
 
@@ -36,7 +36,7 @@ _LONGEST_LINE = 4_000
 """Characters of a line of output that are looked at."""
 
 
-class Outcome(NamedTuple):
+class CommandOutput(NamedTuple):
     """The result of a command, its readable output, and the tests that passed; None where the
     runner does not list them.
     """
@@ -57,7 +57,7 @@ def read_outcome(
     duration_ms: int,
     timed_out: bool = False,
     reports: Mapping[str, str] = _NO_REPORTS,
-) -> Outcome:
+) -> CommandOutput:
     """Return the outcome of a command from its exit code, its output and its runner's reports.
 
     The output holds standard output and standard error in the order they were written. `failures`
@@ -86,7 +86,7 @@ def read_outcome(
         ),
         tail=shown_output(lines, TAIL_CHARACTERS, TAIL_LINES),
     )
-    return Outcome(result, "\n".join(lines), run.passed)
+    return CommandOutput(result, "\n".join(lines), run.passed)
 
 
 def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerResult, list[str]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from forge_bot.knowledge.code_index import CodeIndex, definitions_of
-from forge_bot.knowledge.excerpts import Wanted, excerpt
+from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, request_names, resolve
 from forge_bot.project.search_words import words
 
@@ -159,17 +159,17 @@ _FILLER = "".join(_filler(number) for number in range(12))
 
 
 def _shown(text: str, *names: str, path: str = "app.py", about: str = "") -> str:
-    wanted = Wanted(names=names, about=tuple(words(about)), search=True, first=True)
+    wanted = FileFocus(names=names, about=tuple(words(about)), search=True, first=True)
     return excerpt(path, text, wanted, 6_000).text
 
 
 def test_of_a_large_file_the_named_place_is_shown_letter_by_letter_and_gaps_are_said() -> None:
-    part = excerpt("app.py", LARGE, Wanted(names=("number_9000",)), 4_000)
+    part = excerpt("app.py", LARGE, FileFocus(names=("number_9000",)), 4_000)
     assert "def number_9000(value):\n    return value + 9000\n" in part.text
     assert len(part.text) <= 4_000
     assert "are not shown here: number_" in part.text
     assert part.part.endswith(" of 48,000")
-    cited = excerpt("app.py", LARGE, Wanted(lines=((5_001, 5_001),)), 2_000)
+    cited = excerpt("app.py", LARGE, FileFocus(lines=((5_001, 5_001),)), 2_000)
     assert "def number_1250(value):" in cited.text
     for first, last in cited.spans:
         assert "\n".join(LARGE.split("\n")[first - 1 : last]) in cited.text
@@ -177,16 +177,16 @@ def test_of_a_large_file_the_named_place_is_shown_letter_by_letter_and_gaps_are_
 
 def test_a_small_file_is_shown_whole_and_not_a_second_time() -> None:
     text = CODE["a.py"][0]
-    part = excerpt("a.py", text, Wanted(), 8_000)
+    part = excerpt("a.py", text, FileFocus(), 8_000)
     assert (part.text, part.part) == (text, "")
-    assert excerpt("a.py", text, Wanted(), 8_000, without=part.spans).spans == ()
-    rest = excerpt("a.py", text, Wanted(), 8_000, without=((1, 5),))
+    assert excerpt("a.py", text, FileFocus(), 8_000, without=part.spans).spans == ()
+    rest = excerpt("a.py", text, FileFocus(), 8_000, without=((1, 5),))
     assert "class Context" not in rest.text
     assert "def invoke" in rest.text
 
 
 def test_a_line_without_end_does_not_fill_a_prompt() -> None:
-    part = excerpt("a.py", "x" * 2_000_000, Wanted(names=("x",)), 8_000)
+    part = excerpt("a.py", "x" * 2_000_000, FileFocus(names=("x",)), 8_000)
     assert len(part.text) <= 8_000
 
 
@@ -197,10 +197,10 @@ def test_a_method_of_many_classes_is_shown_of_the_class_that_is_named_too() -> N
         for owner in ("Chunked", "Sliced", "Ranges", "Windows")
     )
     text = f"{_FILLER}{classes}\n{_FILLER}"
-    of_one = excerpt("t.py", text, Wanted(names=("TestSliced", "test_even")), 9_000).text
+    of_one = excerpt("t.py", text, FileFocus(names=("TestSliced", "test_even")), 9_000).text
     assert "sliced()" in of_one
     assert "windows()" not in of_one
-    of_none = excerpt("t.py", text, Wanted(names=("filler_1", "test_even")), 9_000).text
+    of_none = excerpt("t.py", text, FileFocus(names=("filler_1", "test_even")), 9_000).text
     assert "sliced()" not in of_none
 
 
@@ -225,13 +225,13 @@ def test_a_definition_that_no_grammar_lists_is_shown_by_its_indentation(
     path: str, text: str, name: str
 ) -> None:
     others = "".join(f"    other({n});\n" for n in range(900))
-    assert "wanted()" in excerpt(path, text.format(others), Wanted(names=(name,)), 2_000).text
+    assert "wanted()" in excerpt(path, text.format(others), FileFocus(names=(name,)), 2_000).text
 
 
 def test_of_a_long_named_function_the_part_with_most_words_of_the_task_is_shown() -> None:
     body = "\n".join(f"    value_{number} = {number}" for number in range(200))
     text = f"def sort_all(args):\n{body}\n    negative = number < 0\n    assert negative\n{body}\n"
-    wanted = Wanted(names=("sort_all",), about=tuple(words("a negative number")))
+    wanted = FileFocus(names=("sort_all",), about=tuple(words("a negative number")))
     assert "negative = number < 0" in excerpt("a.py", text, wanted, 5_000).text
 
 

@@ -78,10 +78,10 @@ async def control(
     """End a run, or send it back. While a question is open only the client's person may do so.
     Raises PersonDecides.
     """
-    from forge_bot.mcp_server.run_control import PastQuestion, Wanted
+    from forge_bot.mcp_server.run_control import PastQuestion, RunRequest
 
     operation, phase, notes = wanted
-    asked = Wanted(operation, phase, notes.replace("\0", ""))
+    asked = RunRequest(operation, phase, notes.replace("\0", ""))
     result = await server.ask(lambda service: service.control(workspace, asked, client_name(ctx)))
     if not isinstance(result, PastQuestion):
         return result

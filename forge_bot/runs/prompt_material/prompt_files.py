@@ -8,7 +8,7 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.knowledge.changelogs import HouseRule, newest_entries, tells_of_changes
 from forge_bot.knowledge.code_index import is_prose
-from forge_bot.knowledge.excerpts import Span, Wanted, excerpt
+from forge_bot.knowledge.excerpts import FileFocus, Span, excerpt
 from forge_bot.knowledge.house_rules import house_rules
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
 from forge_bot.project.file_list import Listing
@@ -177,7 +177,7 @@ class PromptFiles:
             if path in changed:
                 self._shown.pop(path, None)
             cited = self._cited_lines(path, meant)
-            wanted = Wanted(
+            wanted = FileFocus(
                 cited,
                 meant.names,
                 tuple(self._about),
@@ -203,7 +203,7 @@ class PromptFiles:
         return shown
 
     def _part(
-        self, path: str, text: str, wanted: Wanted, room: int, *, now: bool
+        self, path: str, text: str, wanted: FileFocus, room: int, *, now: bool
     ) -> InputFile | None:
         """Return what is shown of a file; of a changelog its newest entries."""
         as_shown = f"{path}, as it is now" if now else path
@@ -248,7 +248,7 @@ def _unreadable(raw: bytes) -> str:
     return "" if raw.strip() else "empty"
 
 
-def _most_of(path: str, share: int, wanted: Wanted) -> int:
+def _most_of(path: str, share: int, wanted: FileFocus) -> int:
     """Return the characters for a file: pages, and further files of a request, get less."""
     if is_prose(path):
         return min(share, _PROSE_FOR_REQUEST if wanted.search else _PROSE)
