@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
 # Tests commit as nobody of this machine, and its person's settings of git do not count.
 os.environ["GIT_CONFIG_GLOBAL"] = str(Path(__file__).parent / "fakes" / "gitconfig")
+
+# They start hundreds of short processes: where compiled modules are not kept, each of them compiles
+# all it imports anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A busy machine is no fault of an example, so no time counts.
 settings.register_profile(
