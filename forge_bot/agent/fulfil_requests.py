@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from forge_bot.agent.agent_steps import AgentStep, OneStep, PausedBefore, WantedAction
+from forge_bot.agent.actions_wanted import ActionsWanted, LeftAction
 from forge_bot.agent.assignment import Assignment
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
@@ -35,7 +35,9 @@ class ContextPort(Protocol):
 
 @dataclass
 class Fulfilment:
-    """The requests of one assignment: each result is in the journal before it is used."""
+    """The requests of one assignment: each result is in the journal before it is used. With
+    `leave_actions` tools and skills are left to others.
+    """
 
     assignment: Assignment
     context: ContextPort
@@ -43,7 +45,7 @@ class Fulfilment:
     ledger: Ledger
     notice: Callable[[Notice], None]
     now: Callable[[], float]
-    steps: OneStep
+    leave_actions: bool = False
 
     def __post_init__(self) -> None:
         self._room = asyncio.Semaphore(_SIDE_BY_SIDE)
@@ -52,33 +54,45 @@ class Fulfilment:
     async def fulfil(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
         """Look up the requests in parallel; return the results in order.
 
-        Where each invocation takes one step, lookups come before actions.
+        Raises ActionsWanted, after the lookups, for actions without results that are left to
+        others.
         """
-        prefix, outside = self.assignment.prefix, self.assignment.outside
-        new = [item for item in wanted if self.journal.observed(prefix + item.key) is None]
-        actions = [
-            WantedAction(
-                key=prefix + item.key,
-                capability=item.capability,
-                capability_type=outside[item.capability],
+        left = [item for item in wanted if self._is_left(item)]
+        looked = (self._looked(item) for item in wanted if item not in left)
+        results = tuple(await asyncio.gather(*looked))
+        if left:
+            at = self.assignment
+            raise ActionsWanted(
+                [
+                    LeftAction(
+                        key=at.prefix + item.key,
+                        capability=item.capability,
+                        capability_type=at.outside[item.capability],
+                        request=item,
+                        task=at.task,
+                    )
+                    for item in left
+                ]
             )
-            for item in new
-            if item.capability in outside
-        ]
-        if len(actions) < len(new):
-            self.steps.begin(AgentStep.LOOKUPS)
-        later = {action.key: action for action in self.steps.left_to_others(actions)}
-        now = (self._looked(item) for item in wanted if prefix + item.key not in later)
-        results = tuple(await asyncio.gather(*now))
-        if later:
-            raise PausedBefore(AgentStep.ACTIONS, tuple(later.values()))
         return results
+
+    def _is_left(self, item: CapabilityRequest) -> bool:
+        at = self.assignment
+        return (
+            self.leave_actions
+            and item.capability in at.outside
+            and self.journal.observed(at.prefix + item.key) is None
+        )
 
     async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
         if known := self.journal.observed(key):
             self.ledger.settle(key, known.usage.cost, known.usage.tokens)
             return known
+        return self.journal.looked(key, await self.perform(item))
+
+    async def perform(self, item: CapabilityRequest) -> CapabilityResult:
+        """Return the result of a request, whatever the journal has."""
         began, limits = self.now(), self.assignment.limits
         runs = item.capability in self.assignment.running
         # Commands run one after the other, so that waiting does not count against another's time
@@ -89,8 +103,7 @@ class Fulfilment:
             )
             seconds = limits.command_seconds if runs else limits.lookup_seconds
             result = await self._fulfilled(item, seconds)
-        took = round(self.now() - began, 3)
-        return self.journal.looked(key, result.replace(seconds=took))
+        return result.replace(seconds=round(self.now() - began, 3))
 
     async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
         """Return the result, or a timeout.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from forge_bot.agent.agent_steps import AgentStep, OneStep
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.batched_questions import BatchedCall, BatchLane
 from forge_bot.agent.conversation import (
@@ -72,7 +71,7 @@ async def work(
     run_commands: RunCommands | None = None,
     notice: Callable[[Notice], None],
     now: Callable[[], float],
-    steps: OneStep | None = None,
+    leave_actions: bool = False,
     lane: BatchLane | None = None,
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached. Entries of
@@ -82,13 +81,12 @@ async def work(
     project's commands on edits, if the limits allow it. `now` is a clock in seconds.
 
     Set-up errors (no key, unknown model) and an exhausted record are raised; every other failure of
-    a model is a stop reason. PausedBefore is raised at a step that `steps` leaves to another
-    invocation. With `lane` questions go into batches, if the provider offers them, and
-    BatchUnderWay is raised until they are answered.
+    a model is a stop reason. With `leave_actions` ActionsWanted is raised until tools and skills
+    that were asked for have results in the journal. With `lane` questions go into batches, if the
+    provider offers them, and BatchUnderWay is raised until they are answered.
     """
-    one_step = steps or OneStep()
-    run = _AssignmentRun(assignment, model, journal, ledger, notice, now, one_step, lane)
-    requests = Fulfilment(assignment, context, journal, ledger, notice, now, one_step)
+    run = _AssignmentRun(assignment, model, journal, ledger, notice, now, lane)
+    requests = Fulfilment(assignment, context, journal, ledger, notice, now, leave_actions)
     run.charge_unsettled()
     x = begin(assignment)
     while True:
@@ -151,7 +149,6 @@ class _AssignmentRun:
     ledger: Ledger
     notice: Callable[[Notice], None]
     now: Callable[[], float]
-    steps: OneStep
     lane: BatchLane | None
     unanswered: Usage = field(default_factory=Usage)
     _noted: int = 0
@@ -194,7 +191,6 @@ class _AssignmentRun:
             self.ledger.settle(key, known.usage.cost, known.usage.tokens)
             self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
-        self.steps.begin(AgentStep.MODEL)
         asked = BatchedCall(key, prompt, self.model.name, call, new)
         reply = await self._batched(asked) if self._batches is not None else None
         if reply is None:
@@ -210,7 +206,6 @@ class _AssignmentRun:
             return known
         if run_commands is None:
             return TryOutcome()
-        self.steps.begin(AgentStep.TRY)
         return self.journal.tried_now(key, await asyncio.to_thread(run_commands, effect))
 
     def _call(self, effect: AskModel) -> ModelCall:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from forge_bot.agent.agent_steps import AgentStep, StepChoice
+from forge_bot.agent.actions_wanted import outstanding_action
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
@@ -38,11 +38,11 @@ from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.run_steps import (
+    ACTIONS,
     PUBLISH,
     TakenStep,
     first_step,
     name_of,
-    outstanding_action,
     step_taken,
 )
 from forge_bot.runs.tier_models import TierModels
@@ -98,8 +98,8 @@ class Worker:
                 await drive(run.pipeline, run.state, self._host(repository, run, config))
 
     async def _step_by_step(self, repository: Repository, run: Run, config: Config) -> None:
-        def host_of(only: StepChoice | None) -> LocalHost:
-            return self._host(repository, run, config, only)
+        def host_of() -> LocalHost:
+            return self._host(repository, run, config)
 
         while isinstance(action := run.action, SpawnAgent | WriteFile | Exec):
             step = TakenStep(first_step(action), outstanding_action(run.state))
@@ -111,20 +111,18 @@ class Worker:
                 return
 
     async def _taken(
-        self, run: Run, host_of: Callable[[StepChoice | None], LocalHost], before: TakenStep
+        self, run: Run, host_of: Callable[[], LocalHost], before: TakenStep
     ) -> TakenStep:
         """Take the step after another one; the first of an action."""
-        acts = before.then == AgentStep.ACTIONS.value
+        acts = before.then == ACTIONS
         first = before.actions[0] if acts and before.actions else None
         await asyncio.to_thread(self.outbox.begin, name_of(before.then, first), first)
-        step = await step_taken(run, host_of, before.then, first.key if first else "")
+        step = await step_taken(run, host_of, first.key if first else "")
         if step.outcome:
             self.outbox.send(ActionEnded(outcome=step.outcome))
         return step
 
-    def _host(
-        self, repository: Repository, run: Run, config: Config, only: StepChoice | None = None
-    ) -> LocalHost:
+    def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
         project = project_of(run, config, self.outbox.tell)
         templates = prompts_for(repository.root, run.pipeline)
         recorded = partial(self._commits, run)
@@ -138,7 +136,6 @@ class Worker:
             self.outbox.tell,
             environ=self.environ,
             delivered=recorded,
-            only=only,
         )
         return LocalHost(agents, withheld=withheld, recorded=recorded)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from forge_bot import errors
-from forge_bot.agent.agent_steps import WantedAction
+from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.remedies import ModelTrouble, Remedy
 from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.sentences import hint_of

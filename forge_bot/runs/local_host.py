@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 
+from forge_bot.agent.actions_wanted import ActionsWanted, outstanding_action
 from forge_bot.agent.models.open_model import check_keys
 from forge_bot.engine import (
     Exec,
@@ -94,6 +95,7 @@ class LocalHost:
                             self._paths = paths
                             yield report
                 case Exec(operation="call-tools"):
+                    self._leave_calls(state)
                     self._began(action, (action.task,) if action.task is not None else ())
                     await self.agents.outside.discover()
                     act = self.agents.acting(action)
@@ -129,6 +131,11 @@ class LocalHost:
             self._began(action)
             publish = partial(self._publish, self.publisher)
             yield await asyncio.to_thread(self._reported, publish, state, action, self.passing)
+
+    def _leave_calls(self, state: State) -> None:
+        """Raise ActionsWanted for an approved call, if it is left to others."""
+        if self.agents.leave_actions:
+            raise ActionsWanted(outstanding_action(state))
 
     async def _prepared(self, state: State, action: Exec) -> Report:
         """Run setup and the first checks, and meanwhile look up what the first prompt shows."""

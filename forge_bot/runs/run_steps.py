@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from forge_bot.agent.agent_steps import AgentStep, PausedBefore, StepChoice, WantedAction
+from forge_bot.agent.actions_wanted import ActionsWanted, WantedAction
 from forge_bot.agent.capabilities import CapabilityType, ResultStatus
-from forge_bot.engine import Action, Exec, SpawnAgent, State, WriteFile, carry_out
-from forge_bot.engine.call_records import outstanding_call
+from forge_bot.engine import Action, Exec, SpawnAgent, WriteFile, carry_out
 from forge_bot.engine.reports import CallEnded
 
 if TYPE_CHECKING:
@@ -20,18 +19,16 @@ ACTIVITY_OF_ACTION = {
 """Names of the steps that take one action of an agent each."""
 
 PUBLISH = "publish"
+AGENTS = "agents"
+ACTIONS = "actions"
+"""Actions of agents, each a step of its own."""
 
 _OPERATIONS = {
     "prepare": "setup",
     "verify": "checks",
     "apply-held": "apply_patch",
-    "call-tools": AgentStep.ACTIONS.value,
+    "call-tools": ACTIONS,
     "step": "pipeline_step",
-}
-
-_AGENT_STEPS = {
-    **{step.value: step for step in AgentStep},
-    **dict.fromkeys(ACTIVITY_OF_ACTION.values(), AgentStep.ACTIONS),
 }
 
 
@@ -39,27 +36,13 @@ def first_step(action: Action) -> str:
     """Return the step that begins an action."""
     match action:
         case SpawnAgent():
-            return AgentStep.MODEL.value
+            return AGENTS
         case WriteFile():
             return "write_document"
         case Exec():
             return _OPERATIONS.get(action.operation, PUBLISH)
         case _:
             raise AssertionError(action.type)
-
-
-def outstanding_action(state: State) -> tuple[WantedAction, ...]:
-    """Return the call of the run that is to be made next."""
-    call = outstanding_call(state)
-    if call is None:
-        return ()
-    return (
-        WantedAction(
-            key=f"{call.artifact}/{call.index}",
-            capability=call.capability,
-            capability_type=CapabilityType(call.capability_type),
-        ),
-    )
 
 
 class TakenStep(NamedTuple):
@@ -72,26 +55,30 @@ class TakenStep(NamedTuple):
     outcome: str = ""
 
 
-async def step_taken(
-    run: "Run", host_of: "Callable[[StepChoice | None], LocalHost]", step: str, key: str = ""
-) -> TakenStep:
+async def step_taken(run: "Run", host_of: "Callable[[], LocalHost]", key: str = "") -> TakenStep:
     """Perform one step of the run's action; `key` is that of an action of an agent."""
-    kind, action = _AGENT_STEPS.get(step), run.action
+    from forge_bot.runs.agent_work import left_actions
+
+    if key and (wanted := left_actions.left_action(run, key)) is not None:
+        agents = host_of().agents
+        done = agents.journal.observed(key) or left_actions.keep_result(
+            agents, wanted, await left_actions.performed(agents, wanted)
+        )
+        return TakenStep(AGENTS, outcome=done.status.value)
+    action = run.action
     assert isinstance(action, SpawnAgent | WriteFile | Exec)  # noqa: S101 - no other has steps
-    host = host_of(StepChoice(kind=kind, action=key) if kind is not None else None)
-    then, actions = "", tuple[WantedAction, ...]()
+    host = host_of()
+    host.agents.leave_actions = not key
     try:
         await carry_out(run.pipeline, run.state, host, action)
-    except PausedBefore as pause:
-        then, actions = pause.step.value, pause.actions
-    outcome = _outcome(run, host, action.action_id, key) if key else ""
-    return TakenStep(then, actions, outcome)
+    except ActionsWanted as left:
+        left_actions.keep_left(run, left)
+        return TakenStep(ACTIONS, left.actions)
+    return TakenStep(outcome=_outcome(run, action.action_id) if key else "")
 
 
-def _outcome(run: "Run", host: "LocalHost", action_id: str, key: str) -> str:
-    """Return the outcome of an agent's action, as the journal or the run's record has it."""
-    if (found := host.agents.journal.observed(key)) is not None:
-        return found.status.value
+def _outcome(run: "Run", action_id: str) -> str:
+    """Return the outcome of a call that a person approved, as the run's record has it."""
     last = run.workspace.reports()[-1]
     if isinstance(last, CallEnded) and last.action_id == action_id:
         return last.outcome.value
@@ -102,7 +89,7 @@ def name_of(step: str, action: WantedAction | None) -> str:
     """Return the display name of a step; `action` is the capability that an agent asked for, if the
     step is that.
     """
-    if step != AgentStep.ACTIONS.value:
+    if step != ACTIONS:
         return step
     kind = action.capability_type if action is not None else CapabilityType.MCP_TOOL
     return ACTIVITY_OF_ACTION.get(kind, ACTIVITY_OF_ACTION[CapabilityType.MCP_TOOL])

@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
@@ -210,7 +209,7 @@ class Session:
         self,
         run: Run,
         *,
-        only: StepChoice | None = None,
+        leave_actions: bool = False,
         delivered: Callable[[], object] = lambda: None,
         passing: tuple[type[ForgeError], ...] = (),
     ) -> LocalHost:
@@ -224,11 +223,11 @@ class Session:
             templates,
             self.tell,
             environ=self.environ,
-            only=only,
+            leave_actions=leave_actions,
             delivered=delivered,
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
-        return LocalHost(agents, publisher, passing=passing, looks_ahead=only is None)
+        return LocalHost(agents, publisher, passing=passing, looks_ahead=True)
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
         """Let a model answer a question in the middle of another one."""

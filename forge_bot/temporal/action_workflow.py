@@ -9,7 +9,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from forge_bot.agent.agent_steps import WantedAction
+    from forge_bot.agent.actions_wanted import WantedAction
     from forge_bot.agent.capabilities import CapabilityType, ResultStatus
     from forge_bot.bot.worker_messages import WorkerStopped
     from forge_bot.errors import RunMoved

@@ -7,11 +7,11 @@ documents, code and keys do not.
 from pydantic import Field, ValidationError
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from forge_bot.agent.agent_steps import AgentStep, WantedAction
+from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.errors import ForgeError, RateLimited, TemporalWorkerDiffers
-from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION, PUBLISH
+from forge_bot.runs.run_steps import ACTIVITY_OF_ACTION, AGENTS, PUBLISH
 from forge_bot.temporal.thread_payloads import VisitDone, VisitStep
 from forge_bot.values import Frozen, PhaseId
 
@@ -19,7 +19,7 @@ _PUBLISHING = frozenset({"take_up", "news", "record", "finish", PUBLISH})
 """Activities without a model and without the sandbox: recording, pushing and publishing."""
 
 STEPS = (
-    *(step.value for step in AgentStep if step is not AgentStep.ACTIONS),
+    AGENTS,
     *ACTIVITY_OF_ACTION.values(),
     "setup",
     "checks",

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from forge_bot.agent.agent_steps import StepChoice
 from forge_bot.agent.progress_events import ModelAnswered
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile
@@ -242,15 +241,14 @@ def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
     if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
         raise RunMoved(f"{order.action_id} is not what the run needs next.")
 
-    def host_of(only: StepChoice | None) -> LocalHost:
+    def host_of() -> LocalHost:
         return session.local_host(
             run,
-            only=only,
             delivered=lambda: _delivered(order, run),
             passing=(GitFailed, GitHubUnavailable, RateLimited),
         )
 
-    taken = asyncio.run(_alive(step_taken(run, host_of, order.step, order.key)))
+    taken = asyncio.run(_alive(step_taken(run, host_of, order.key)))
     return _told(order, session, run).model_copy(update=taken._asdict())
 
 

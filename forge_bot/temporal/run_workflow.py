@@ -7,7 +7,7 @@ from contextlib import suppress
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from forge_bot.agent.agent_steps import AgentStep, WantedAction
+    from forge_bot.agent.actions_wanted import WantedAction, outstanding_action
     from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
     from forge_bot.engine import (
         REPORT,
@@ -43,7 +43,7 @@ with workflow.unsafe.imports_passed_through():
         RunMoved,
     )
     from forge_bot.runs.phase_names import StopAtLine, stop_after
-    from forge_bot.runs.run_steps import first_step, outstanding_action
+    from forge_bot.runs.run_steps import ACTIONS, first_step
     from forge_bot.temporal.action_workflow import StepMoved, StepStopped, order_done
     from forge_bot.temporal.payloads import (
         RunBegin,
@@ -173,7 +173,7 @@ class ForgeRunWorkflow:
             if (said := self._next_said()) is not None:
                 yield said
                 return
-            taken = actions if step == AgentStep.ACTIONS.value else ()
+            taken = actions if step == ACTIONS else ()
             done = await self._execute(step, taken, action_id=action.action_id, first=first)
             if done is None:
                 continue

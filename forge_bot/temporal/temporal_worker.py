@@ -32,7 +32,7 @@ _PURE = (
     *(
         f"forge_bot.{room}"
         for room in (
-            "agent.agent_steps",
+            "agent.actions_wanted",
             "agent.capabilities",
             "engine",
             "artifacts",

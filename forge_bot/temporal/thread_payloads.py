@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from forge_bot.agent.agent_steps import WantedAction
+from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.bot.job_context import Wake
 from forge_bot.values import Frozen
 

@@ -15,7 +15,7 @@ from tests.cli.test_tools_in_a_run import ANALYST, CREATE, asks
 from tests.fakes import team
 from tests.fakes.github import FakeGitHub
 from tests.mcp_server.host import Json
-from tests.temporal.histories import actions_led, check_stored
+from tests.temporal.histories import actions_led
 from tests.temporal.scene import Server
 from tests.temporal.test_threads_on_server import history, steps_of, workflow_of
 from tests.temporal.thread_scene import ServedStage, served
@@ -70,8 +70,6 @@ def test_a_tool_and_a_skill_are_a_workflow_each(stage: ServedStage) -> None:
     assert {each["outcome"] for each in led(stage).values()} == {"ok"}
     assert steps_of(history(stage, tool)) == ["execute_mcp_tool"]
     assert steps_of(history(stage, skill)) == ["execute_skill"]
-    check_stored("thread-actions", history(stage), stage.folder.parent)
-    check_stored("thread-action", history(stage, skill), stage.folder.parent)
     assert heard(stage.say("/approve")).code == 0
     assert stage.visited() == "done", stage.log
     assert team.used(stage.state) == team.USED

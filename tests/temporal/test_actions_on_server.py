@@ -13,7 +13,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from forge_bot.agent.agent_steps import WantedAction
+from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.git import Repository
 from forge_bot.temporal.action_workflow import ForgeActionWorkflow
@@ -31,7 +31,7 @@ from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
-from tests.temporal.histories import actions_led, check_stored
+from tests.temporal.histories import actions_led
 from tests.temporal.scene import Clone, Server, clone, texts
 
 ANALYST = ("situation-analyst-investigator", "phase-1")
@@ -111,12 +111,6 @@ def test_each_tool_and_each_skill_is_a_workflow_whose_name_ends_with_its_effect_
         "1.5",
     }
     assert made(read) == {"look up.it/all": 1, "echo": 1}
-
-
-def test_the_histories_of_a_run_with_actions_and_of_an_action_are_stored(read: Clone) -> None:
-    run = workflow_id(Repository.find(read.path), read.run)
-    check_stored("actions", read.history(), read.folder)
-    check_stored("action", read.history(f"{run}/{min(children(read))}"), read.folder)
 
 
 def test_payloads_have_neither_arguments_nor_results_nor_the_configuration(read: Clone) -> None:

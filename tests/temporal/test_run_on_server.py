@@ -39,7 +39,7 @@ def test_each_step_is_an_activity_and_a_persons_answer_an_update(over: Clone) ->
         if event.HasField("activity_task_scheduled_event_attributes")
     ]
     assert activities[:2] == ["take_up", "setup"]
-    assert Counter(activities)["model_turn"] == Counter(activities)["landing"] == 4
+    assert Counter(activities)["agents"] == 4
     assert {"checks", "write_document", "publish", "record", "finish"} <= set(activities)
     told = [
         event

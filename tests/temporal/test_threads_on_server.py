@@ -28,7 +28,6 @@ from tests.bot.test_order import Laptop
 from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
-from tests.temporal.histories import check_stored
 from tests.temporal.histories import kinds as recorded_steps
 from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
@@ -106,9 +105,8 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert stage.pull.pull.head == stage.offered
     assert kinds(stage)["EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED"] == 2
     steps = Counter(steps_of(history(stage)))
-    assert (steps["visit"], steps["model_turn"], steps["landing"]) == (3, 4, 4)
+    assert (steps["visit"], steps["agents"]) == (3, 4)
     assert {"setup", "write_document", "checks", "publish"} <= set(steps)
-    check_stored("thread", history(stage), stage.folder.parent)
     kept = payloads(history(stage).to_json_dict())
     assert "/approve" in kept
     assert SECRET not in kept

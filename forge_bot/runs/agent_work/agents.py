@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 
-from forge_bot.agent.agent_steps import AgentStep, AgentStops, OneStep, StepChoice
+from forge_bot.agent.actions_wanted import AgentStops
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
@@ -58,7 +58,7 @@ from forge_bot.values import TaskId, Tier
 class Agents:
     """Runs agents for one run, with one budget and one journal for all of them.
 
-    With `only`, each agent performs one step of that kind, and PausedBefore names the next one.
+    With `leave_actions`, ActionsWanted names the tools and skills that others are to perform.
     `delivered` pushes the branch where a batch is waited for; it is called in threads.
     """
 
@@ -71,13 +71,13 @@ class Agents:
         tell: Notify,
         *,
         environ: Mapping[str, str],
-        only: StepChoice | None = None,
+        leave_actions: bool = False,
         delivered: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
         self.project = project
         self.models = models
-        self.only = only
+        self.leave_actions = leave_actions
         self.tell = tell
         self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
         self.delivered = delivered
@@ -103,22 +103,19 @@ class Agents:
         self._began(action, tasks)
         await self._discover()
         async with AsyncExitStack() as trees:
-            state, pipeline = self.run.state, self.run.pipeline
-            batched = pipeline.in_batches(action.phase, batch=state.flags.batch)
-            lane = self.lane if batched else None
+            lane = self.lane_of(action)
             for task in tasks if lane is not None else ():
                 self.journal.carry(prefix_of(action.action_id, task))
-            worktrees = [await self._worktree(action, task, trees) for task in tasks]
+            worktrees = [await self.worktree(action, task, trees) for task in tasks]
             agents = [
                 asyncio.create_task(self._work(action, task, worktree, lane))
                 for task, worktree in zip(tasks, worktrees, strict=True)
             ]
             trees.push_async_callback(_ended, agents)
-            lands = self.only is None or self.only.kind is AgentStep.LANDING
             stops = AgentStops()
             for task, worktree, agent in zip(tasks, worktrees, agents, strict=True):
                 finished = await stops.ended(agent)
-                if finished is not None and stops.land(lands=lands):
+                if finished is not None and stops.lands:
                     yield await asyncio.to_thread(
                         self.reports.landed, action, task, finished, worktree
                     )
@@ -151,7 +148,7 @@ class Agents:
                 result_chars=limit,
             )
             performed = self.skills.execute_skill(
-                wanted, place, lambda notice: self._thinking(notice, action.task)
+                wanted, place, lambda notice: self.thinking(notice, action.task)
             )
             found = asyncio.run_coroutine_threadsafe(performed, loop).result()
             return found, found.status is ResultStatus.TIMEOUT
@@ -177,7 +174,12 @@ class Agents:
     def _specs(self) -> tuple[CapabilitySpec, ...]:
         return get_capability_specs(self.worktrees.catalogue().catalogue(), self.outside.catalogue)
 
-    async def _worktree(
+    def lane_of(self, action: SpawnAgent) -> BatchLane | None:
+        """Return the batches that the action's questions go into, if they do."""
+        batch = self.run.state.flags.batch
+        return self.lane if self.run.pipeline.in_batches(action.phase, batch=batch) else None
+
+    async def worktree(
         self, action: SpawnAgent, task: TaskId | None, trees: AsyncExitStack
     ) -> AgentWorktree:
         """Return the tree of an agent.
@@ -232,14 +234,14 @@ class Agents:
         finished = await work(
             assignment,
             model=self.models[action.tier],
-            context=self._context(assignment, worktree, lane),
+            context=self.context(assignment, worktree, lane),
             journal=self.journal,
             ledger=self.ledger,
             check=self.applier.check(action, task, contract, worktree.tree),
             run_commands=lambda effect: self._try(action, task, effect, worktree),
-            notice=lambda notice: self._thinking(notice, task),
+            notice=lambda notice: self.thinking(notice, task),
             now=time.monotonic,
-            steps=OneStep(self.only),
+            leave_actions=self.leave_actions,
             lane=lane,
         )
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
@@ -267,7 +269,7 @@ class Agents:
         )
         return prompt, material
 
-    def _context(
+    def context(
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
     ) -> ToolContext:
         """Return everything that the agent may ask for."""
@@ -287,7 +289,7 @@ class Agents:
             worktree.context,
             self.outside.calls,
             lambda wanted: self.skills.execute_skill(
-                wanted, place, lambda notice: self._thinking(notice, assignment.task)
+                wanted, place, lambda notice: self.thinking(notice, assignment.task)
             ),
             settled_calls(self.run.state),
         )
@@ -343,7 +345,7 @@ class Agents:
         more = (name for name in self.outside.undescribed if names(globs, name))
         return (*(entry.name for entry in material.capabilities), *more)
 
-    def _thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
+    def thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
         if (
             isinstance(notice, ModelAsked)
             and notice.reserved is None

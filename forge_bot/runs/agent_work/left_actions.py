@@ -1,0 +1,89 @@
+"""Actions of agents that the run's host has left: kept on this machine until each is performed, by
+another activity that puts the result where the conversation looks for it.
+"""
+
+import hashlib
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from forge_bot.agent.actions_wanted import ActionsWanted, LeftAction
+from forge_bot.agent.assignment import Assignment, prefix_of
+from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
+from forge_bot.agent.fulfil_requests import Fulfilment
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.limits import WorkLimits
+from forge_bot.engine import SpawnAgent
+from forge_bot.runs.agent_work.agents import Agents
+from forge_bot.runs.project_commands.commands_for_models import most_seconds
+from forge_bot.runs.run import Run
+from forge_bot.runs.run_paths import read_kept
+from forge_bot.store import write_whole
+
+
+def keep_left(run: Run, wanted: ActionsWanted) -> None:
+    """Keep what performing the actions takes on this machine, for `left_action`."""
+    for action in wanted.actions:
+        if isinstance(action, LeftAction):
+            file = _file(run, action.key)
+            file.parent.mkdir(exist_ok=True)
+            write_whole(file, action.model_dump_json())
+
+
+def left_action(run: Run, key: str) -> LeftAction | None:
+    """Return the action that a conversation has left under this key, if one has."""
+    return read_kept(_file(run, key), LeftAction)
+
+
+async def performed(agents: Agents, wanted: LeftAction) -> CapabilityResult:
+    """Perform an action as the conversation that left it would have, beside others. Whoever holds
+    the run keeps the result, by `keep_result`.
+    """
+    action = agents.run.action
+    assert isinstance(action, SpawnAgent)  # noqa: S101 - no other has conversations
+    await agents.outside.discover()
+    async with AsyncExitStack() as trees:
+        skill = wanted.capability_type is CapabilityType.SKILL
+        own = agents.worktrees.own
+        worktree = await agents.worktree(action, wanted.task, trees) if skill else own
+        seconds = most_seconds(agents.project) + agents.outside.skill_seconds
+        assignment = Assignment(
+            action_id=action.action_id,
+            agent=action.agent,
+            phase=action.phase,
+            task=wanted.task,
+            round=agents.prompts.round(action, wanted.task),
+            tier=action.tier,
+            system="",
+            user="",
+            running=(wanted.capability,),
+            limits=WorkLimits(command_seconds=seconds),
+        )
+        lane = agents.lane_of(action)
+        if lane is not None:
+            agents.journal.carry(assignment.prefix)
+        spent = agents.journal.unread(assignment.prefix)
+        agents.ledger.settle(f"{assignment.prefix}before", spent.cost, spent.tokens)
+        return await Fulfilment(
+            assignment,
+            agents.context(assignment, worktree, lane),
+            agents.journal,
+            agents.ledger,
+            lambda notice: agents.thinking(notice, wanted.task),
+            time.monotonic,
+        ).perform(wanted.request)
+
+
+def keep_result(agents: Agents, wanted: LeftAction, found: CapabilityResult) -> CapabilityResult:
+    """Put the result where the conversation looks for it; return the first one that was put there.
+    The journal has one writer, the process that holds the run.
+    """
+    run, action = agents.run, agents.run.action
+    journal = Journal(run.places.journal, agents.outside.environ, agents.journal.carried)
+    if isinstance(action, SpawnAgent) and agents.lane_of(action) is not None:
+        journal.carry(prefix_of(action.action_id, wanted.task))
+    return journal.observed(wanted.key) or journal.looked(wanted.key, found)
+
+
+def _file(run: Run, key: str) -> Path:
+    return run.places.home / "actions" / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
