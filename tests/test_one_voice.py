@@ -9,20 +9,19 @@ from decimal import Decimal
 import pytest
 
 from forge_bot.errors import AnswerNotOffered
-from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import Amount
 from forge_bot.gate.grammar import (
     Abandon,
     Approve,
     Continue,
     MarkDone,
+    Mistyped,
     PostSummary,
     Reject,
     Skip,
     Start,
 )
-from forge_bot.gate.parse_comment import parse_comment
-from forge_bot.gate.written_command import Mistyped
+from forge_bot.gate.parse_comment import parse_comment, read_answer
 from forge_bot.mcp_server.client_runs import person_answers
 from tests.cli.test_terminal import terminal
 from tests.fakes.sample import Sample
@@ -101,7 +100,7 @@ OPTIONS = [
 
 
 def answer_in_thread(words: str) -> tuple[str, str]:
-    return _named(next(iter(parse_comment(f"/{words}").said), None))
+    return _named(next(iter(parse_comment(f"/{words}").commands), None))
 
 
 def answer_at_terminal(words: str) -> tuple[str, str]:
@@ -141,7 +140,7 @@ def test_an_answer_means_the_same_on_every_face(words: str, means: tuple[str, st
 def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(
     sample: Sample, words: str, amount: Decimal | int | None
 ) -> None:
-    in_thread = parse_comment(f"/continue {words}").said[0]
+    in_thread = parse_comment(f"/continue {words}").commands[0]
     if amount is None:
         assert isinstance(in_thread, Mistyped)
     else:
@@ -162,7 +161,7 @@ async def test_flags_are_the_same_in_the_thread_and_over_mcp(sample: Sample) -> 
 def mean_the_same(
     words: str, over_mcp: Json, means: tuple[str, bool, str | int | None] | None
 ) -> None:
-    in_thread = parse_comment(f"/forge {words}").said[0]
+    in_thread = parse_comment(f"/forge {words}").commands[0]
     if means is None:
         assert isinstance(in_thread, Mistyped), words
         assert set(over_mcp) == {"errors"}, words

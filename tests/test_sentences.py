@@ -247,7 +247,7 @@ def test_a_question_of_a_run_is_asked_in_the_language_that_is_set(
 
 
 def test_the_list_of_commands_is_said_in_the_language_that_is_set(second_language: Path) -> None:
-    shown = "from forge_bot.gate.help import command_table\nprint(command_table())"
+    shown = "from forge_bot.gate.messages import command_table\nprint(command_table())"
     said = in_copy(second_language, "pirate", "-c", shown).stdout
     assert "| `/status` | Where the ship be. |" in said
     assert "| `/help` | Show this list. |" in said

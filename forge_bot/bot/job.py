@@ -22,8 +22,8 @@ from forge_bot.bot.remote_worker import RemoteWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
-from forge_bot.gate.authorise import RequestedOperation
 from forge_bot.gate.messages import BEGUN
+from forge_bot.gate.people import RequestedOperation
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames

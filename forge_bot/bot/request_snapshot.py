@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.gate.json_payload import read_json
-from forge_bot.gate.roles import KnownRole
+from forge_bot.gate.people import Role
 from forge_bot.github_api.types import Comment, Issue
 from forge_bot.runs.request_draft import RequestDraft, checked
 from forge_bot.values import Source
@@ -68,7 +68,7 @@ def _comments(thread: Thread, until: Comment | None) -> str:
         for comment in thread.comments()
         if (until is None or comment.id < until.id)
         and not thread.own(comment)
-        and not thread.commands(comment)
+        and not thread.begins_with_command(comment)
         and thread.may(comment)
     ]
     return "\n\n".join(["## Comments", *shown]) if shown else ""
@@ -76,8 +76,8 @@ def _comments(thread: Thread, until: Comment | None) -> str:
 
 def _shown(comment: Comment, thread: Thread) -> str:
     """Return a comment with its id, author, role and time."""
-    standing = thread.standing(comment.author.login)
-    role = (standing.name or standing.role.word) if isinstance(standing, KnownRole) else "unknown"
+    membership = thread.membership(comment.author.login)
+    role = membership.word if isinstance(membership, Role) else "unknown"
     head = (
         f"### {comment.author.login} ({role}), comment {comment.id},"
         f" {comment.created_at:%Y-%m-%d %H:%M} UTC"

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forge_bot.bot.command_reports import Utterance, command_key
-from forge_bot.gate.authorise import (
+from forge_bot.gate.environment_variables import Inputs
+from forge_bot.gate.grammar import Command, Misplaced
+from forge_bot.gate.parse_comment import ParsedComment, obeyed, parse_comment
+from forge_bot.gate.people import (
+    ActorPart,
     Allowed,
+    Attempt,
+    Membership,
     RequestedOperation,
-    attempt_of_comment,
     authorise,
     to_ask_about,
 )
-from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.grammar import Command
-from forge_bot.gate.parse_comment import ParsedComment, obeyed, parse_comment
-from forge_bot.gate.roles import Membership
-from forge_bot.gate.written_command import Misplaced, Mistyped
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.markers import Marker, read_marker
@@ -59,7 +59,7 @@ class Thread:
         self.number = number
         self.inputs = inputs
         self._comments: dict[int, tuple[Comment, ...]] = {}
-        self._standings: dict[str, Membership] = {}
+        self._memberships: dict[str, Membership] = {}
         self._replied: set[int] = set()
         self.opened_by_hand = 0
         """The number of the run's pull request where a person opened it and the run does not know;
@@ -112,17 +112,14 @@ class Thread:
             if not self.own(comment)
         ]
         for comment, number in sorted(every, key=lambda pair: pair[0].id):
-            commands = obeyed(self.said(comment))
+            commands = obeyed(self.parsed(comment).commands)
             if commands and self.may(comment):
                 yield from (ThreadCommand(comment, command, number) for command in commands)
 
-    def said(self, comment: Comment) -> tuple[Command | Mistyped, ...]:
-        """Return the commands of a comment, and the lines that look like mistyped ones."""
-        return self.parsed(comment).said
-
-    def commands(self, comment: Comment) -> bool:
+    def begins_with_command(self, comment: Comment) -> bool:
         """Return whether a comment begins with a command or what was meant as one."""
-        return any(not isinstance(part, Misplaced) for part in self.said(comment))
+        parts = self.parsed(comment).commands
+        return any(not isinstance(part, Misplaced) for part in parts)
 
     def parsed(self, comment: Comment) -> ParsedComment:
         """Return a comment as it is read."""
@@ -131,23 +128,22 @@ class Thread:
     def may(self, comment: Comment) -> bool:
         """Return whether the author of a comment may give commands. It must not be edited."""
         account = comment.author
-        attempt = attempt_of_comment(
+        attempt = Attempt(
             RequestedOperation.COMMAND,
-            account,
-            account,
+            {ActorPart.AUTHOR: account},
             edited=comment.edited,
             via_app=comment.via_app,
         )
         policy = self.inputs.policy
-        standings = {login: self.standing(login) for login in to_ask_about(attempt, policy)}
-        return isinstance(authorise(attempt, standings, policy), Allowed)
+        memberships = {login: self.membership(login) for login in to_ask_about(attempt, policy)}
+        return isinstance(authorise(attempt, memberships, policy), Allowed)
 
-    def standing(self, login: str) -> Membership:
+    def membership(self, login: str) -> Membership:
         """Return a person's permissions here; each person is asked about once."""
         known = login.casefold()
-        if known not in self._standings:
-            self._standings[known] = self.github.membership(login)
-        return self._standings[known]
+        if known not in self._memberships:
+            self._memberships[known] = self.github.membership(login)
+        return self._memberships[known]
 
     def answered(self, comment: Comment) -> bool:
         """Return whether a reply of our account names the comment."""

@@ -189,7 +189,7 @@ def _taken(
 ) -> CommentReply | None:
     """Return what counted of a comment; None where that is plain."""
     parsed = thread.parsed(spoken.comment)
-    unread = parsed.unread and spoken.command == parsed.said[-1]
+    unread = parsed.unread and spoken.command == parsed.commands[-1]
     words = ""
     match report:
         case Answered(answer=Answer.APPROVE):

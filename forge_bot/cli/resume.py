@@ -15,9 +15,8 @@ from forge_bot.cli.session_setup import check_person, load_setup, session, way_o
 from forge_bot.cli.temporal_commands import led_by, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
-from forge_bot.gate.answer_line import read_answer
-from forge_bot.gate.grammar import Approve
-from forge_bot.gate.written_command import Mistyped
+from forge_bot.gate.grammar import Approve, Mistyped
+from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.chosen_options import counted

@@ -16,10 +16,9 @@ from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.engine.reports import Answer
-from forge_bot.gate.answer_line import read_answer
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
-from forge_bot.gate.grammar import Approve, PostSummary
-from forge_bot.gate.written_command import Mistyped
+from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
+from forge_bot.gate.parse_comment import read_answer
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.question import Question, QuestionData, ShownDocument
 from forge_bot.runs.question_text import first_screen

@@ -12,7 +12,7 @@ _OLDEST = (3, 11)
 
 def main() -> int:
     """Decide about the event of this run of the workflow. The exit status is that of
-    `forge_bot.gate.workflow_step.enter`.
+    `forge_bot.gate.workflow_step.run_gate`.
     """
     # Written so that older Pythons can read as far as this sentence.
     if sys.version_info < _OLDEST:
@@ -29,7 +29,7 @@ def main() -> int:
     # with no folder at all.
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))  # noqa: PTH120
     if sys.argv[1:] == ["stranded"]:
-        from forge_bot.gate.install_failure import stranded as step
+        from forge_bot.gate.workflow_step import stranded as step
     else:
         from forge_bot.gate.workflow_step import run_gate as step
 

@@ -1,25 +1,44 @@
 """Admit or refuse one request at the gate, and tell the person who made it."""
 
-from forge_bot.gate import messages
-from forge_bot.gate.authorise import (
+from dataclasses import dataclass
+from enum import StrEnum
+
+from forge_bot.gate import messages, outputs
+from forge_bot.gate.environment_variables import Inputs, StepContext
+from forge_bot.gate.events import Intent, Trigger, issue_of_branch
+from forge_bot.gate.github import GateClient, OwnComments
+from forge_bot.gate.people import (
+    Account,
     ActorPart,
     Denied,
     DenyReason,
     RequestedOperation,
     authorise,
+    read_membership,
     to_ask_about,
 )
-from forge_bot.gate.environment_variables import Inputs, StepContext
-from forge_bot.gate.events import issue_of_branch
-from forge_bot.gate.gate_result import GateOutcome, Result
-from forge_bot.gate.github import ApiAnswer, GateClient
-from forge_bot.gate.help import help_reply
-from forge_bot.gate.intents import Intent, Trigger
-from forge_bot.gate.outputs import warning
-from forge_bot.gate.own_comments import OwnComments
-from forge_bot.gate.people import Account
-from forge_bot.gate.roles import Membership, read_membership
-from forge_bot.sentences import say
+
+
+class Result(StrEnum):
+    """The kinds of result. Only after the first one the later steps run."""
+
+    PROCEED = "proceed"
+    NOTHING = "nothing"
+    REFUSED = "refused"
+    UNVERIFIED = "unverified"
+    MISTYPED = "mistyped"
+    HELPED = "helped"
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutcome:
+    """The result, its reason, and the data for the later steps."""
+
+    result: Result
+    reason: str
+    issue: int | None = None
+    by: Account | None = None
+    tracking: int | None = None
 
 
 class Admission:
@@ -28,57 +47,50 @@ class Admission:
     """
 
     def __init__(
-        self, intent: Intent, github: GateClient, inputs: Inputs, around: StepContext
+        self, intent: Intent, github: GateClient, inputs: Inputs, context: StepContext
     ) -> None:
         self._intent = intent
         self._github = github
         self._inputs = inputs
-        self._around = around
+        self._context = context
         self._thread = OwnComments(github, intent.thread, inputs.policy.own)
 
-    def outcome(self) -> GateOutcome:
+    def decide(self) -> GateOutcome:
         """Let the intent in, or refuse it."""
-        policy = self._inputs.policy
-        standings = {
-            login: self._standing(login) for login in to_ask_about(self._intent.attempt, policy)
+        intent, policy = self._intent, self._inputs.policy
+        memberships = {
+            login: read_membership(login, answer.status, answer.body, answer.reason)
+            for login in to_ask_about(intent.attempt, policy)
+            if (answer := self._github.permission(login))
         }
-        verdict = authorise(self._intent.attempt, standings, policy)
+        verdict = authorise(intent.attempt, memberships, policy)
         if isinstance(verdict, Denied):
-            return self._refused(verdict)
-        issue = self._issue_of_pull() if self._intent.on_pull else self._intent.thread
+            return self._refuse(verdict)
+        issue = self._issue_of_pull() if intent.on_pull else intent.thread
         if issue is None:
-            return GateOutcome(Result.NOTHING, say("gate.admission.other_pull_request"))
+            return GateOutcome(Result.NOTHING, "the pull request does not belong to a run here")
         self._react("eyes")
-        if self._intent.mistyped:
-            return self._corrected(issue, verdict.by)
-        if self._intent.only_help:
+        if intent.mistyped:
+            return self._correct(issue, verdict.by)
+        if intent.only_help:
             self._help()
-            return GateOutcome(Result.HELPED, say("gate.admission.helped"), issue, verdict.by)
-        if self._begins and self._intent.way is not Trigger.LABEL:
+            return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
+        if self._begins and intent.trigger is not Trigger.LABEL:
             # By this mark a workflow knows an issue without the label when it is closed.
-            self._note(self._github.react_to_issue(issue, "eyes"))
+            self._react_to(f"issues/{issue}", "eyes")
         tracking = self._tracking(issue)
-        if tracking is None and self._intent.way is Trigger.STATE:
-            return GateOutcome(Result.NOTHING, say("gate.admission.no_run_under_way"))
-        return GateOutcome(
-            Result.PROCEED,
-            say("gate.admission.allowed", login=verdict.by.login),
-            issue,
-            verdict.by,
-            tracking,
-        )
+        if tracking is None and intent.trigger is Trigger.STATE:
+            return GateOutcome(Result.NOTHING, "no run of this issue is under way")
+        reason = f"allowed, in the name of {verdict.by.login}"
+        return GateOutcome(Result.PROCEED, reason, issue, verdict.by, tracking)
 
     @property
     def _begins(self) -> bool:
         return self._intent.attempt.operation is RequestedOperation.START
 
-    def _standing(self, login: str) -> Membership:
-        answer = self._github.permission(login)
-        return read_membership(login, answer.status, answer.body, answer.reason)
-
     def _issue_of_pull(self) -> int | None:
-        """The issue of the run that a pull request belongs to. A branch of a fork may have any
-        name, so it must lie here.
+        """Return the issue of the run that a pull request belongs to. A branch of a fork may have
+        any name, so it must lie here.
         """
         answer = self._github.pull(self._intent.thread)
         head, base = answer.body["head"], answer.body["base"]
@@ -88,62 +100,56 @@ class Admission:
         return issue_of_branch(head.text("ref"))
 
     def _react(self, content: str) -> None:
-        """React where the intent was said."""
-        intent = self._intent
-        if intent.comment is not None:
-            self._note(self._github.react_to_comment(intent.comment, content))
-        elif intent.way is Trigger.LABEL:
-            self._note(self._github.react_to_issue(intent.thread, content))
+        """React where the intent was written."""
+        if self._intent.comment is not None:
+            self._react_to(f"issues/comments/{self._intent.comment}", content)
+        elif self._intent.trigger is Trigger.LABEL:
+            self._react_to(f"issues/{self._intent.thread}", content)
 
-    def _note(self, answer: ApiAnswer) -> None:
+    def _react_to(self, place: str, content: str) -> None:
+        answer = self._github.react(place, content)
         if not answer.good:
-            warning(say("gate.admission.no_reaction", reason=messages.plain(answer.told)))
+            _warn("the reaction could not be put there", answer.problem)
 
-    def _say(self, mark: str, text: str) -> None:
+    def _write(self, mark: str, text: str) -> None:
         """Write the answer, unless its mark is in the thread already."""
-        _, trouble = self._thread.say_once(mark, text)
-        if trouble:
-            warning(say("gate.admission.no_answer", reason=messages.plain(trouble)))
+        _, problem = self._thread.write_once(mark, text)
+        if problem:
+            _warn("the answer in the thread", problem)
 
-    def _refused(self, refused: Denied) -> GateOutcome:
+    def _refuse(self, refused: Denied) -> GateOutcome:
         result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED
-        outcome = GateOutcome(result, messages.plain(refused.sentence))
-        said_here = self._intent.way in {Trigger.COMMENT, Trigger.LABEL}
-        here = [
-            account
-            for part in (ActorPart.AUTHOR, ActorPart.SENDER)
-            if (account := self._intent.attempt.people.get(part)) is not None
-        ]
-        own_doing = any(not refused.who or account.named(refused.who) for account in here)
+        intent, people = self._intent, self._intent.attempt.people
         # Who ran the workflow again sees the log of it; the person who wrote the comment did
         # nothing now. On a pull request of no run the words are for other programs.
-        is_answered = said_here and own_doing and refused.told
-        if is_answered and not (self._intent.on_pull and self._issue_of_pull() is None):
+        own_doing = not refused.who or any(
+            account is not None and account.named(refused.who)
+            for part, account in people.items()
+            if part in {ActorPart.AUTHOR, ActorPart.SENDER}
+        )
+        written_here = intent.trigger in {Trigger.COMMENT, Trigger.LABEL}
+        answered = written_here and own_doing and refused.told
+        if answered and not (intent.on_pull and self._issue_of_pull() is None):
             self._react("confused")
-            comment = self._intent.comment
-            self._say(
-                messages.refusal_mark(refused, comment),
-                messages.refusal(
-                    refused,
-                    self._inputs.policy.floor,
-                    self._inputs.prefix,
-                    run_url=self._around.run_url,
-                    comment=comment,
-                ),
+            text = messages.refusal(
+                refused,
+                self._inputs.policy.floor,
+                self._inputs.prefix,
+                run_url=self._context.run_url,
+                comment=intent.comment,
             )
-        return outcome
+            self._write(messages.refusal_mark(refused, intent.comment), text)
+        return GateOutcome(result, messages.plain(refused.sentence))
 
-    def _corrected(self, issue: int, by: Account) -> GateOutcome:
+    def _correct(self, issue: int, by: Account) -> GateOutcome:
         intent = self._intent
         if intent.comment is not None:
             self._react("confused")
+            others = len(intent.commands) > len(intent.mistyped)
             text = messages.correction(
-                intent.mistyped,
-                self._inputs.prefix,
-                intent.comment,
-                others=len(intent.said) > len(intent.mistyped),
+                intent.mistyped, self._inputs.prefix, intent.comment, others=others
             )
-            self._say(messages.reply_mark(intent.comment), text)
+            self._write(messages.reply_mark(intent.comment), text)
         lines = "; ".join(f"{line.written}: {line.hint}" for line in intent.mistyped)
         return GateOutcome(Result.MISTYPED, messages.plain(lines), issue, by)
 
@@ -151,23 +157,27 @@ class Admission:
         comment = self._intent.comment
         if comment is not None:
             self._react("+1")
-            text = help_reply(self._inputs.prefix, comment, bare=self._inputs.bare)
-            self._say(messages.reply_mark(comment), text)
+            mark = messages.reply_mark(comment)
+            text = messages.help_text(self._inputs.prefix, bare=self._inputs.bare)
+            self._write(mark, f"{text}\n\n{mark}")
 
     def _tracking(self, issue: int) -> int | None:
         """Return the comment that shows the progress of the run: a new one if a run is to begin,
         otherwise the existing one.
         """
-        thread = (
-            self._thread
-            if issue == self._intent.thread
-            else OwnComments(self._github, issue, self._inputs.policy.own)
-        )
+        thread = self._thread
+        if issue != thread.number:
+            thread = OwnComments(self._github, issue, self._inputs.policy.own)
         mark = messages.tracking_mark(issue)
-        if not self._begins:
+        if self._begins:
+            text = messages.beginning(self._context.run_url, issue)
+            comment, problem = thread.write_once(mark, text)
+            if problem:
+                _warn("the comment that tells about the run", problem)
+        else:
             comment = thread.find(mark)
-            return None if comment is None else comment.id
-        comment, trouble = thread.say_once(mark, messages.beginning(self._around.run_url, issue))
-        if trouble:
-            warning(say("gate.admission.no_tracking_comment", reason=messages.plain(trouble)))
         return None if comment is None else comment.id
+
+
+def _warn(about: str, problem: str) -> None:
+    outputs.warning(f"{about}: {messages.plain(problem)}")

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forge_bot.errors import BadInput, NotInAction
-from forge_bot.gate.authorise import Policy
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
-from forge_bot.gate.roles import FLOORS
-from forge_bot.sentences import check_language, say
+from forge_bot.gate.people import FLOORS, Policy
+from forge_bot.sentences import check_language
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
-_SWITCH = {"": True, "true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,49 +57,44 @@ class StepContext:
 
 
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
-    """The inputs. Raises BadInput for the first that cannot be, UnknownLanguage."""
+    """Return the inputs. Raises BadInput for the first that cannot be, UnknownLanguage."""
     check_language(environ)
-    prefix = environ.get("FORGE_BOT_PREFIX", "").strip() or PREFIX
-    if not _PREFIX.fullmatch(prefix) or prefix[1:].casefold() in NAMED:
-        raise BadInput(say("gate.environment_variables.forge_bot_prefix", prefix=prefix))
-    role = environ.get("FORGE_BOT_ROLE", "").strip() or Policy().floor.word
-    if role not in FLOORS:
-        raise BadInput(
-            say("gate.environment_variables.forge_bot_role", role=role, floors=", ".join(FLOORS))
+    prefix, role, bare, own, label = (
+        environ.get(name, "").strip() or usual
+        for name, usual in (
+            ("FORGE_BOT_PREFIX", PREFIX),
+            ("FORGE_BOT_ROLE", Policy().floor.word),
+            ("FORGE_BOT_BARE", "true"),
+            ("FORGE_BOT_LOGIN", Policy().own),
+            ("FORGE_BOT_LABEL", Inputs().label),
         )
-    bare = environ.get("FORGE_BOT_BARE", "").strip().casefold()
-    if bare not in _SWITCH:
-        raise BadInput(say("gate.environment_variables.forge_bot_bare", bare=bare))
-    own = environ.get("FORGE_BOT_LOGIN", "").strip() or Policy().own
-    label = environ.get("FORGE_BOT_LABEL", "").strip() or Inputs().label
-    return Inputs(prefix, _SWITCH[bare], label, Policy(FLOORS[role], own))
+    )
+    if not _PREFIX.fullmatch(prefix) or prefix[1:].casefold() in NAMED:
+        raise BadInput(
+            f"FORGE_BOT_PREFIX is {prefix!r}: it has to be a sign (/ @ ! .) and a word of ASCII"
+            " letters that is no command."
+        )
+    if role not in FLOORS:
+        raise BadInput(f"FORGE_BOT_ROLE is {role!r}: it is one of {', '.join(FLOORS)}.")
+    if bare.casefold() not in {"true", "false"}:
+        raise BadInput(f"FORGE_BOT_BARE is {bare!r}: it is true or false.")
+    return Inputs(prefix, bare.casefold() == "true", label, Policy(FLOORS[role], own))
 
 
 def read_step_context(environ: Mapping[str, str]) -> StepContext:
-    """The variables of
+    """Return the variables of
     https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises
     NotInAction.
     """
     needed = (
-        "GITHUB_EVENT_NAME",
-        "GITHUB_EVENT_PATH",
-        "GITHUB_REPOSITORY",
-        "GITHUB_ACTOR",
-        "GITHUB_OUTPUT",
-        "GITHUB_TOKEN",
+        *("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY"),
+        *("GITHUB_ACTOR", "GITHUB_OUTPUT", "GITHUB_TOKEN"),
     )
     if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(
-            say(
-                "gate.environment_variables.gate_needs_in_its_environment",
-                missing=", ".join(missing),
-            )
-        )
+        raise NotInAction(f"The gate needs {', '.join(missing)} in its environment.")
     repository = environ["GITHUB_REPOSITORY"]
     if not _REPOSITORY.fullmatch(repository):
-        raise NotInAction(
-            say("gate.environment_variables.github_repository", repository=repository)
-        )
+        raise NotInAction(f"GITHUB_REPOSITORY is {repository!r}, which is no owner/name.")
     server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "")
     return StepContext(

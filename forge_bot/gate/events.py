@@ -1,14 +1,24 @@
-"""Reads an event from its name and payload: a closed union, and everything else is
-Nothing with a reason.
+"""Finds the request in an event, from the event's name and payload, before it is known whether it
+is allowed. Pure; everything that asks for nothing is `Nothing` with a reason.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
+from forge_bot.gate.environment_variables import Inputs, StepContext
+from forge_bot.gate.grammar import Command, Help, Mistyped, Start
 from forge_bot.gate.json_payload import Node
-from forge_bot.gate.people import Account, read_account
-from forge_bot.sentences import say
+from forge_bot.gate.parse_comment import parse_comment
+from forge_bot.gate.people import (
+    Account,
+    ActorPart,
+    Attempt,
+    RequestedOperation,
+    account_named,
+    read_account,
+)
 
 _BRANCH = re.compile(
     r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-]"
@@ -16,181 +26,168 @@ _BRANCH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LabelAdded:
-    """Labels came to an issue: one was put on, or the issue was opened with some."""
+class Trigger(StrEnum):
+    """The kind of event that brought the request."""
 
-    issue: int
-    added: tuple[str, ...]
-    sender: Account | None
-
-
-@dataclass(frozen=True, slots=True)
-class IssueStateChanged:
-    """Somebody closed an issue, or opened it again."""
-
-    issue: int
-    sender: Account | None
-
-
-@dataclass(frozen=True, slots=True)
-class CommentCreated:
-    """Somebody wrote a comment. On a pull request, `thread` is its number, not an issue's."""
-
-    thread: int
-    comment: int
-    body: str
-    author: Account | None
-    sender: Account | None
-    on_pull: bool = False
-    edited: bool = False
-    via_app: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatched:
-    """Somebody started the workflow by hand or by the API, so that the run of an issue goes on."""
-
-    issue: int
-    sender: Account | None
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFailed:
-    """Checks failed on a branch of a run that has a pull request in this repository."""
-
-    issue: int
-    branch: str
-    commit: str
-    pulls: tuple[int, ...]
-    check: int
-    sender: Account | None
+    LABEL = "label"
+    COMMENT = "comment"
+    DISPATCH = "dispatch"
+    CHECKS = "checks"
+    STATE = "state"
+    """The issue was closed or opened again: whoever does so asks for no run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Nothing that concerns forge-bot, and why."""
+    """Nothing is asked for, and why."""
 
     reason: str
 
 
-Event = LabelAdded | IssueStateChanged | CommentCreated | Dispatched | CheckFailed | Nothing
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Something is asked for. `thread` is where it was written: the issue, or a pull request whose
+    issue is not known yet.
+    """
 
-_NEW_STATE = frozenset({"closed", "reopened"})
+    trigger: Trigger
+    thread: int
+    attempt: Attempt
+    commands: tuple[Command | Mistyped, ...] = ()
+    comment: int | None = None
+    on_pull: bool = False
+    check: int | None = None
+    pulls: tuple[int, ...] = ()
+
+    @property
+    def mistyped(self) -> tuple[Mistyped, ...]:
+        """The lines that were meant as commands and are none."""
+        return tuple(part for part in self.commands if isinstance(part, Mistyped))
+
+    @property
+    def only_help(self) -> bool:
+        """Return whether nothing but the list of commands is asked for."""
+        return bool(self.commands) and all(isinstance(part, Help) for part in self.commands)
 
 
-def read_event(name: str, payload: Node) -> Event:
-    """Return the event that a payload describes. `name` is the event's name as in
-    GITHUB_EVENT_NAME; the forms are those of
+_People = Mapping[ActorPart, Account | None]
+
+
+def read_event(name: str, payload: Node, inputs: Inputs, context: StepContext) -> Intent | Nothing:
+    """Return the request in an event. `name` is that in GITHUB_EVENT_NAME; the forms are those of
     https://docs.github.com/en/webhooks/webhook-events-and-payloads. Nothing raises, whatever the
     payload is.
+
+    Whoever started this run of the workflow, also a second time, is one of the people concerned.
     """
-    if not payload.exists:
-        return Nothing(say("gate.events.no_payload"))
+    people = {
+        ActorPart.SENDER: read_account(payload["sender"]),
+        ActorPart.ACTOR: account_named(context.actor),
+        ActorPart.RERUNNER: account_named(context.triggering_actor),
+    }
     reader = _READERS.get(name)
-    if reader is None:
-        return Nothing(say("gate.events.other_event"))
-    return reader(payload)
+    if reader is None or not payload.exists:
+        return Nothing("forge-bot does not listen to this kind of event, or it has no payload")
+    return reader(payload, inputs, people)
 
 
-def _issue(payload: Node) -> Event:
-    action = payload.text("action")
-    issue = payload.number("issue", "number")
-    if action not in {"labeled", "opened"} | _NEW_STATE:
-        return Nothing(say("gate.events.other_issue_event"))
-    if issue is None:
-        return Nothing(say("gate.events.no_issue"))
-    if payload.at("issue", "pull_request").exists:
-        return Nothing(say("gate.events.on_a_pull_request"))
-    if action in _NEW_STATE:
-        return IssueStateChanged(issue, read_account(payload["sender"]))
+def _issue(payload: Node, inputs: Inputs, people: _People) -> Intent | Nothing:
+    action, issue = payload.text("action"), payload.number("issue", "number")
+    if issue is None or payload.at("issue", "pull_request").exists:
+        return Nothing("the event names no issue, and runs start from issues")
+    if action in {"closed", "reopened"}:
+        return _resume(Trigger.STATE, issue, people)
+    if action not in {"labeled", "opened"}:
+        return Nothing("of what happens to issues, only labels, closing and reopening count")
     labels = [payload["label"]] if action == "labeled" else payload.items("issue", "labels")
-    added = tuple(name for label in labels if (name := label.text("name")))
-    if not added:
-        return Nothing(say("gate.events.no_label"))
-    return LabelAdded(issue, added, read_account(payload["sender"]))
+    if inputs.label.casefold() not in {label.text("name").casefold() for label in labels}:
+        return Nothing("the label is not the one that starts a run")
+    attempt = Attempt(RequestedOperation.START, people, edited=False, via_app="")
+    return Intent(Trigger.LABEL, issue, attempt)
 
 
-def _comment(payload: Node) -> Event:
+def _comment(payload: Node, inputs: Inputs, people: _People) -> Intent | Nothing:
     thread, comment = payload.number("issue", "number"), payload.number("comment", "id")
-    if payload.text("action") != "created":
-        return Nothing(say("gate.events.edited_comment"))
-    if thread is None or comment is None:
-        return Nothing(say("gate.events.no_comment"))
-    body = payload.text("comment", "body")
-    if not body:
-        return Nothing(say("gate.events.empty_comment"))
+    if payload.text("action") != "created" or thread is None or comment is None:
+        return Nothing("only new comments are read; edited ones have to be written anew")
+    parts = parse_comment(payload.text("comment", "body"), inputs.prefix, bare=inputs.bare).commands
+    if not parts:
+        return Nothing("the comment holds no command")
     app = payload.at("comment", "performed_via_github_app")
-    return CommentCreated(
-        thread=thread,
-        comment=comment,
-        body=body,
-        author=read_account(payload.at("comment", "user")),
-        sender=read_account(payload["sender"]),
-        on_pull=payload.at("issue", "pull_request").exists,
-        edited=is_edited(payload["comment"]),
-        via_app=(app.text("slug") or say("gate.events.an_app")) if app.exists else "",
+    attempt = Attempt(
+        _operation_of(parts),
+        {ActorPart.AUTHOR: read_account(payload.at("comment", "user")), **people},
+        edited=_is_edited(payload["comment"]),
+        via_app=(app.text("slug") or "an app") if app.exists else "",
     )
+    on_pull = payload.at("issue", "pull_request").exists
+    return Intent(Trigger.COMMENT, thread, attempt, parts, comment, on_pull)
 
 
-def is_edited(comment: Node) -> bool:
-    """Return whether a comment says that it was changed after it was written. One that does not say
-    when counts as changed.
+def _operation_of(parts: Sequence[Command | Mistyped]) -> RequestedOperation:
+    starts = any(isinstance(part, Start) for part in parts)
+    return RequestedOperation.START if starts else RequestedOperation.COMMAND
+
+
+def _is_edited(comment: Node) -> bool:
+    """Return whether a comment was changed after it was written. One that does not say when counts
+    as changed.
     """
     created, updated = comment.text("created_at"), comment.text("updated_at")
     return not created or created != (updated or created)
 
 
-def _dispatch(payload: Node) -> Event:
-    written = payload.text("inputs", "issue").strip().removeprefix("#")
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", written):
-        return Nothing(say("gate.events.dispatch_without_issue"))
-    return Dispatched(int(written), read_account(payload["sender"]))
+def _dispatch(payload: Node, _inputs: Inputs, people: _People) -> Intent | Nothing:
+    issue = payload.text("inputs", "issue").strip().removeprefix("#")
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", issue):
+        return Nothing("the dispatch names no issue")
+    return _resume(Trigger.DISPATCH, int(issue), people)
 
 
-def _check_suite(payload: Node) -> Event:
-    return _checks(payload, payload["check_suite"], payload.text("check_suite", "head_branch"))
+def _check_suite(payload: Node, _inputs: Inputs, people: _People) -> Intent | Nothing:
+    return _checks(payload, payload["check_suite"], people)
 
 
-def _workflow_run(payload: Node) -> Event:
+def _workflow_run(payload: Node, _inputs: Inputs, people: _People) -> Intent | Nothing:
     run = payload["workflow_run"]
     if run.number("head_repository", "id") != payload.number("repository", "id"):
-        return Nothing(say("gate.events.other_repository"))
-    return _checks(payload, run, run.text("head_branch"))
+        return Nothing("the checks ran for a branch of another repository")
+    return _checks(payload, run, people)
 
 
-def _checks(payload: Node, check: Node, branch: str) -> Event:
-    number = check.number("id")
-    if payload.text("action") != "completed" or number is None:
-        return Nothing(say("gate.events.checks_not_finished"))
-    if check.text("conclusion") not in {"failure", "timed_out"}:
-        return Nothing(say("gate.events.checks_did_not_fail"))
-    issue = issue_of_branch(branch)
-    if issue is None:
-        return Nothing(say("gate.events.no_branch_of_a_run"))
-    pulls = _own_pulls(check, payload.number("repository", "id"))
-    if not pulls:
-        return Nothing(say("gate.events.no_pull_request"))
-    return CheckFailed(
-        issue, branch, check.text("head_sha"), pulls, number, read_account(payload["sender"])
-    )
-
-
-def _own_pulls(check: Node, repository: int | None) -> tuple[int, ...]:
-    """The pull requests whose branch is in this repository; branches of forks may have any name."""
-    pulls = (
-        pull
-        for pull in check.items("pull_requests")
-        if pull.number("head", "repo", "id") == repository
-    )
-    return tuple(
+def _checks(payload: Node, check: Node, people: _People) -> Intent | Nothing:
+    """Return that a run goes on because checks failed on its branch. Its pull request lies in this
+    repository: branches of forks may have any name.
+    """
+    failed = check.text("conclusion") in {"failure", "timed_out"}
+    if payload.text("action") != "completed" or not failed:
+        return Nothing("the checks are not finished, or did not fail")
+    repository = payload.number("repository", "id")
+    pulls = tuple(
         number
-        for pull in pulls
-        if repository is not None and (number := pull.number("number")) is not None
+        for pull in check.items("pull_requests")
+        if pull.number("head", "repo", "id") == repository is not None
+        and (number := pull.number("number")) is not None
     )
+    issue = issue_of_branch(check.text("head_branch"))
+    if issue is None or not pulls:
+        return Nothing("the checks ran for no branch of a run with a pull request here")
+    return _resume(Trigger.CHECKS, issue, people, check=check.number("id"), pulls=pulls)
 
 
-_READERS: dict[str, Callable[[Node], Event]] = {
+def _resume(
+    trigger: Trigger,
+    issue: int,
+    people: _People,
+    *,
+    check: int | None = None,
+    pulls: tuple[int, ...] = (),
+) -> Intent:
+    attempt = Attempt(RequestedOperation.RESUME, people, edited=False, via_app="")
+    return Intent(trigger, issue, attempt, check=check, pulls=pulls)
+
+
+_READERS: dict[str, Callable[[Node, Inputs, _People], Intent | Nothing]] = {
     "issues": _issue,
     "issue_comment": _comment,
     "workflow_dispatch": _dispatch,
@@ -200,8 +197,8 @@ _READERS: dict[str, Callable[[Node], Event]] = {
 
 
 def issue_of_branch(branch: str) -> int | None:
-    """42 for `feature/42-fix-auth-timeout`, and for `feature-42-fix-auth-timeout`, as it is called
-    beside a branch `feature`; None for a branch that no run on an issue makes.
+    """Return 42 for `feature/42-fix-auth-timeout`, and for `feature-42-fix-auth-timeout`, as it is
+    called beside a branch `feature`; None for a branch that no run on an issue makes.
     """
     match = _BRANCH.fullmatch(branch)
     return None if match is None else int(match["issue"])

@@ -1,5 +1,6 @@
 """The few questions that the gate asks GitHub, over urllib: an answer or the reason why there is
-none, never an exception.
+none, never an exception. Its own comments are found by their hidden marks, so that nothing is
+written twice.
 """
 
 import http.client
@@ -14,7 +15,7 @@ from typing import IO, cast
 from urllib.parse import quote
 
 from forge_bot.gate.json_payload import Node, read_json
-from forge_bot.sentences import say
+from forge_bot.gate.people import read_account
 
 TIMEOUT = 10.0
 """Seconds for one answer."""
@@ -22,13 +23,14 @@ TIMEOUT = 10.0
 LONGEST_WAIT = 70.0
 """Seconds that are waited when GitHub asks for patience; its own limits mostly say 60."""
 
-_SUCCESS = 2
-"""The first digit of a good status."""
+PAGE = 100
+MOST_PAGES = 20
+"""Pages of comments that are read. A thread that is longer gets no new words from the gate."""
 
 _TRIES = 3
 _LARGEST = 64 * 2**20
 _TOO_FAST = {403, 429}
-_BROKEN = {500, 502, 503, 504}
+_BROKEN = {0, 500, 502, 503, 504}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class ApiAnswer:
     @property
     def good(self) -> bool:
         """Return whether the request succeeded."""
-        return self.status // 100 == _SUCCESS
+        return self.status // 100 == 2  # noqa: PLR2004 - the first digit of a good status
 
     @property
-    def told(self) -> str:
+    def problem(self) -> str:
         """Return the problem, for a log."""
         return self.reason or f"status {self.status} {self.body.text('message')[:100]}".strip()
 
@@ -53,16 +55,8 @@ class ApiAnswer:
 class _Stay(urllib.request.HTTPRedirectHandler):
     """A redirect is no answer: urllib would send the token along to wherever it leads."""
 
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> None:
-        del req, fp, code, msg, headers, newurl
+    def redirect_request(self, *_redirect: object, **_more: object) -> None:
+        """Follow nothing."""
 
 
 class GateClient:
@@ -77,45 +71,35 @@ class GateClient:
         self._opener = urllib.request.build_opener(_Stay)
 
     def permission(self, login: str) -> ApiAnswer:
-        """Return GitHub's answer about a person's permission here;
-        `forge_bot.gate.roles.read_standing` reads it.
-        """
-        return self._ask("GET", f"{self._base}/collaborators/{quote(login, safe='')}/permission")
+        """Return GitHub's answer about a person's permission here, for `read_membership`."""
+        return self._ask("GET", f"collaborators/{quote(login, safe='')}/permission")
 
     def pull(self, number: int) -> ApiAnswer:
-        """A pull request."""
-        return self._ask("GET", f"{self._base}/pulls/{number}")
+        """Return a pull request."""
+        return self._ask("GET", f"pulls/{number}")
 
-    def comments(self, issue: int, page: int, size: int) -> ApiAnswer:
-        """Comments of an issue or pull request, the oldest first."""
-        return self._ask("GET", f"{self._base}/issues/{issue}/comments?per_page={size}&page={page}")
+    def comments(self, issue: int, page: int) -> ApiAnswer:
+        """Return comments of an issue or pull request, the oldest first."""
+        return self._ask("GET", f"issues/{issue}/comments?per_page={PAGE}&page={page}")
 
-    def react_to_comment(self, comment: int, content: str) -> ApiAnswer:
-        """Put a reaction on a comment; one that is there already stays."""
-        return self._ask(
-            "POST", f"{self._base}/issues/comments/{comment}/reactions", {"content": content}
-        )
-
-    def react_to_issue(self, issue: int, content: str) -> ApiAnswer:
-        """Put a reaction on an issue."""
-        return self._ask("POST", f"{self._base}/issues/{issue}/reactions", {"content": content})
+    def react(self, place: str, content: str) -> ApiAnswer:
+        """Put a reaction on `issues/NUMBER` or `issues/comments/ID`; one that is there stays."""
+        return self._ask("POST", f"{place}/reactions", {"content": content})
 
     def comment(self, issue: int, body: str) -> ApiAnswer:
         """Write a comment. It is not tried again when it may have been written."""
-        return self._ask(
-            "POST", f"{self._base}/issues/{issue}/comments", {"body": body}, again=False
-        )
+        return self._ask("POST", f"issues/{issue}/comments", {"body": body}, again=False)
 
     def edit_comment(self, comment: int, body: str) -> ApiAnswer:
         """Give a comment another text."""
-        return self._ask("PATCH", f"{self._base}/issues/comments/{comment}", {"body": body})
+        return self._ask("PATCH", f"issues/comments/{comment}", {"body": body})
 
     def _ask(
-        self, method: str, url: str, body: Mapping[str, str] | None = None, *, again: bool = True
+        self, method: str, path: str, body: Mapping[str, str] | None = None, *, again: bool = True
     ) -> ApiAnswer:
-        answer = ApiAnswer(0, Node(), say("gate.github.not_asked"))
+        answer = ApiAnswer(0, Node(), "not asked")
         for attempt in range(_TRIES):
-            answer, headers = self._once(method, url, body)
+            answer, headers = self._once(method, f"{self._base}/{path}", body)
             pause = _pause(answer, headers, attempt, again=again)
             if pause is None or attempt == _TRIES - 1:
                 break
@@ -139,26 +123,21 @@ class GateClient:
             },
         )
         try:
-            return self._opened(request)
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            return ApiAnswer(
-                0, Node(), say("gate.github.not_reached", error=type(error).__name__)
-            ), {}
-
-    def _opened(self, request: urllib.request.Request) -> tuple[ApiAnswer, Mapping[str, str]]:
-        try:
             reply = cast("http.client.HTTPResponse", self._opener.open(request, timeout=TIMEOUT))
+            with reply:
+                return _read(reply.status, reply), _lower(reply.headers)
         except urllib.error.HTTPError as error:
             with error:
                 return _read(error.code, error), _lower(error.headers)
-        with reply:
-            return _read(reply.status, reply), _lower(reply.headers)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            reason = f"GitHub could not be asked: {type(error).__name__}"
+            return ApiAnswer(0, Node(), reason), {}
 
 
 def _read(status: int, stream: IO[bytes]) -> ApiAnswer:
     data = stream.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        return ApiAnswer(0, Node(), say("gate.github.too_large"))
+        return ApiAnswer(0, Node(), "GitHub's answer is too large")
     return ApiAnswer(status, read_json(data))
 
 
@@ -169,7 +148,7 @@ def _lower(headers: Message) -> dict[str, str]:
 def _pause(
     answer: ApiAnswer, headers: Mapping[str, str], attempt: int, *, again: bool
 ) -> float | None:
-    """Seconds until the question is asked again; None when the answer stands.
+    """Return the seconds until the question is asked again; None when the answer stands.
 
     `retry-after` comes with the secondary limits
     (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). Such
@@ -177,6 +156,67 @@ def _pause(
     """
     if answer.status in _TOO_FAST and (after := headers.get("retry-after", "")).isdecimal():
         return float(after) if float(after) <= LONGEST_WAIT else None
-    if answer.status in _BROKEN or answer.status == 0:
-        return 0.5 * 3**attempt if again else None
-    return None
+    return 0.5 * 3**attempt if again and answer.status in _BROKEN else None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnComment:
+    """A comment that forge-bot wrote."""
+
+    id: int
+    body: str
+
+
+class OwnComments:
+    """One issue or pull request. Its comments are read once, when somebody asks, and only the own
+    ones are kept. Anybody can copy a mark, so the author decides.
+    """
+
+    def __init__(self, github: GateClient, number: int, own: str) -> None:
+        self.number = number
+        self._github = github
+        self._own = own
+        self._comments: list[OwnComment] = []
+        self._problem: str | None = None
+
+    def find(self, mark: str) -> OwnComment | None:
+        """Return the first own comment that ends with this mark."""
+        if self._problem is None:
+            self._problem = self._load()
+        return next((own for own in self._comments if own.body.rstrip().endswith(mark)), None)
+
+    def write_once(self, mark: str, text: str) -> tuple[OwnComment | None, str]:
+        """Write a comment that ends with this mark, unless it exists. Return the comment, and the
+        problem if there is one.
+        """
+        if (written := self.find(mark)) is not None or self._problem:
+            return written, self._problem or ""
+        answer = self._github.comment(self.number, text)
+        number, account = answer.body.number("id"), read_account(answer.body["user"])
+        if not answer.good or number is None:
+            return None, answer.problem
+        comment = OwnComment(number, text)
+        self._comments.append(comment)
+        if account is None or account.named(self._own):
+            return comment, ""
+        return comment, (
+            f"comments are written as {account.login}; set FORGE_BOT_LOGIN to it, or the next run"
+            " will not know its own"
+        )
+
+    def _load(self) -> str:
+        """Read the comments; return the problem, empty without one."""
+        for page in range(1, MOST_PAGES + 1):
+            answer = self._github.comments(self.number, page)
+            if not answer.good or not isinstance(answer.body.value, list):
+                self._comments.clear()
+                return f"the comments could not be read: {answer.problem}"
+            nodes = list(answer.body.items())
+            for node in nodes:
+                author, number = read_account(node["user"]), node.number("id")
+                if author is not None and author.named(self._own) and number is not None:
+                    self._comments.append(OwnComment(number, node.text("body")))
+            if len(nodes) < PAGE:
+                return ""
+        self._comments.clear()
+        return f"the thread has more than {MOST_PAGES * PAGE} comments"

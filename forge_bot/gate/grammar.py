@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from forge_bot.gate.approval_words import read_approval
 from forge_bot.gate.arguments import (
     NO_LIMIT,
     SHORTEST_DIGEST,
@@ -18,11 +17,63 @@ from forge_bot.gate.arguments import (
     Amount,
     Size,
     read_amount,
+    read_approval,
     read_digest,
+    read_task_flags,
 )
-from forge_bot.gate.task_flags import read_task_flags
-from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped, WrittenCommand
 from forge_bot.sentences import say
+
+LONGEST_SHOWN = 60
+"""Characters of a mistyped line that are shown again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistyped:
+    """A line that was meant as a command and is none. The hint is one sentence of Markdown."""
+
+    line: int
+    written: str
+    hint: str
+
+
+class Misplaced(Mistyped):
+    """A line that would be a command in the first line of its comment. It is none here."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCommand:
+    """A command as somebody wrote it: its words, and its author's own lines below it."""
+
+    line: int
+    words: str
+    rest: str
+    below: str
+    prefix: str
+
+    @property
+    def text(self) -> str:
+        """Return the text behind the command and below it."""
+        return f"{self.rest}\n{self.below}".strip()
+
+    @property
+    def prefixed(self) -> bool:
+        """Return whether it was written with the prefix in front."""
+        return bool(self.prefix) and len(self.words.split()) > 1
+
+    def named(self, command: str) -> str:
+        """Return another command as this one is written, for example `/forge reject`, `/reject` or
+        `reject`.
+        """
+        if self.prefix and not self.prefixed:
+            return f"/{command}"
+        return f"{self.prefix} {command}".strip()
+
+    def wrong(self, hint: str) -> Mistyped:
+        """Return the line as one that cannot be followed."""
+        return Mistyped(self.line, f"{self.words} {self.rest}".strip()[:LONGEST_SHOWN], hint)
+
 
 # -- what a comment can hold; each knows its line, counted from 1
 # --------------------------------------------------------------------------------------------------
@@ -275,7 +326,7 @@ def _resize(written: WrittenCommand) -> Command | Mistyped:
 def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Command | Mistyped]:
     def read(written: WrittenCommand) -> _Command | Mistyped:
         if written.rest:
-            name = written.said.split()[-1].lstrip("/").casefold()
+            name = written.words.split()[-1].lstrip("/").casefold()
             hint = say("gate.grammar.stands_alone")
             if written.prefixed:
                 start = f"{written.prefix} -- {name} …"

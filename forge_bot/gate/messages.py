@@ -1,11 +1,11 @@
-"""Every sentence that the gate says, in comments and in the log of its step."""
+"""What the gate writes in comments and in the log of its step, the list of commands among it."""
 
 from unicodedata import category
 
-from forge_bot.gate.authorise import Denied, DenyReason
-from forge_bot.gate.gate_result import Result
-from forge_bot.gate.roles import Role
-from forge_bot.gate.written_command import LONGEST_SHOWN, Mistyped
+from forge_bot.gate.arguments import SWITCHES, VALUES
+from forge_bot.gate.grammar import FORMS, LONGEST_SHOWN, Mistyped
+from forge_bot.gate.parse_comment import PREFIX
+from forge_bot.gate.people import Denied, DenyReason, Role
 from forge_bot.sentences import say
 
 _SEEN = "LNPS"
@@ -63,43 +63,23 @@ def refusal_mark(refused: Denied, comment: int | None) -> str:
 def refusal(
     refused: Denied, floor: Role, prefix: str, *, run_url: str, comment: int | None = None
 ) -> str:
-    """One kind sentence for somebody who was refused. Without a comment a label was put on, which
-    nobody can put on again while it is there.
+    """Return one kind sentence for somebody who was refused. Without a comment a label was put on,
+    which nobody can put on again while it is there.
     """
-    who = f"@{refused.who}, " if refused.who else ""
+    label = comment is None
     match refused.ground:
-        case DenyReason.ROLE if comment is None:
-            text = who + say("gate.refused_label_for_role", role=floor.word, prefix=prefix)
+        case DenyReason.ROLE if label:
+            text = say("gate.refused_label_for_role", role=floor.word, prefix=prefix)
         case DenyReason.ROLE:
-            text = who + say("gate.refused_for_role", role=floor.word)
+            text = say("gate.refused_for_role", role=floor.word)
+        case DenyReason.UNVERIFIED if label:
+            text = say("gate.not_verified_label", run_url=run_url, prefix=prefix)
         case DenyReason.UNVERIFIED:
-            again = (
-                say("gate.not_verified_label", run_url=run_url, prefix=prefix)
-                if comment is None
-                else say("gate.not_verified_comment", run_url=run_url)
-            )
-            text = who + say("gate.not_verified", again=again)
+            text = say("gate.not_verified_comment", run_url=run_url)
         case _:
-            text = who + say(
-                "gate.nothing_was_done" if who else "gate.nothing_was_done_begins",
-                reason=refused.sentence,
-                prefix=prefix,
-            )
-    return f"{text}\n\n{refusal_mark(refused, comment)}"
-
-
-def summary(result: Result, reason: str, floor: Role) -> str:
-    """Return the gate's part of the job summary, with the next step where there is one."""
-    sentence = say("gate.summary", result=result.value, reason=reason)
-    match result:
-        case Result.REFUSED:
-            return f"{sentence} {say('gate.somebody_else_can_say_it', role=floor.word)}"
-        case Result.UNVERIFIED:
-            return f"{sentence} {say('gate.run_it_again')}"
-        case Result.MISTYPED:
-            return f"{sentence} {say('gate.write_it_in_a_new_comment')}"
-        case _:
-            return sentence
+            text = say("gate.nothing_was_done", reason=refused.sentence, prefix=prefix)
+    who = f"@{refused.who}, " if refused.who else ""
+    return f"{who}{text}\n\n{refusal_mark(refused, comment)}"
 
 
 def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
@@ -108,9 +88,8 @@ def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, oth
         say("gate.line", line=line.line, written=shown(line.written), hint=line.hint)
         for line in mistyped
     ]
-    sentence = say(
-        "gate.not_understood_in_part" if others else "gate.not_understood", prefix=prefix
-    )
+    name = "gate.not_understood_in_part" if others else "gate.not_understood"
+    sentence = say(name, prefix=prefix)
     return "\n".join([sentence, "", *(f"- {line}" for line in lines), "", reply_mark(comment)])
 
 
@@ -129,3 +108,39 @@ def plain(text: str) -> str:
     return " ".join(
         "".join(character if character.isprintable() else "�" for character in text).split()
     )[:200]
+
+
+# -- the list of commands
+# --------------------------------------------------------------------------------------------------
+
+BAR = r"\|"
+"""A bar inside of a cell, also inside of code there."""
+
+
+def command_table(prefix: str = PREFIX, *, bare: bool = True) -> str:
+    """All commands as a table of Markdown."""
+    rows = [_row(form.usage(prefix, bare=bare), say(form.meaning)) for form in FORMS]
+    return "\n".join([say("gate.help.commands"), "| --- | --- |", *rows])
+
+
+def _row(written: str, meaning: str) -> str:
+    return f"| `{written.replace('|', BAR)}` | {meaning} |"
+
+
+_EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER"}
+
+
+def flag_table() -> str:
+    """The flags of the command that starts a run, as a table of Markdown."""
+    values = [_row(f"--{name} {_EXAMPLES[name]}", say(meaning)) for name, meaning in VALUES.items()]
+    switches = [_row(f"--{name}", say(meaning)) for name, meaning in SWITCHES.items()]
+    return "\n".join([say("gate.help.flags"), "| --- | --- |", *values, *switches])
+
+
+def help_text(prefix: str, *, bare: bool) -> str:
+    """Return the answer to `/help`."""
+    how = say("gate.help.how")
+    if bare:
+        how = f"{how} {say('gate.help.both', prefix=prefix)}"
+    flags = say("gate.help.flags_of", prefix=prefix)
+    return "\n\n".join([command_table(prefix, bare=bare), flags, flag_table(), how])

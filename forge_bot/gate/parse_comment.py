@@ -8,8 +8,18 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from forge_bot.gate.grammar import NAMED, START, Command, Form
-from forge_bot.gate.written_command import LONGEST_SHOWN, Misplaced, Mistyped, WrittenCommand
+from forge_bot.gate.grammar import (
+    ANSWERS,
+    LONGEST_SHOWN,
+    NAMED,
+    START,
+    AnswerCommand,
+    Command,
+    Form,
+    Misplaced,
+    Mistyped,
+    WrittenCommand,
+)
 from forge_bot.sentences import say
 
 PREFIX = "/forge"
@@ -27,13 +37,13 @@ class ParsedComment(NamedTuple):
     whether text of its author stands below them that no command takes.
     """
 
-    said: tuple[Command | Mistyped, ...] = ()
+    commands: tuple[Command | Mistyped, ...] = ()
     unread: bool = False
 
 
 class _Line(NamedTuple):
     form: Form
-    said: str
+    words: str
     rest: str
 
 
@@ -54,8 +64,8 @@ def parse_comment(body: str, prefix: str = PREFIX, *, bare: bool = True) -> Pars
     below = without_quotes(lines[len(commands) :])
     last = len(commands) - 1
     parts = tuple(
-        _read(each, number, below if number == last else "", prefix)
-        for number, each in enumerate(commands)
+        _read(line, number, below if number == last else "", prefix)
+        for number, line in enumerate(commands)
     )
     unread = not commands[last].form.takes_notes and any(sign.isalnum() for sign in below)
     return ParsedComment(parts, unread)
@@ -107,7 +117,7 @@ def _recognise(line: str, prefix: str, *, bare: bool) -> _Line | None:
 
 
 def _read(line: _Line, number: int, below: str, prefix: str) -> Command | Mistyped:
-    return line.form.read(WrittenCommand(number + 1, line.said, line.rest, below, prefix))
+    return line.form.read(WrittenCommand(number + 1, line.words, line.rest, below, prefix))
 
 
 def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> tuple[Misplaced, ...]:
@@ -120,3 +130,21 @@ def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> tuple[Mispla
             hint = say("gate.commands_come_first")
             return (Misplaced(number + 1, line.strip()[:LONGEST_SHOWN], hint),)
     return ()
+
+
+def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
+    """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `revise shorter`.
+
+    The words are those of a comment: `approved` is never a yes. A slash before the word is
+    allowed, and a colon after `reject`. A rejection may come without notes: a terminal asks for
+    them, and the engine refuses it.
+    """
+    first, _, below = text.strip().partition("\n")
+    name, word, rest = named_word(first)
+    if name not in ANSWERS:
+        return Mistyped(1, first[:LONGEST_SHOWN], say("gate.no_such_answer"))
+    takes_notes = name in NAMED and NAMED[name].takes_notes
+    written = WrittenCommand(1, word, rest, below.rstrip(), prefix)
+    if written.below and not takes_notes:
+        return written.wrong(say("gate.nothing_follows", name=name))
+    return ANSWERS[name](written)

@@ -1,10 +1,14 @@
-"""Accounts, as GitHub's payloads and answers name them."""
+"""People: the account that a payload names, its role in the repository, and whether it may use
+forge-bot, by one pure function for labels, comments, dispatches, re-runs and wakes.
+"""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from forge_bot.gate.json_payload import Node
+from forge_bot.sentences import say
 
 
 class AccountKind(StrEnum):
@@ -12,7 +16,6 @@ class AccountKind(StrEnum):
 
     PERSON = "person"
     BOT = "bot"
-    ORGANISATION = "organisation"
     GHOST = "ghost"
     OTHER = "other"
 
@@ -37,35 +40,241 @@ GHOST = Account("ghost", AccountKind.GHOST)
 
 # The rule for names of people is narrower; text that cannot be a name is refused here.
 _LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
-_KINDS = {
-    "User": AccountKind.PERSON,
-    "Bot": AccountKind.BOT,
-    "Organization": AccountKind.ORGANISATION,
-}
+_KINDS = {"User": AccountKind.PERSON, "Bot": AccountKind.BOT}
 
 
 def read_account(node: Node) -> Account | None:
-    """The account in a payload or answer; None for one that is missing or has no possible name, as
-    deleted accounts leave it.
+    """Return the account in a payload or answer; None for one that is missing or has no possible
+    name, as deleted accounts leave it.
     """
-    login = node.text("login")
-    if not _LOGIN.fullmatch(login):
-        return None
-    return Account(
-        login,
-        _kind(login, _KINDS.get(node.text("type"), AccountKind.OTHER)),
-        node.number("id") or 0,
-    )
+    account = account_named(node.text("login"))
+    if account is None or account.kind is not AccountKind.PERSON:
+        return account and Account(account.login, account.kind, node.number("id") or 0)
+    kind = _KINDS.get(node.text("type"), AccountKind.OTHER)
+    return Account(account.login, kind, node.number("id") or 0)
 
 
 def account_named(login: str) -> Account | None:
-    """The account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps; no
-    person can have one.
+    """Return the account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps;
+    no person can have one.
     """
-    return Account(login, _kind(login, AccountKind.PERSON)) if _LOGIN.fullmatch(login) else None
-
-
-def _kind(login: str, kind: AccountKind) -> AccountKind:
+    if not _LOGIN.fullmatch(login):
+        return None
     if GHOST.named(login):
-        return AccountKind.GHOST
-    return AccountKind.BOT if login.endswith("[bot]") else kind
+        return Account(login, AccountKind.GHOST)
+    return Account(login, AccountKind.BOT if login.endswith("[bot]") else AccountKind.PERSON)
+
+
+# -- roles
+# --------------------------------------------------------------------------------------------------
+
+
+class Role(IntEnum):
+    """GitHub's roles, in the order of what they allow."""
+
+    NONE = 0
+    READ = 1
+    TRIAGE = 2
+    WRITE = 3
+    MAINTAIN = 4
+    ADMIN = 5
+
+    @property
+    def word(self) -> str:
+        """The role as GitHub writes it."""
+        return self.name.lower()
+
+
+FLOORS = {role.word: role for role in (Role.TRIAGE, Role.WRITE, Role.MAINTAIN, Role.ADMIN)}
+"""The roles that may be asked for. `read` is not among them: in a public repository everybody has
+it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownRole:
+    """GitHub did not say, and why."""
+
+    reason: str
+
+
+Membership = Role | UnknownRole
+
+_OK, _NOT_FOUND = 200, 404
+_ROLES = {role.word: role for role in Role}
+# What the older field can mean at most: it knows maintain as write, and triage as read.
+_AT_MOST = {"admin": Role.ADMIN, "write": Role.MAINTAIN, "read": Role.TRIAGE, "none": Role.NONE}
+_FLAGS = (
+    ("admin", Role.ADMIN),
+    ("maintain", Role.MAINTAIN),
+    ("push", Role.WRITE),
+    ("triage", Role.TRIAGE),
+    ("pull", Role.READ),
+)
+
+
+def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
+    """Return the role in an answer to
+    `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
+    (https://docs.github.com/en/rest/collaborators/collaborators, "Get repository permissions").
+
+    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of
+    the same answer show it. Where fields contradict each other the lower one counts; without the
+    field `permission`, or about somebody else, nothing does. `trouble` is why there is no answer.
+    """
+    if trouble:
+        return UnknownRole(trouble)
+    if status == _NOT_FOUND:
+        return UnknownRole("GitHub knows no such user")
+    if status != _OK:
+        return UnknownRole(f"GitHub answered {status} {answer.text('message')[:100]}".strip())
+    legacy, name = answer.text("permission"), answer.text("role_name")
+    account = read_account(answer["user"])
+    if legacy not in _AT_MOST or account is None or not account.named(login):
+        return UnknownRole("GitHub's answer names no permission of theirs")
+    # Old servers name no role.
+    role = _ROLES.get(name or legacy)
+    if role is None:
+        flags = answer.at("user", "permissions")
+        role = next((role for flag, role in _FLAGS if flags.true(flag)), Role.NONE)
+    return min(role, _AT_MOST[legacy])
+
+
+# -- who may do what
+# --------------------------------------------------------------------------------------------------
+
+
+class RequestedOperation(StrEnum):
+    """The operation that is asked for."""
+
+    START = "start"
+    COMMAND = "command"
+    RESUME = "resume"
+    """Go on with what was allowed before. Nothing new is asked for."""
+
+
+class ActorPart(StrEnum):
+    """The part somebody has in an event."""
+
+    AUTHOR = "author"
+    SENDER = "sender"
+    ACTOR = "actor"
+    RERUNNER = "triggering actor"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request and the people behind it. Everybody named here has to be allowed; an account that
+    is None was deleted or hidden. The gate makes it of an event, and whoever reads the thread of a
+    comment: no fact has a default, so that both state all of them.
+    """
+
+    operation: RequestedOperation
+    people: Mapping[ActorPart, Account | None]
+    edited: bool
+    via_app: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The role that is needed, and the account that forge-bot itself writes with."""
+
+    floor: Role = Role.WRITE
+    own: str = "github-actions[bot]"
+
+
+class DenyReason(StrEnum):
+    """The reason why somebody is refused. An unknown role is a reason too."""
+
+    NOT_A_PERSON = "not-a-person"
+    VIA_APP = "via-app"
+    EDITED = "edited"
+    NOT_THE_AUTHOR = "not-the-author"
+    UNVERIFIED = "unverified"
+    ROLE = "role"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Everybody concerned may do it; `by` is in whose name it is done."""
+
+    by: Account
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """It is not done. The sentence is plain text and may name the account."""
+
+    ground: DenyReason
+    sentence: str
+    who: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Return whether the refusal is posted in the thread. Bots and absent people get no answer:
+        a bot might answer back.
+        """
+        return self.ground not in {DenyReason.NOT_A_PERSON, DenyReason.NOT_THE_AUTHOR}
+
+
+def to_ask_about(attempt: Attempt, policy: Policy) -> tuple[str, ...]:
+    """Return the names whose roles decide, each once; none when it is refused without."""
+    if _refused_unasked(attempt, policy) is not None:
+        return ()
+    people = (
+        account
+        for account in attempt.people.values()
+        if account is not None and account.kind is AccountKind.PERSON
+    )
+    return tuple({account.login.casefold(): account.login for account in people}.values())
+
+
+def authorise(
+    attempt: Attempt, memberships: Mapping[str, Membership], policy: Policy
+) -> Allowed | Denied:
+    """Return whether it may be done. `memberships` holds GitHub's answer for each name of
+    `to_ask_about`; a missing one counts as unknown.
+
+    The author of a comment has to be its sender. Bots may do nothing, but for the own one, which
+    may wake its own run.
+    """
+    if (refused := _refused_unasked(attempt, policy)) is not None:
+        return refused
+    for login in to_ask_about(attempt, policy):
+        role = memberships.get(login, UnknownRole("nobody asked GitHub"))
+        if isinstance(role, UnknownRole):
+            sentence = f"the role of @{login} could not be found out: {role.reason}"
+            return Denied(DenyReason.UNVERIFIED, sentence, login)
+        if role < policy.floor:
+            sentence = f"@{login} has the role {role.word}; {policy.floor.word} is needed"
+            return Denied(DenyReason.ROLE, sentence, login)
+    accounts = (attempt.people.get(part) for part in ActorPart)
+    return Allowed(next(account for account in accounts if account is not None))
+
+
+def _refused_unasked(attempt: Attempt, policy: Policy) -> Denied | None:
+    """Return the ground that needs no role to be known."""
+    for part, account in attempt.people.items():
+        if (refused := _no_person(part, account, attempt.operation, policy)) is not None:
+            return refused
+    if attempt.via_app:
+        return Denied(DenyReason.VIA_APP, say("gate.authorise.through_an_app", app=attempt.via_app))
+    if attempt.edited:
+        return Denied(DenyReason.EDITED, say("gate.authorise.edited"))
+    author, sender = attempt.people.get(ActorPart.AUTHOR), attempt.people.get(ActorPart.SENDER)
+    if author is None or sender is None or (author.id == sender.id and author.named(sender.login)):
+        return None
+    sentence = f"@{sender.login} sent what @{author.login} wrote"
+    return Denied(DenyReason.NOT_THE_AUTHOR, sentence, sender.login)
+
+
+def _no_person(
+    part: ActorPart, account: Account | None, operation: RequestedOperation, policy: Policy
+) -> Denied | None:
+    if account is None or account.kind is AccountKind.GHOST:
+        return Denied(DenyReason.NOT_A_PERSON, f"the {part} is no longer there")
+    is_bot = account.kind is AccountKind.BOT
+    wakes_itself = operation is RequestedOperation.RESUME and account.named(policy.own)
+    if account.kind is AccountKind.PERSON or (is_bot and wakes_itself):
+        return None
+    sentence = f"the {part} {account.login} is {'a bot' if is_bot else 'not a person'}"
+    return Denied(DenyReason.NOT_A_PERSON, sentence, account.login)

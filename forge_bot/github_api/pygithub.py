@@ -14,7 +14,7 @@ from forge_bot.errors import (
     TextTooLong,
 )
 from forge_bot.gate.json_payload import Node
-from forge_bot.gate.roles import KnownRole, Membership, Role, read_membership
+from forge_bot.gate.people import Membership, Role, read_membership
 from forge_bot.github_api.check_runs import failed_checks
 from forge_bot.github_api.github_calls import call, checked_address, checked_token, make_client
 from forge_bot.github_api.types import (
@@ -171,7 +171,7 @@ class GitHub:
                 lambda: self._client.requester.requestJsonAndCheck("GET", path)[1],
             )
         except NotOnGitHub:
-            return KnownRole(Role.NONE)
+            return Role.NONE
         return read_membership(login, 200, Node(answer))
 
     def comment(self, number: int, body: str) -> Comment:

@@ -36,8 +36,8 @@ from forge_bot.gate.environment_variables import (
     read_inputs,
     read_step_context,
 )
-from forge_bot.gate.install_failure import tell_thread
 from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
 from forge_bot.temporal.thread_address import (

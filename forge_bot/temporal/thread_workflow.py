@@ -285,7 +285,7 @@ def _check_taken(wake: ThreadWake, pipeline: Pipeline, state: State) -> None:
         return
     inputs = read_inputs(wake.inputs)
     refused: ForgeError | None = None
-    for command in parse_comment(comment.body, inputs.prefix, bare=inputs.bare).said:
+    for command in parse_comment(comment.body, inputs.prefix, bare=inputs.bare).commands:
         if not isinstance(command, Telling):
             return
         key = command_key(number, command.line)

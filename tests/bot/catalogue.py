@@ -9,10 +9,9 @@ from forge_bot.bot.error_comments import failed
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
-from forge_bot.gate.authorise import Denied, DenyReason
+from forge_bot.gate.grammar import Mistyped
 from forge_bot.gate.parse_comment import parse_comment
-from forge_bot.gate.roles import Role
-from forge_bot.gate.written_command import Mistyped
+from forge_bot.gate.people import Denied, DenyReason, Role
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.steps.finding_issues import IssueResult
 from tests.bot import scene
@@ -43,7 +42,7 @@ def said_at_the_gate() -> list[str]:
     )
     mistyped = tuple(
         each
-        for each in parse_comment("/approve? no, wait\n/status").said
+        for each in parse_comment("/approve? no, wait\n/status").commands
         if isinstance(each, Mistyped)
     )
     return [

@@ -17,11 +17,6 @@ from tests.gate.small_api import SmallApi
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "forge_bot" / "gate" / "__main__.py"
 
-# Modules that are loaded from the start of Python to the decision; the time of the gate's own share
-# goes with their number.
-MOST_MODULES = 220
-MOST_MODULES_FOR_NOTHING = 145
-
 
 def run(words: list[str], environ: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -60,15 +55,6 @@ def test_files_that_lie_where_it_is_started_are_not_imported(api: SmallApi, tmp_
         (tmp_path / name).write_text("raise SystemExit('imported from the wrong place')\n")
     done = run(["-I", str(FILE)], surroundings(tmp_path, api.url, "issues", labelled()), tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def modules_loaded(environ: dict[str, str], folder: Path) -> set[str]:
-    """All modules that are loaded when the gate has decided."""
-    code = (
-        "import runpy, sys\ntry: runpy.run_path(sys.argv[1], run_name='__main__')\nfinally:"
-        " sys.stderr.write(' '.join(sys.modules))"
-    )
-    return set(run(["-I", "-S", "-c", code, str(FILE)], environ, folder).stderr.split())
 
 
 @pytest.mark.parametrize("event", sampled(["issue_comment", "issues", "push", ""], 2))

@@ -1,314 +1,123 @@
-"""Who may do what: every sort of account, by every way in."""
+"""Who may do what: every sort of account, by every kind of event."""
 
 from typing import Any
 
 import pytest
 
 from forge_bot.errors import BadInput
-from forge_bot.gate.authorise import (
+from forge_bot.gate.environment_variables import read_inputs
+from forge_bot.gate.json_payload import Node
+from forge_bot.gate.people import (
+    Account,
+    AccountKind,
     ActorPart,
     Allowed,
     Attempt,
     Denied,
     DenyReason,
+    Membership,
     Policy,
     RequestedOperation,
+    Role,
+    UnknownRole,
+    account_named,
     authorise,
+    read_account,
+    read_membership,
     to_ask_about,
 )
-from forge_bot.gate.environment_variables import read_inputs
-from forge_bot.gate.json_payload import Node
-from forge_bot.gate.people import Account, AccountKind, account_named, read_account
-from forge_bot.gate.roles import KnownRole, Membership, Role, UnknownRole, read_membership
 
 Json = dict[str, Any]
+ROLE, UNVERIFIED, NO_PERSON = DenyReason.ROLE, DenyReason.UNVERIFIED, DenyReason.NOT_A_PERSON
+_FLAGS = ("pull", "triage", "push", "maintain")
 
 
-def answer(
-    role: str = "", permission: str = "", login: str = "ann", flags: dict[str, bool] | None = None
-) -> Json:
-    """GitHub's answer about somebody's permission."""
-    return {
-        "permission": permission,
-        "role_name": role,
-        "user": {"login": login, "type": "User", "id": 7, "permissions": flags or {}},
-    }
+def account(login: str = "ann", kind: str | None = "User") -> Json:
+    return {"login": login, "id": 7} | ({"type": kind} if kind else {})
 
 
-PULL = {"pull": True}
-TRIAGE = {**PULL, "triage": True}
-PUSH = {**TRIAGE, "push": True}
-MAINTAIN = {**PUSH, "maintain": True}
-
-# Name of the case, account, status and answer of GitHub, and the ground to refuse on (None:
-# allowed).
-WHO: list[tuple[str, Json | None, int, Any, DenyReason | None]] = [
-    ("admin", {"login": "ann", "type": "User", "id": 7}, 200, answer("admin", "admin"), None),
-    ("maintain", {"login": "ann", "type": "User", "id": 7}, 200, answer("maintain", "write"), None),
-    ("write", {"login": "ann", "type": "User", "id": 7}, 200, answer("write", "write"), None),
-    (
-        "triage",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("triage", "read"),
-        DenyReason.ROLE,
-    ),
-    (
-        "read",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("read", "read"),
-        DenyReason.ROLE,
-    ),
-    (
-        "none",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("none", "none"),
-        DenyReason.ROLE,
-    ),
-    (
-        "custom on write",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("release-crew", "write", flags=PUSH),
-        None,
-    ),
-    (
-        "custom on maintain",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("leads", "write", flags=MAINTAIN),
-        None,
-    ),
-    (
-        "custom on triage",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("sorters", "read", flags=TRIAGE),
-        DenyReason.ROLE,
-    ),
-    (
-        "custom on read",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("auditors", "read", flags=PULL),
-        DenyReason.ROLE,
-    ),
-    (
-        "custom that contradicts itself",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("x", "read", flags={"push": True}),
-        DenyReason.ROLE,
-    ),
-    (
-        "custom without flags",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("x", "write"),
-        DenyReason.ROLE,
-    ),
-    (
-        "standard that contradicts itself",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("admin", "read"),
-        DenyReason.ROLE,
-    ),
-    (
-        "old server, write",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("", "write"),
-        None,
-    ),
-    (
-        "old server, read",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("", "read"),
-        DenyReason.ROLE,
-    ),
-    (
-        "upper case in the name",
-        {"login": "Ann", "type": "User", "id": 7},
-        200,
-        answer("write", "write"),
-        None,
-    ),
-    (
-        "no permission told",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("admin", ""),
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "unknown permission",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("admin", "owner"),
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "answer about another",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        answer("admin", "admin", "bob"),
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "answer about nobody",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        {"permission": "admin", "user": None},
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "answer that is a list",
-        {"login": "ann", "type": "User", "id": 7},
-        200,
-        [],
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "suspended or renamed",
-        {"login": "ann", "type": "User", "id": 7},
-        404,
-        {},
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "token without rights",
-        {"login": "ann", "type": "User", "id": 7},
-        403,
-        {},
-        DenyReason.UNVERIFIED,
-    ),
-    ("token refused", {"login": "ann", "type": "User", "id": 7}, 401, {}, DenyReason.UNVERIFIED),
-    (
-        "limit reached",
-        {"login": "ann", "type": "User", "id": 7},
-        429,
-        answer("admin", "admin"),
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "GitHub broken",
-        {"login": "ann", "type": "User", "id": 7},
-        502,
-        answer("admin", "admin"),
-        DenyReason.UNVERIFIED,
-    ),
-    ("no answer", {"login": "ann", "type": "User", "id": 7}, 0, None, DenyReason.UNVERIFIED),
-    (
-        "renamed repository",
-        {"login": "ann", "type": "User", "id": 7},
-        301,
-        answer("admin", "admin"),
-        DenyReason.UNVERIFIED,
-    ),
-    (
-        "ghost",
-        {"login": "ghost", "type": "User", "id": 10137},
-        200,
-        answer("admin", "admin", "ghost"),
-        DenyReason.GHOST,
-    ),
-    ("deleted", None, 200, answer("admin", "admin"), DenyReason.GHOST),
-    (
-        "some app",
-        {"login": "x[bot]", "type": "Bot", "id": 8},
-        200,
-        answer("admin", "admin", "x[bot]"),
-        DenyReason.BOT,
-    ),
-    (
-        "app that says it is a user",
-        {"login": "x[bot]", "type": "User", "id": 8},
-        200,
-        answer("admin", "admin", "x[bot]"),
-        DenyReason.BOT,
-    ),
-    (
-        "bot without the ending",
-        {"login": "Copilot", "type": "Bot", "id": 8},
-        200,
-        answer("write", "write", "Copilot"),
-        DenyReason.BOT,
-    ),
-    ("dependabot", {"login": "dependabot[bot]", "type": "Bot", "id": 9}, 404, {}, DenyReason.BOT),
-    (
-        "organisation",
-        {"login": "octo", "type": "Organization", "id": 3},
-        200,
-        answer("admin", "admin", "octo"),
-        DenyReason.NOT_A_PERSON,
-    ),
-    (
-        "mannequin",
-        {"login": "old", "type": "Mannequin", "id": 4},
-        200,
-        answer("admin", "admin", "old"),
-        DenyReason.NOT_A_PERSON,
-    ),
-    ("no type", {"login": "ann", "id": 7}, 200, answer("admin", "admin"), DenyReason.NOT_A_PERSON),
-]
-ROOT_USER = Account("root", AccountKind.PERSON, 1)
-WAYS = ["label", "comment", "dispatch", "re-run by them", "re-run of theirs", "checks"]
-ROWS = [(way, *who) for who in WHO for way in WAYS]
+def answer(role: str = "", permission: str = "", login: str = "ann", flags: int = 0) -> Json:
+    """GitHub's answer about somebody's permission, with so many of its flags."""
+    user = {**account(login), "permissions": dict.fromkeys(_FLAGS[:flags], True)}
+    return {"permission": permission, "role_name": role, "user": user}
 
 
-def attempt_by(way: str, account: Account | None) -> Attempt:
-    """How somebody tries something, in this way."""
-    everybody: dict[ActorPart, Account | None] = {
-        ActorPart.SENDER: account,
-        ActorPart.ACTOR: account,
-        ActorPart.RERUNNER: account,
-    }
-    match way:
-        case "label":
-            return Attempt(RequestedOperation.START, everybody)
-        case "comment":
-            return Attempt(RequestedOperation.COMMAND, {ActorPart.AUTHOR: account, **everybody})
-        case "dispatch":
-            return Attempt(RequestedOperation.START, everybody)
-        case "re-run by them":
-            return Attempt(
-                RequestedOperation.COMMAND,
-                {
-                    **dict.fromkeys(
-                        (ActorPart.AUTHOR, ActorPart.SENDER, ActorPart.ACTOR), ROOT_USER
-                    ),
-                    ActorPart.RERUNNER: account,
-                },
-            )
-        case "re-run of theirs":
-            return Attempt(
-                RequestedOperation.COMMAND,
-                {
-                    **dict.fromkeys((ActorPart.AUTHOR, ActorPart.SENDER, ActorPart.ACTOR), account),
-                    ActorPart.RERUNNER: ROOT_USER,
-                },
-            )
-        case _:
-            return Attempt(RequestedOperation.RESUME, everybody)
+# Account, status and answer of GitHub, and the ground to refuse on (None: allowed).
+WHO: dict[str, tuple[Json | None, int, Any, DenyReason | None]] = {
+    "admin": (account(), 200, answer("admin", "admin"), None),
+    "maintain": (account(), 200, answer("maintain", "write"), None),
+    "write": (account(), 200, answer("write", "write"), None),
+    "triage": (account(), 200, answer("triage", "read"), ROLE),
+    "read": (account(), 200, answer("read", "read"), ROLE),
+    "none": (account(), 200, answer("none", "none"), ROLE),
+    "custom on write": (account(), 200, answer("crew", "write", flags=3), None),
+    "custom on maintain": (account(), 200, answer("leads", "write", flags=4), None),
+    "custom on triage": (account(), 200, answer("sorters", "read", flags=2), ROLE),
+    "custom that contradicts itself": (account(), 200, answer("x", "read", flags=3), ROLE),
+    "custom without flags": (account(), 200, answer("x", "write"), ROLE),
+    "standard that contradicts itself": (account(), 200, answer("admin", "read"), ROLE),
+    "old server, write": (account(), 200, answer("", "write"), None),
+    "old server, read": (account(), 200, answer("", "read"), ROLE),
+    "upper case in the name": (account("Ann"), 200, answer("write", "write"), None),
+    "no permission": (account(), 200, answer("admin", ""), UNVERIFIED),
+    "unknown permission": (account(), 200, answer("admin", "owner"), UNVERIFIED),
+    "answer about another": (account(), 200, answer("admin", "admin", "bob"), UNVERIFIED),
+    "about nobody": (account(), 200, {"permission": "admin", "user": None}, UNVERIFIED),
+    "answer that is a list": (account(), 200, [], UNVERIFIED),
+    "suspended or renamed": (account(), 404, {}, UNVERIFIED),
+    "token without rights": (account(), 403, {}, UNVERIFIED),
+    "limit reached": (account(), 429, answer("admin", "admin"), UNVERIFIED),
+    "GitHub broken": (account(), 502, answer("admin", "admin"), UNVERIFIED),
+    "no answer": (account(), 0, None, UNVERIFIED),
+    "renamed repository": (account(), 301, answer("admin", "admin"), UNVERIFIED),
+    "ghost": (account("ghost"), 200, answer("admin", "admin", "ghost"), NO_PERSON),
+    "deleted": (None, 200, answer("admin", "admin"), NO_PERSON),
+    "some app": (account("x[bot]", "Bot"), 200, answer("admin", "admin", "x[bot]"), NO_PERSON),
+    "app as a user": (account("x[bot]"), 200, answer("admin", "admin", "x[bot]"), NO_PERSON),
+    "bot of any name": (account("Cop", "Bot"), 200, answer("write", "write", "Cop"), NO_PERSON),
+    "organisation": (account("octo", "Organization"), 200, answer("admin", "admin"), NO_PERSON),
+    "mannequin": (account("old", "Mannequin"), 200, answer("admin", "admin", "old"), NO_PERSON),
+    "no type": (account(kind=None), 200, answer("admin", "admin"), NO_PERSON),
+}
+ROOT = Account("root", AccountKind.PERSON, 1)
+BOB = Account("bob", AccountKind.PERSON, 2)
+OWN = Account("github-actions[bot]", AccountKind.BOT, 41898282)
+_ALL = frozenset(ActorPart)
+_NO_AUTHOR = _ALL - {ActorPart.AUTHOR}
+# The operation, the parts of the event, and which of them are theirs.
+EVENTS = {
+    "label": (RequestedOperation.START, _NO_AUTHOR, _ALL),
+    "comment": (RequestedOperation.COMMAND, _ALL, _ALL),
+    "dispatch": (RequestedOperation.RESUME, _NO_AUTHOR, _ALL),
+    "re-run by them": (RequestedOperation.COMMAND, _ALL, {ActorPart.RERUNNER}),
+    "re-run of theirs": (RequestedOperation.COMMAND, _ALL, _ALL - {ActorPart.RERUNNER}),
+}
 
 
-@pytest.mark.parametrize(
-    ("way", "name", "account", "status", "told", "ground"),
-    ROWS,
-    ids=[f"{row[0]}: {row[1]}" for row in ROWS],
-)
-def test_who_may_do_what(
-    way: str, name: str, account: Json | None, status: int, told: Any, ground: DenyReason | None
-) -> None:
-    attempt = attempt_by(way, read_account(Node(account)))
-    standings: dict[str, Membership] = {"root": KnownRole(Role.ADMIN)}
-    for login in to_ask_about(attempt, Policy()):
-        standings.setdefault(login, read_membership(login, status, Node(told)))
-    verdict = authorise(attempt, standings, Policy())
+def attempt(
+    operation: RequestedOperation = RequestedOperation.COMMAND,
+    *,
+    edited: bool = False,
+    via_app: str = "",
+    **people: Account | None,
+) -> Attempt:
+    """An attempt of the people that the parts name."""
+    parts = {ActorPart[part.upper()]: account for part, account in people.items()}
+    return Attempt(operation, parts, edited=edited, via_app=via_app)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("name", WHO)
+def test_who_may_do_what(event: str, name: str) -> None:
+    who, status, told, ground = WHO[name]
+    operation, parts, theirs = EVENTS[event]
+    person = read_account(Node(who))
+    people = {part: person if part in theirs else ROOT for part in parts}
+    tried = Attempt(operation, people, edited=False, via_app="")
+    memberships: dict[str, Membership] = {"root": Role.ADMIN}
+    for login in to_ask_about(tried, Policy()):
+        memberships.setdefault(login, read_membership(login, status, Node(told)))
+    verdict = authorise(tried, memberships, Policy())
     assert isinstance(verdict, Allowed) == (ground is None)
     if isinstance(verdict, Denied):
         assert verdict.ground is ground
@@ -319,10 +128,8 @@ def test_who_may_do_what(
 @pytest.mark.parametrize("role", list(Role))
 def test_a_role_passes_a_floor_that_is_not_above_it(floor: str, role: Role) -> None:
     policy = read_inputs({"FORGE_BOT_ROLE": floor}).policy
-    verdict = authorise(attempt_by("comment", ROOT_USER), {"root": KnownRole(role)}, policy)
-    assert isinstance(verdict, Allowed) == (
-        list(Role).index(role) >= [member.word for member in Role].index(floor)
-    )
+    verdict = authorise(attempt(author=ROOT), {"root": role}, policy)
+    assert isinstance(verdict, Allowed) == (role >= Role[floor.upper()])
 
 
 @pytest.mark.parametrize("floor", ["read", "none", "everyone", "*", "Write", "all"])
@@ -331,129 +138,44 @@ def test_nobody_can_open_the_gate_to_everybody(floor: str) -> None:
         read_inputs({"FORGE_BOT_ROLE": floor})
 
 
-def test_the_own_bot_may_wake_its_run_and_nothing_else() -> None:
-    own = Account("github-actions[bot]", AccountKind.BOT, 41898282)
-    for deed, allowed in (
-        (RequestedOperation.RESUME, True),
-        (RequestedOperation.START, False),
-        (RequestedOperation.COMMAND, False),
-    ):
-        attempt = Attempt(
-            deed, {ActorPart.SENDER: own, ActorPart.ACTOR: own, ActorPart.RERUNNER: own}
-        )
-        assert to_ask_about(attempt, Policy()) == ()
-        assert isinstance(authorise(attempt, {}, Policy()), Allowed) is allowed
-    woken = Attempt(
-        RequestedOperation.RESUME,
-        {ActorPart.SENDER: own, ActorPart.ACTOR: account_named("dependabot[bot]")},
-    )
+@pytest.mark.parametrize("operation", RequestedOperation)
+def test_the_own_bot_may_wake_its_run_and_nothing_else(operation: RequestedOperation) -> None:
+    wakes = operation is RequestedOperation.RESUME
+    own = attempt(operation, sender=OWN, actor=OWN, rerunner=OWN)
+    assert to_ask_about(own, Policy()) == ()
+    assert isinstance(authorise(own, {}, Policy()), Allowed) is wakes
+    assert isinstance(authorise(own, {}, Policy(own="our-app[bot]")), Denied)
+    woken = attempt(operation, sender=OWN, actor=account_named("dependabot[bot]"))
     assert isinstance(authorise(woken, {}, Policy()), Denied)
-    other = Policy(own="our-app[bot]")
-    assert isinstance(
-        authorise(Attempt(RequestedOperation.RESUME, {ActorPart.SENDER: own}), {}, other), Denied
-    )
-
-
-def test_an_account_that_writes_for_forge_bot_but_is_a_person_has_to_have_the_role() -> None:
-    machine = Account("forge-machine", AccountKind.PERSON, 5)
-    policy = Policy(own="forge-machine")
-    verdict = authorise(attempt_by("comment", machine), {}, policy)
-    assert isinstance(verdict, Denied)
 
 
 @pytest.mark.parametrize(
-    ("attempt", "ground"),
+    ("refused", "ground"),
     [
-        (Attempt(RequestedOperation.COMMAND, {}), DenyReason.NOBODY),
+        (attempt(author=ROOT, edited=True), DenyReason.EDITED),
+        (attempt(author=ROOT, via_app="linear"), DenyReason.VIA_APP),
+        (attempt(author=ROOT, sender=BOB), DenyReason.NOT_THE_AUTHOR),
         (
-            Attempt(RequestedOperation.COMMAND, {ActorPart.AUTHOR: ROOT_USER}, edited=True),
-            DenyReason.EDITED,
-        ),
-        (
-            Attempt(RequestedOperation.COMMAND, {ActorPart.AUTHOR: ROOT_USER}, via_app="linear"),
-            DenyReason.VIA_APP,
-        ),
-        (
-            Attempt(
-                RequestedOperation.COMMAND,
-                {
-                    ActorPart.AUTHOR: ROOT_USER,
-                    ActorPart.SENDER: Account("bob", AccountKind.PERSON, 2),
-                },
-            ),
+            attempt(author=ROOT, sender=Account("root", AccountKind.PERSON, 2)),
             DenyReason.NOT_THE_AUTHOR,
         ),
-        (
-            Attempt(
-                RequestedOperation.COMMAND,
-                {
-                    ActorPart.AUTHOR: ROOT_USER,
-                    ActorPart.SENDER: Account("root", AccountKind.PERSON, 2),
-                },
-            ),
-            DenyReason.NOT_THE_AUTHOR,
-        ),
-        (
-            Attempt(
-                RequestedOperation.COMMAND,
-                {
-                    ActorPart.AUTHOR: Account("mallory", AccountKind.PERSON, 3),
-                    ActorPart.SENDER: ROOT_USER,
-                },
-            ),
-            DenyReason.NOT_THE_AUTHOR,
-        ),
-        (
-            Attempt(
-                RequestedOperation.COMMAND, {ActorPart.AUTHOR: None, ActorPart.SENDER: ROOT_USER}
-            ),
-            DenyReason.GHOST,
-        ),
-        (
-            Attempt(
-                RequestedOperation.COMMAND,
-                {ActorPart.AUTHOR: ROOT_USER, ActorPart.ACTOR: account_named("")},
-            ),
-            DenyReason.GHOST,
-        ),
-        (
-            Attempt(
-                RequestedOperation.COMMAND,
-                {ActorPart.AUTHOR: ROOT_USER, ActorPart.ACTOR: account_named("dependabot[bot]")},
-            ),
-            DenyReason.BOT,
-        ),
+        (attempt(author=BOB, sender=ROOT), DenyReason.NOT_THE_AUTHOR),
+        (attempt(author=None, sender=ROOT), NO_PERSON),
+        (attempt(author=ROOT, actor=account_named("")), NO_PERSON),
+        (attempt(author=ROOT, actor=account_named("dependabot[bot]")), NO_PERSON),
     ],
 )
-def test_what_is_refused_without_asking(attempt: Attempt, ground: DenyReason) -> None:
-    assert to_ask_about(attempt, Policy()) == ()
-    verdict = authorise(
-        attempt,
-        {
-            "root": KnownRole(Role.ADMIN),
-            "bob": KnownRole(Role.ADMIN),
-            "mallory": KnownRole(Role.ADMIN),
-        },
-        Policy(),
-    )
+def test_what_is_refused_without_asking(refused: Attempt, ground: DenyReason) -> None:
+    assert to_ask_about(refused, Policy()) == ()
+    verdict = authorise(refused, {"root": Role.ADMIN, "bob": Role.ADMIN}, Policy())
     assert isinstance(verdict, Denied)
     assert verdict.ground is ground
 
 
 def test_everybody_concerned_is_asked_about_once_whatever_the_case_of_their_name() -> None:
-    people = {
-        ActorPart.AUTHOR: ROOT_USER,
-        ActorPart.SENDER: ROOT_USER,
-        ActorPart.ACTOR: account_named("Root"),
-        ActorPart.RERUNNER: account_named("bob"),
-    }
-    attempt = Attempt(RequestedOperation.COMMAND, people)
-    assert [login.casefold() for login in to_ask_about(attempt, Policy())] == ["root", "bob"]
-    assert isinstance(authorise(attempt, {"Root": KnownRole(Role.ADMIN)}, Policy()), Denied)
-    assert isinstance(
-        authorise(attempt, {"Root": KnownRole(Role.ADMIN), "bob": UnknownRole("x")}, Policy()),
-        Denied,
-    )
-    assert authorise(
-        attempt, {"Root": KnownRole(Role.WRITE), "bob": KnownRole(Role.WRITE)}, Policy()
-    ) == Allowed(ROOT_USER)
+    tried = attempt(author=ROOT, sender=ROOT, actor=account_named("Root"), rerunner=BOB)
+    assert [login.casefold() for login in to_ask_about(tried, Policy())] == ["root", "bob"]
+    for bob in ({}, {"bob": UnknownRole("x")}, {"bob": Role.READ}):
+        assert isinstance(authorise(tried, {"Root": Role.ADMIN, **bob}, Policy()), Denied)
+    both: dict[str, Membership] = {"Root": Role.WRITE, "bob": Role.WRITE}
+    assert authorise(tried, both, Policy()) == Allowed(ROOT)

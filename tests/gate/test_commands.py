@@ -18,13 +18,13 @@ from forge_bot.gate.grammar import (
     NAMED,
     Approve,
     Command,
+    Mistyped,
     Resize,
     Start,
     Status,
 )
-from forge_bot.gate.help import command_table, flag_table, help_text
+from forge_bot.gate.messages import command_table, flag_table, help_text
 from forge_bot.gate.parse_comment import obeyed, parse_comment
-from forge_bot.gate.written_command import Mistyped
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, say
 from forge_bot.values import Effort
@@ -72,12 +72,12 @@ def shown(part: Command | Mistyped) -> str:
     ids=[f"{group}: {body[:40]!r}" for group, body, _ in ROWS],
 )
 def test_a_comment_says_what_the_table_says(body: str, says: list[str]) -> None:
-    assert [shown(part) for part in parse_comment(body).said] == says
+    assert [shown(part) for part in parse_comment(body).commands] == says
 
 
 def test_one_mistyped_line_stops_all_commands_of_its_comment() -> None:
-    assert obeyed(parse_comment("/approve\n/effort XL").said) == ()
-    assert obeyed(parse_comment("/approve\n/status").said) == (Approve(1), Status(2))
+    assert obeyed(parse_comment("/approve\n/effort XL").commands) == ()
+    assert obeyed(parse_comment("/approve\n/status").commands) == (Approve(1), Status(2))
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_own_text_that_no_command_takes_is_known_to_be_unread(body: str, unread:
 def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
     arguments = {"reject": "because", "ask": "why?", "continue": "5", "effort": "S"}
     made = [
-        parse_comment(f"/forge {form.name} {arguments.get(form.name, '')}").said[0]
+        parse_comment(f"/forge {form.name} {arguments.get(form.name, '')}").commands[0]
         for form in FORMS
     ]
     assert [type(command) for command in made] == list(COMMANDS)
     assert all(
-        parse_comment(f"/{name} {arguments.get(form.name, '')}").said
-        == parse_comment(f"/forge {name} {arguments.get(form.name, '')}").said
+        parse_comment(f"/{name} {arguments.get(form.name, '')}").commands
+        == parse_comment(f"/forge {name} {arguments.get(form.name, '')}").commands
         for name, form in NAMED.items()
     )
 
@@ -120,24 +120,24 @@ def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
 def test_a_hint_names_commands_as_the_one_that_was_mistyped(
     body: str, named: str, others: str
 ) -> None:
-    (part,) = parse_comment(body).said
+    (part,) = parse_comment(body).commands
     assert isinstance(part, Mistyped)
     assert named in part.hint
     assert others not in part.hint
 
 
 def test_another_prefix_replaces_the_old_one() -> None:
-    assert parse_comment("/fb approve", "/fb").said == (Approve(1),)
-    assert parse_comment("/forge approve", "/fb").said == ()
-    assert parse_comment("@forge-bot approve\n/status", "@forge-bot").said == (
+    assert parse_comment("/fb approve", "/fb").commands == (Approve(1),)
+    assert parse_comment("/forge approve", "/fb").commands == ()
+    assert parse_comment("@forge-bot approve\n/status", "@forge-bot").commands == (
         Approve(1),
         Status(2),
     )
 
 
 def test_where_bare_commands_are_left_to_others_only_the_prefix_counts() -> None:
-    assert parse_comment("/approve", bare=False).said == ()
-    assert parse_comment("/forge approve", bare=False).said == (Approve(1),)
+    assert parse_comment("/approve", bare=False).commands == ()
+    assert parse_comment("/forge approve", bare=False).commands == (Approve(1),)
 
 
 def test_names_are_those_of_the_engine() -> None:
@@ -146,7 +146,7 @@ def test_names_are_those_of_the_engine() -> None:
     assert set(ANSWERS) - {"post"} <= set(NAMED)
     # The folder of a change is named at the terminal only.
     assert set(RunFlags.model_fields) - {"scope"} <= {field.name for field in fields(Start)}
-    assert {parse_comment(f"/effort {effort.value}").said[0] for effort in Effort} == {
+    assert {parse_comment(f"/effort {effort.value}").commands[0] for effort in Effort} == {
         Resize(1, "S"),
         Resize(1, "M"),
         Resize(1, "L"),
@@ -168,10 +168,10 @@ def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
 
 @given(st.text(st.sampled_from("/forgeapv \n>`~<!-[]():\"'\t\r*0129#&x"), max_size=60))
 def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
-    for part in parse_comment(body).said:
+    for part in parse_comment(body).commands:
         assert body.splitlines()
         assert part.line >= 1
 
 
 def test_what_is_longer_than_any_comment_is_not_read() -> None:
-    assert parse_comment("/approve\n" + "x" * 300_000).said == ()
+    assert parse_comment("/approve\n" + "x" * 300_000).commands == ()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.gate.own_comments import MOST_PAGES, PAGE
+from forge_bot.gate.github import MOST_PAGES, PAGE
 from tests.gate.conftest import Gate
 from tests.gate.payloads import changed, checked, commented, dispatched, labelled, user
 from tests.gate.small_api import OWN, SmallApi, Trouble

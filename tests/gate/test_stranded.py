@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.gate.install_failure import stranded
+from forge_bot.gate.workflow_step import stranded
 from tests.gate.conftest import Gate, surroundings
 from tests.gate.payloads import commented, labelled
 from tests.gate.small_api import OWN, SmallApi

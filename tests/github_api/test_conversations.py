@@ -14,8 +14,7 @@ from forge_bot.errors import (
     TextTooLong,
 )
 from forge_bot.gate.people import AccountKind
-from forge_bot.gate.roles import KnownRole
-from forge_bot.gate.roles import Role as Rank
+from forge_bot.gate.people import Role as Rank
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Reaction
 from forge_bot.sentences import hint_of
@@ -84,7 +83,7 @@ def test_a_comment_says_through_which_app_it_was_sent_and_what_sort_of_account_w
     github.comment(issue, "/approve", by="acme-team")
     found = bot.comments(1)
     assert [each.via_app for each in found] == ["some-app", ""]
-    assert [each.author.kind for each in found] == [AccountKind.PERSON, AccountKind.ORGANISATION]
+    assert [each.author.kind for each in found] == [AccountKind.PERSON, AccountKind.OTHER]
 
 
 def test_a_comment_is_said_and_changed(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
@@ -125,7 +124,7 @@ def test_a_label_that_exists_is_left_as_it_is(bot: GitHub, repo: Repository) -> 
     ]
 
 
-def test_a_role_has_the_name_that_counts_and_the_floor_it_stands_on(
+def test_a_custom_role_counts_as_the_one_that_it_is_built_on(
     github: FakeGitHub, bot: GitHub, repo: Repository
 ) -> None:
     github.member(repo, "maint", Role.MAINTAIN)
@@ -133,12 +132,12 @@ def test_a_role_has_the_name_that_counts_and_the_floor_it_stands_on(
     github.user("stranger")
     logins = ("maint", "lead", "stranger", "unheard-of", "acme", "a/b?c")
     assert {login: bot.membership(login) for login in logins} == {
-        "maint": KnownRole(Rank.MAINTAIN),
-        "lead": KnownRole(Rank.WRITE, "release-lead"),
-        "stranger": KnownRole(Rank.READ),
-        "unheard-of": KnownRole(Rank.NONE),
-        "acme": KnownRole(Rank.ADMIN),
-        "a/b?c": KnownRole(Rank.NONE),
+        "maint": Rank.MAINTAIN,
+        "lead": Rank.WRITE,
+        "stranger": Rank.READ,
+        "unheard-of": Rank.NONE,
+        "acme": Rank.ADMIN,
+        "a/b?c": Rank.NONE,
     }
 
 

@@ -21,8 +21,7 @@ import pytest
 import yaml
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing, StrangeAnswer
-from forge_bot.gate.roles import KnownRole
-from forge_bot.gate.roles import Role as Rank
+from forge_bot.gate.people import Role as Rank
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState, Reaction
 from tests.fakes.github import Exchange, FakeGitHub, Role
@@ -113,7 +112,7 @@ def furnish(hub: FakeGitHub) -> None:
 def test_a_conversation(connect: Connect) -> None:
     bot = connect(issues="write")
     assert bot.issue(1).title == "Fix the login"
-    assert bot.membership("maint") == KnownRole(Rank.MAINTAIN)
+    assert bot.membership("maint") == Rank.MAINTAIN
     assert [comment.body for comment in bot.comments(1)] == [f"{number}" for number in range(3)]
     number = bot.comment(1, "On it. ünï 🙂").id
     bot.edit_comment(number, "Done.")

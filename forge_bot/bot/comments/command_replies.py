@@ -10,7 +10,7 @@ from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import ForgeError, PermissionMissing
 from forge_bot.gate.arguments import names_version
-from forge_bot.gate.help import help_text
+from forge_bot.gate.messages import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Paper, PapersPart, compose

@@ -8,10 +8,9 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
-from forge_bot.gate import answer_line
-from forge_bot.gate.approval_words import read_approval
-from forge_bot.gate.grammar import Approve, PostSummary
-from forge_bot.gate.written_command import Mistyped
+from forge_bot.gate import parse_comment
+from forge_bot.gate.arguments import read_approval
+from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
@@ -45,7 +44,7 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
 
     Raises AnswerNotOffered for every other text: it is no answer, and above all no yes.
     """
-    command = answer_line.read_answer(text[: _LONGEST_NOTES + 100])
+    command = parse_comment.read_answer(text[: _LONGEST_NOTES + 100])
     if isinstance(command, Mistyped):
         words = f"“{text.strip()[:60]}” does not answer the question: {command.hint}"
         raise AnswerNotOffered(words, hint=_HOW_TO_ANSWER)
