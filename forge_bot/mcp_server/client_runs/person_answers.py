@@ -9,7 +9,7 @@ from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
-from forge_bot.gate.arguments import read_approval
+from forge_bot.gate.flags import read_approval
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.local_user import local_user

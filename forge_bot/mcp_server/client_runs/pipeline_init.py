@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from forge_bot.errors import ForgeError
-from forge_bot.gate.arguments import TaskFlags, read_task_flags
+from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.mcp_server.client_runs.issue_context import fetch_needed, run_named, source_of
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunProposal, Resumed
