@@ -1,5 +1,5 @@
-"""The words behind `approve`, and the flags of a new run: the same in a thread and over MCP. Standard
-library only.
+"""The words behind `approve`, and the flags of a new run: the same in a thread and over MCP.
+Standard library only.
 """
 
 import re
