@@ -20,6 +20,7 @@ from forge_bot.verification.selected_tests import select_tests
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
     TAIL_LINES,
+    FailureBlock,
     about,
     complaint_lines,
     failure_blocks,
@@ -66,14 +67,22 @@ class NewlyRed:
         """Return what the command says about one failing test or complaint."""
         if self.now.name is not CommandName.TEST and (said := complaint_lines(item, self.lines)):
             return "\n".join(said)
-        blocks = failure_blocks(without_tables(self.lines))
-        return "\n\n".join(block.text for block in blocks if about(item, block))
+        return "\n\n".join(block.text for block in self._blocks if about(item, block))
 
     def words(self) -> str:
-        """Return the output about new failures."""
-        found = dict.fromkeys(words for item in self.failing if (words := self.words_on(item)))
-        text = "\n\n".join(found)[:TAIL_CHARACTERS]
-        return text or shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES)
+        """Return the output about new failures, as far as it is shown: there may be thousands."""
+        text = ""
+        for item in self.failing:
+            words = self.words_on(item)
+            text += f"{words}\n\n" if words not in text else ""
+            if len(text) >= TAIL_CHARACTERS:
+                break
+        shown = text.rstrip("\n")[:TAIL_CHARACTERS]
+        return shown or shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES)
+
+    @cached_property
+    def _blocks(self) -> tuple[FailureBlock, ...]:
+        return failure_blocks(without_tables(self.lines))
 
 
 @dataclass
