@@ -1,8 +1,7 @@
 """The sentences that people read, in the language that `FORGE_BOT_LANGUAGE` names.
 
 They are data: `templates/sentences/LANGUAGE/TOPIC.toml`, and `commands.md`, the list of commands
-that people read as a page too. What a language lacks is said in English. docs/languages.md says how
-a language is added.
+that people read as a page too. What a language lacks is said in English.
 """
 
 import os

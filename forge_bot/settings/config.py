@@ -80,12 +80,14 @@ class CommandSettings(Frozen):
     purpose.
     """
 
-    setup: CommandList | None = None
-    build: CommandList | None = None
-    test: CommandList | None = None
-    lint: CommandList | None = None
+    setup: CommandList | None = Field(
+        default=None, description="install what the others need into `{env}`; has the network"
+    )
+    build: CommandList | None = Field(default=None, description="compile the project")
+    test: CommandList | None = Field(default=None, description="run the tests")
+    lint: CommandList | None = Field(default=None, description="run the linters")
     format: CommandList | None = Field(
-        default=None, description="change files; run on those that edits change"
+        default=None, description="format files; run on those that edits change"
     )
 
     def overrides(self) -> dict[str, tuple[Argv, ...]]:
@@ -106,11 +108,15 @@ class AgentSettings(Frozen):
     turns: int = Field(
         default=10, ge=1, le=100, description="answers of the model, looking around included"
     )
-    requests_per_turn: int = Field(default=10, ge=1, le=50)
-    output_tokens: int = Field(default=16_000, ge=256, description="of one answer")
-    input_tokens: int = Field(default=2_000_000, ge=1_000, description="of all turns together")
-    seconds: float = Field(default=3_600, gt=0, description="deadline of one agent")
-    prompt_tokens: int = Field(default=60_000, ge=4_000, description="of the first message")
+    requests_per_turn: int = Field(
+        default=10, ge=1, le=50, description="look-ups that one answer may ask for"
+    )
+    output_tokens: int = Field(default=16_000, ge=256, description="output tokens of one answer")
+    input_tokens: int = Field(
+        default=2_000_000, ge=1_000, description="input tokens of all turns together"
+    )
+    seconds: float = Field(default=3_600, gt=0, description="time for one agent")
+    prompt_tokens: int = Field(default=60_000, ge=4_000, description="tokens of the first message")
 
 
 class CapabilityPolicy(Frozen):
@@ -148,60 +154,99 @@ class TrySettings(Frozen):
     most: int = Field(
         default=3, ge=0, le=10, description="times that edits go back; 0 runs nothing"
     )
-    seconds: float = Field(default=900, gt=0, description="of all commands of one task together")
+    seconds: float = Field(
+        default=900, gt=0, description="time for all commands of one task together"
+    )
 
 
 class Config(Frozen):
     """The keys of .forge/config.yml."""
 
-    model: str = Field(default="", description="provider:model for all tiers")
+    model: str = Field(
+        default="",
+        description=(
+            "`provider:model` for all tiers, by default `anthropic:claude-sonnet-5-5`; "
+            "`--model` and `$FORGE_BOT_MODEL` override it"
+        ),
+    )
     models: dict[Tier, str] = Field(
-        default_factory=dict[Tier, str], description="provider:model by tier"
+        default_factory=dict[Tier, str],
+        description="models by tier: `{fast: …, standard: …, strong: …}`",
     )
     model_output: Literal["auto", "native", "prompted"] = Field(
-        default="auto", description="how the form of an answer is enforced"
+        default="auto",
+        description=(
+            "`native`: the provider enforces the form of an answer; `prompted`: the prompt "
+            "describes it, for servers that cannot enforce it"
+        ),
     )
-    model_timeout_seconds: float = Field(default=600, gt=0)
-    model_retries: int = Field(default=4, ge=0, le=20)
-    pipeline: str = "develop"
+    model_timeout_seconds: float = Field(
+        default=600, gt=0, description="time for one attempt at an answer"
+    )
+    model_retries: int = Field(
+        default=4, ge=0, le=20, description="further attempts after 429, 5xx and lost connections"
+    )
+    pipeline: str = Field(
+        default="develop", description="a file under `.forge/pipelines/`, or one that ships"
+    )
     budget: Decimal | None = Field(
         default=Decimal(5),
         gt=0,
         le=MOST_DOLLARS,
-        description="US dollars a run may cost; null is no limit",
+        description="US dollars that a run may cost before it stops and asks; `null` is no limit",
     )
     budget_tokens: int | None = Field(
         default=None,
         ge=LEAST_TOKENS,
         le=MOST_TOKENS,
-        description="tokens a run may use, for models without a known price",
+        description="tokens that a run may use, for models without a known price",
     )
-    commands: CommandSettings = CommandSettings()
+    commands: CommandSettings = Field(
+        default=CommandSettings(),
+        description=(
+            "the project's own commands where the detected ones are wrong: a string, a list of "
+            "strings or a list of word lists; `[]` means that there is none"
+        ),
+    )
     projects: dict[Folder, CommandSettings] = Field(
         default_factory=dict[str, CommandSettings],
         description="commands by folder, in a repository with several projects",
     )
-    command_seconds: float = Field(default=900, gt=0)
+    command_seconds: float = Field(default=900, gt=0, description="time for one project command")
     run_seconds: float | None = Field(
-        default=None, gt=0, description="of work on a run by one command, waits for people aside"
+        default=None,
+        gt=0,
+        description="time for the work of one command on a run, without waits for people",
     )
     environment: dict[str, str] = Field(
-        default_factory=dict[str, str], description="variables for project commands"
+        default_factory=dict[str, str], description="environment variables for project commands"
     )
     carry: tuple[File, ...] = Field(
         default=(),
-        description="ignored files of the checkout that build, tests and lint find in their tree",
+        description=(
+            "files of your checkout that git ignores and that build, tests and lint need, such as "
+            "`.env.test`; never in a commit"
+        ),
     )
     services: dict[str, Port] = Field(
         default_factory=dict[str, int],
-        description="ports of this machine that tests may reach, by the service's name",
+        description=(
+            "ports on 127.0.0.1 that build, tests and lint may reach, by the name of the service: "
+            "`{postgres: 5432}`"
+        ),
     )
     network: tuple[Host, ...] = Field(
         default=(),
-        description="hosts that setup reaches beside registries, as HOST or HOST:PORT",
+        description=(
+            "hosts that setup may reach beside the usual registries, as `HOST` or `HOST:PORT`"
+        ),
     )
     setup_credentials: tuple[Variable, ...] = Field(
-        default=(), description="variables with credentials of registries, for setup only"
+        default=(),
+        description=(
+            "variables with credentials of registries, for setup alone; their values come from "
+            "`FORGE_SETUP_…`"
+        ),
     )
     records: RecordsPolicy = Field(
         default=RecordsPolicy.SEPARATE,
@@ -209,30 +254,40 @@ class Config(Frozen):
     )
     sign_off: bool = Field(
         default=False,
-        description="commits for merge end with Signed-off-by and the name of their author",
+        description="commits for merge end with `Signed-off-by` and their author",
     )
     sign: bool = Field(
         default=False,
-        description="commits for merge are signed by $FORGE_BOT_SIGNING_KEY or git's own SSH key",
+        description=(
+            "commits for merge are signed with the SSH key in `$FORGE_BOT_SIGNING_KEY` or in git's "
+            "configuration; without a key no run begins"
+        ),
     )
     sandbox: Annotated[Literal["auto", "bubblewrap", "landlock", "off"], BeforeValidator(_off)] = (
-        "auto"
+        Field(default="auto", description="`auto`, `bubblewrap`, `landlock` or `off`")
     )
     setup_without_namespace: bool = Field(
         default=False,
-        description="setup may run where no network namespace holds it to the proxy (Landlock)",
+        description="setup may run where no network namespace keeps it behind the proxy (Landlock)",
     )
-    agent: AgentSettings = AgentSettings()
-    capabilities: CapabilityPolicy = CapabilityPolicy()
-    tries: TrySettings = TrySettings()
+    agent: AgentSettings = Field(default=AgentSettings(), description="limits on one agent's work")
+    capabilities: CapabilityPolicy = Field(
+        default=CapabilityPolicy(), description="rules for tools of MCP servers and for skills"
+    )
+    tries: TrySettings = Field(
+        default=TrySettings(),
+        description="limits on running the project's commands right after a task's edits",
+    )
     documents_by_model: bool = Field(
         default=False, description="a model writes every document, also those that need none"
     )
     protected: tuple[str, ...] = Field(
-        default=(), description="more paths that only a person may let change"
+        default=(),
+        description="more paths that a model may change only with a person's approval",
     )
     protected_branches: tuple[str, ...] = Field(
-        default=(), description="branches no run works on, besides the default one; * fits any"
+        default=(),
+        description="branches that no run works on, besides the default one, such as `release/*`",
     )
 
     def model_for(self, tier: Tier) -> str:

@@ -25,7 +25,7 @@ WORKFLOWS = {
     for path in (ROOT / ".github" / "workflows").iterdir()
 }
 CONSUMER = workflow_text(RELEASE, "ANTHROPIC_API_KEY", ("ci",))
-DOCS = (ROOT / "docs" / "github-action.md").read_text(encoding="utf-8")
+DOCS = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")
 
 
 def walled() -> str:
@@ -48,7 +48,7 @@ MANY = ('Tests: "all" of them', ".github/workflows/lint.yaml", "größer # 3")
 WRITTEN = {
     "without checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY"),
     "with many checks": workflow_text(RELEASE, "ANTHROPIC_API_KEY", MANY),
-    # With the key of every provider that there is, and as docs/github-action.md says to change it.
+    # With the key of every provider that there is, and as docs/github.md says to change it.
     **{
         f"init, {each}": workflow_text(
             RELEASE, key_name(f"{each}:a-model"), ("ci",), extra_of(f"{each}:a-model")
@@ -132,7 +132,7 @@ def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> 
         check=True,
     )
     place = "forge_bot/runs/workflow_file.py"
-    assert set(files.stdout.split()) <= {place, "docs/github-action.md", "README.md"}
+    assert set(files.stdout.split()) <= {place, "docs/github.md", "README.md"}
     assert f"`ACTION` in `{place}`" in DOCS
 
 

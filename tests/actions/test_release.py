@@ -36,7 +36,7 @@ def copy(tmp_path: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes((ROOT / name).read_bytes())
     (folder / "scripts" / "release").chmod(0o755)
-    for name in ("README.md", "docs/github-action.md", "forge_bot/__init__.py"):
+    for name in ("README.md", "docs/github.md", "forge_bot/__init__.py"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
     log = folder / "CHANGELOG.md"
     log.write_text(
@@ -69,11 +69,11 @@ def test_a_version_without_a_section_in_the_changelog_is_refused(copy: Path) -> 
 
 
 def test_a_page_that_names_another_release_is_named(copy: Path) -> None:
-    page = copy / "docs" / "github-action.md"
+    page = copy / "docs" / "github.md"
     page.write_text(page.read_text().replace(f"# {TAG}", "# v0.0.1"))
     said = release("check", TAG, root=copy)
     assert said.returncode == 1
-    assert f"docs/github-action.md names v0.0.1; this release is {TAG}." in said.stdout
+    assert f"docs/github.md names v0.0.1; this release is {TAG}." in said.stdout
 
 
 def test_the_pages_name_this_version() -> None:

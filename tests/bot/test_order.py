@@ -58,7 +58,7 @@ def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
     jobs = [waiting.begun(comment) for comment in comments]
     all_ended(jobs)
     settled(waiting)
-    # Words that change nothing may be said by both, as docs/github-action.md says.
+    # Words that change nothing may be said by both, as docs/github.md says.
     assert 1 <= len(waiting.said("reply occasion=status")) <= len(jobs)
     lines = waiting.document("reports.jsonl").splitlines()
     assert len(lines) == len(set(lines))

@@ -1,5 +1,5 @@
 """What each event costs in requests to GitHub is small, counted here, and said in
-docs/github-action.md.
+docs/github.md.
 """
 
 import re
@@ -10,10 +10,11 @@ import pytest
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
 
-PAGE = (Path(__file__).parents[2] / "docs" / "github-action.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "github.md").read_text(encoding="utf-8")
+EVENTS = PAGE.partition("| event | requests, at most |")[2].partition("\n\n")[0]
 SAID = {
     what: int(number)
-    for what, number in re.findall(r"^\| ([^|]+) \| (\d+) \|$", PAGE, re.MULTILINE)
+    for what, number in re.findall(r"^\| ([^|]+) \| (\d+) \|$", EVENTS, re.MULTILINE)
 }
 
 

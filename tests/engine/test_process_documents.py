@@ -372,7 +372,7 @@ def test_the_page_on_efforts_says_how_often_models_are_asked() -> None:
             bench.step()
         return found
 
-    page = (Path(__file__).parents[2] / "docs" / "efforts.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "runs.md").read_text(encoding="utf-8")
     for effort in Effort:
         counts = [str(asked(effort, count)) for count in (1, 2, 3)]
         several = ["–", "–"] if effort is Effort.S else counts[1:]

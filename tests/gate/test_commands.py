@@ -154,7 +154,7 @@ def test_names_are_those_of_the_engine() -> None:
 
 
 def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "thread.md").read_text(encoding="utf-8")
     table = templates() / "sentences" / ENGLISH / "commands.md"
     assert table.read_text(encoding="utf-8").endswith(f"\n\n{command_table()}\n")
     assert flag_table() in page

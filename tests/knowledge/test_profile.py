@@ -114,7 +114,7 @@ def test_commands_written_in_the_configuration_are_the_ones_that_are_used() -> N
 
 
 def test_the_example_in_the_documentation_is_a_configuration_that_is_understood() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "detection.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "projects.md").read_text("utf-8")
     example = page.split("```yaml\n")[1].split("```")[0]
     commands = profile_of(
         {"go.mod": "module x\n"},

@@ -32,7 +32,7 @@ UNKNOWN = "openai-chat:nobody-knows"
 RECORD = templates() / "demo" / "record.jsonl"
 BY_PROCESS = {"phase-4", "phase-7", "final-verification", "final-summary"}
 """Phases whose documents need no model in a run of one task at M that goes well."""
-EFFORTS = Path(__file__).parents[2] / "docs" / "efforts.md"
+EFFORTS = Path(__file__).parents[2] / "docs" / "runs.md"
 
 
 def used(
