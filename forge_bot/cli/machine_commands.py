@@ -116,6 +116,13 @@ def mcp(
         int | None,
         typer.Option(help="Port for --http.", min=1, max=65535, show_default=str(_PORT)),
     ] = None,
+    by_path: Annotated[
+        bool,
+        typer.Option(
+            "--by-path",
+            help="Hand out prompts as paths, and write documents that need no model.",
+        ),
+    ] = False,
 ) -> int:
     if port is not None and not http:
         from forge_bot.errors import BadOption
@@ -124,10 +131,10 @@ def mcp(
     if not http:
         from forge_bot.mcp_server.run_server import serve_stdio
 
-        return serve_stdio(repo)
+        return serve_stdio(repo, by_path=by_path)
     from forge_bot.mcp_server.run_server import serve_http
 
-    return serve_http(repo, port or _PORT)
+    return serve_http(repo, port or _PORT, by_path=by_path)
 
 
 def hook(

@@ -10,7 +10,7 @@ DEBUG = "FORGE_BOT_DEBUG"
 TOKEN = "FORGE_BOT_MCP_TOKEN"  # noqa: S105 - the name of a variable, not a token
 
 
-def serve_stdio(folder: Path | None) -> int:
+def serve_stdio(folder: Path | None, *, by_path: bool) -> int:
     """Serve one client over stdin and stdout until it goes away. Without a folder the current one
     is served, or what the client has open.
     """
@@ -24,11 +24,11 @@ def serve_stdio(folder: Path | None) -> int:
 
     # A signal ends the process at once, as a kill does: what is recorded is whole at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    make_server(folder, debug=DEBUG in os.environ).run("stdio")
+    make_server(folder, debug=DEBUG in os.environ, by_path=by_path).run("stdio")
     return 0
 
 
-def serve_http(folder: Path | None, port: int) -> int:
+def serve_http(folder: Path | None, port: int, *, by_path: bool) -> int:
     """Serve many clients over HTTP on this machine until the process is stopped.
 
     If no token was set, one is made and printed on stderr.
@@ -42,7 +42,7 @@ def serve_http(folder: Path | None, port: int) -> int:
     if not token:
         token = secrets.token_urlsafe(32)
         _print(f"Send: Authorization: Bearer {token}")
-    listen(make_server(folder, debug=DEBUG in os.environ), token, opened)
+    listen(make_server(folder, debug=DEBUG in os.environ, by_path=by_path), token, opened)
     return 0
 
 

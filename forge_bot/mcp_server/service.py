@@ -46,7 +46,8 @@ class Service:
     at once.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, by_path: bool = False) -> None:
+        self.by_path = by_path
         self.served = ServedRepository(folder)
         self.graphs = GraphAnswers(self.served)
         self.queries = Queries(self.served, self.graphs)
@@ -91,7 +92,7 @@ class Service:
                     )
                 digest, action_id = previous.digest, previous.action_id
                 warnings = [pass_on_answer(run, text, digest, action_id, client)]
-            action = next_for_client(run, self.commands, tell)
+            action = next_for_client(run, self.commands, tell, by_path=self.by_path)
             return action.with_report(result, [*run.notices, *warnings])
 
     def _reported(
@@ -123,7 +124,7 @@ class Service:
         digest = asked.question.data.digest if asked.question is not None else ""
         with self._run(workspace) as run:
             warning = record_answer(run, asked.action.action_id, reply, digest, cut=bool(asked.cut))
-            action = next_for_client(run, self.commands, tell)
+            action = next_for_client(run, self.commands, tell, by_path=self.by_path)
             result = asked.action.report_result
             return action.with_report(result, [*run.notices, warning])
 

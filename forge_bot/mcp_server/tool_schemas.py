@@ -256,6 +256,9 @@ class SpawnAgentAction(_WireAction):
     type: Literal["spawn_agent"] = "spawn_agent"
     agent: str
     prompt: str
+    prompt_path: str = Field(default="", exclude_if=is_empty)
+    """The file with the prompt, for hosts that asked for paths; `{task}` stands for a task's id."""
+    prompt_characters: int = Field(default=0, exclude_if=is_empty)
     model: str
     phase: str
     input_files: tuple[str, ...]

@@ -104,7 +104,7 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
                 whole=_cleaned(each.text, tally) if each.untrusted else each.text,
             )
             for each in material.inputs
-            if material.delivery == "answer" or each.kind == "output"
+            if material.delivery == "answer" or each.is_quoted
         ),
         repository=_facts(material.repository),
         similar=material.similar,
@@ -134,6 +134,7 @@ def _role(material: Material, environment: Environment) -> str:
         "phase": later.phase,
         "headings": later.headings,
         "output_file": _open(later.output_file),
+        "workspace": material.workspace,
         "with_previous": True,
     }
     more = lower_headings(environment.render(f"{later.agent}.md.j2", facts), _LOWER)
@@ -169,11 +170,13 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
     paths = (
         f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name
         for each in material.inputs
-        if each.kind in {"artifact", "file"}
+        if each.kind in {"artifact", "file"} and not each.is_quoted
     )
     return {
         **{name: getattr(material, name) for name in _AS_THEY_ARE},
-        "paths": _lines(paths),
+        "paths": _lines(dict.fromkeys(paths)),
+        "further": _lines(f"{material.workspace}/{name}" for name in material.further),
+        "writes_next": material.next_document is not None,
         "change": _open(material.change),
         "shown": [
             Line(label=each.name, text=each.text if texts else "") for each in contents.shown

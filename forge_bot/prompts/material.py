@@ -30,6 +30,13 @@ class InputFile(Frozen):
         default="", description="the name above the text, if not `name`; such as which lines it has"
     )
 
+    @property
+    def is_quoted(self) -> bool:
+        """Return whether the text is quoted to an agent that reads files by itself: it is no file,
+        or the wanted parts of one.
+        """
+        return self.kind == "output" or (self.kind == "file" and bool(self.shown_as))
+
 
 class Capability(Frozen):
     """A capability that the model may request with `Explore`."""
@@ -74,6 +81,9 @@ class Material(Frozen):
         ),
     )
     inputs: tuple[InputFile, ...] = ()
+    further: tuple[str, ...] = Field(
+        default=(), description="documents that need not be read, for an agent that reads files"
+    )
     headings: tuple[str, ...] = ()
     verdicts: tuple[str, ...] = Field(
         default=(),

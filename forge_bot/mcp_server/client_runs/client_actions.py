@@ -5,6 +5,7 @@ not the client's.
 import asyncio
 import os
 import re
+import shutil
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import NamedTuple, assert_never
 
@@ -26,7 +27,12 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed, StepFailed
-from forge_bot.mcp_server.client_runs.agent_prompts import agent_prompt
+from forge_bot.mcp_server.client_runs.agent_prompts import (
+    agent_prompts,
+    in_files,
+    in_one_text,
+    prompt_folder,
+)
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_runs.client_reports import PUSH
 from forge_bot.mcp_server.client_runs.client_tree import dispatched, note_step
@@ -45,7 +51,7 @@ from forge_bot.mcp_server.tool_schemas import (
     WireAction,
     WriteFileAction,
 )
-from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
+from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.edit_checks.edit_tries import EditTries
@@ -105,11 +111,13 @@ class ClientAction(NamedTuple):
         return (artifact_address(self.run, path.rpartition("/")[2]),) if path else ()
 
 
-def next_for_client(run: Run, commands: CheckWorktree, tell: Notify) -> ClientAction:
+def next_for_client(
+    run: Run, commands: CheckWorktree, tell: Notify, *, by_path: bool = False
+) -> ClientAction:
     """Perform actions until one is the client's. Then the client's tree has no uncommitted change
-    of ours.
+    of ours. With `by_path` no texts are handed out: prompts are files, and documents are written.
     """
-    host = _ClientHost(run, commands, tell)
+    host = _ClientHost(run, commands, tell, by_path=by_path)
     _, action = drive_blocking(run.pipeline, run.state, host)
     client_action = _client_action(run, action, host)
     run.keep_record()
@@ -125,15 +133,19 @@ class _ClientHost:
     left to the client.
     """
 
-    def __init__(self, run: Run, commands: CheckWorktree, tell: Notify) -> None:
+    def __init__(self, run: Run, commands: CheckWorktree, tell: Notify, *, by_path: bool) -> None:
         self.run = run
+        self.by_path = by_path
         self.commands = commands
         self.tell = tell
         self.step: PublishStep | None = None
         self._paths: tuple[str, ...] = ()
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        if isinstance(action, Exec) and action.operation == "call-tools":
+        if isinstance(action, WriteFile):
+            if self.by_path or self.run.artifact(action.path) == action.content:
+                yield written(action, self.run)
+        elif isinstance(action, Exec) and action.operation == "call-tools":
             # A run that began elsewhere, whose calls a person has agreed to.
             outside = OutsideCapabilities(self.run, os.environ, self.tell)
             asyncio.run(outside.discover())
@@ -214,7 +226,7 @@ def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
             return ClientAction(step, run.name)
         case SpawnAgent():
             dispatched(run, action)
-            return ClientAction(_spawn(run, action), run.name)
+            return ClientAction(_spawn(run, action, by_path=host.by_path), run.name)
         case WriteFile():
             dispatched(run, action)
             label = _titled(run, action.phase)
@@ -237,6 +249,7 @@ def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
                 f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
             )
             run.keep_record()
+            shutil.rmtree(prompt_folder(run), ignore_errors=True)
             done = DoneAction(
                 action_id=action.action_id,
                 summary=action.summary,
@@ -260,15 +273,19 @@ def _last(run: Run, kept: KeptRecord) -> str:
     return " ".join(sentences)
 
 
-def _spawn(run: Run, action: SpawnAgent) -> SpawnAgentAction:
+def _spawn(run: Run, action: SpawnAgent, *, by_path: bool) -> SpawnAgentAction:
     tasks = action.parallel_task_ids
+    prompts = agent_prompts(run, action)
+    place = in_files(run, action, prompts) if by_path else None
     several = tasks is not None and len(tasks) > 1
     about = f" (task {', '.join(tasks)})" if tasks else ""
     again = f", round {action.round}" if action.round > 1 else ""
     return SpawnAgentAction(
         action_id=action.action_id,
         agent=action.agent,
-        prompt=agent_prompt(run, action),
+        prompt=in_one_text(prompts, tasks or ()) if place is None else place.text,
+        prompt_path="" if place is None else place.path,
+        prompt_characters=0 if place is None else place.size,
         model=MODELS[action.tier],
         phase=action.phase,
         input_files=action.input_files,

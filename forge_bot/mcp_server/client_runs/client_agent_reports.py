@@ -20,7 +20,7 @@ from forge_bot.mcp_server.client_runs.client_tree import (
 )
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
 from forge_bot.runs.agent_work.apply_output import OutputApplier, said_left
-from forge_bot.runs.agent_work.artifact_contract import artifact_contract
+from forge_bot.runs.agent_work.artifact_contract import answer_contract
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.values import Severity, TaskId, Usage
@@ -89,13 +89,14 @@ class _AgentReport:
             return None
         self._require_any(done)
         check_bounds(self.run, changed, implementing=implementing)
-        texts = {task: self._fitting(self.names[task]) for task in done}
+        following = self._next_document()
+        texts = {task: self._fitting(self.names[task], following) for task in done}
         if not implementing:
             stray = (
                 f"{path} is new and belongs to no commit of the run"
                 for path in changed[:_MOST_STRAY]
             )
-            return self._landed(texts, {}, (), stray)
+            return self._landed(texts, {}, (), stray, following)
         shares = self._shared_out(done, changed, texts)
         if (back := self._tried(tries, shares)) is not None:
             return back
@@ -133,21 +134,33 @@ class _AgentReport:
             " before."
         )
 
-    def _fitting(self, name: str) -> str:
-        """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
-        run, action = self.run, self.action
-        raw, place = run.workspace.read_bytes(name) or b"", f"{run.workspace.relative}/{name}"
+    def _next_document(self) -> str:
+        """Return the document of a later phase that the agent wrote too; empty if it did not."""
+        later = self.run.pipeline.also_written(self.action.phase, self.run.state.effort)
+        if later is None or later.writes in self.run.state.artifacts:
+            return ""
+        return self._text(later.writes)
+
+    def _text(self, name: str) -> str:
+        """Return the text of a document. Raises ArtifactUnfit where it is no text."""
         try:
-            text = raw.decode("utf-8")
+            return (self.run.workspace.read_bytes(name) or b"").decode("utf-8")
         except UnicodeDecodeError as error:
+            place = f"{self.run.workspace.relative}/{name}"
             words = f"{place} is not UTF-8: {error.reason} at byte {error.start}."
             raise ArtifactUnfit(words) from error
+
+    def _fitting(self, name: str, following: str) -> str:
+        """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
+        run, action = self.run, self.action
+        text, place = self._text(name), f"{run.workspace.relative}/{name}"
         applier = OutputApplier(run)
         task = next((task for task, output in self.names.items() if output == name), None)
         left = applier.left_in_conflict([task] if task is not None else [], {}, run.tree)
-        complaints = (*artifact_contract(run, action, task).complaints(text), *said_left(left))
+        contract = answer_contract(run, action, task)
+        complaints = (*contract.complaints(text, following), *said_left(left))
         if not self.dispatch.refused:
-            complaints = (*complaints, *applier.doubts(action, text))
+            complaints = (*complaints, *applier.doubts(action, f"{text}\n{following}"))
         if complaints and self.dispatch.refused < _COMPLAINTS:
             note(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)
@@ -212,11 +225,12 @@ class _AgentReport:
         shares: Shares,
         outcomes: Sequence[TryOutcome],
         warnings: Iterator[str],
+        following: str = "",
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
         usages = _usages(self.previous, len(texts), self.dispatch.spent)
         reports = [
-            self._land(task, text, usage, shares.get(task, ()), outcomes)
+            self._land(task, text, usage, shares.get(task, ()), outcomes, following)
             for (task, text), usage in zip(texts.items(), usages, strict=True)
         ]
         inspections = [report.inspection for report in reports]
@@ -257,10 +271,11 @@ class _AgentReport:
         usage: Usage,
         paths: tuple[str, ...],
         outcomes: Sequence[TryOutcome],
+        following: str,
     ) -> ArtifactWritten:
         formatted = outcomes[-1].formatted if outcomes else ()
         report, committed = OutputApplier(self.run).land_files(
-            self.action, task, text, usage, paths, formatted
+            self.action, task, text, usage, paths, formatted, following
         )
         report = report.model_copy(update=proof_of(outcomes))
         self.run.tell(report, committed)

@@ -67,7 +67,7 @@ _TELLS_CHANGES = NotificationOptions(
 class ForgeServer(MCPServer[Any]):
     """An MCP server for a repository, whose answers a model can repair its calls from."""
 
-    def __init__(self, folder: Path | None, *, debug: bool = False) -> None:
+    def __init__(self, folder: Path | None, *, debug: bool = False, by_path: bool = False) -> None:
         super().__init__(
             "forge-bot",
             version=__version__,
@@ -76,6 +76,7 @@ class ForgeServer(MCPServer[Any]):
             request_state_security=RequestStateSecurity.ephemeral(ttl=LONGEST_THOUGHT),
         )
         self.folder = folder
+        self.by_path = by_path
         self.policies = SessionPolicies(debug=debug)
         self.listeners = Listeners()
         self._known: dict[str, Tool] = {}
@@ -105,7 +106,7 @@ class ForgeServer(MCPServer[Any]):
         """
         from forge_bot.mcp_server.service import Service
 
-        return Service(self.folder)
+        return Service(self.folder, by_path=self.by_path)
 
     async def ask(self, question: "Callable[[Service], Answer]") -> Answer:
         """Ask the service in a thread, to the end even if the client disconnects, so that nothing

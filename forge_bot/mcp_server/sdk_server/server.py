@@ -10,11 +10,12 @@ from forge_bot.mcp_server.sdk_server.side_tools import add_side_tools
 from forge_bot.mcp_server.sdk_server.tools import add_beginning, add_loop
 
 
-def make_server(folder: Path | None, *, debug: bool = False) -> ForgeServer:
-    """The server for a folder of a repository; with `debug` its errors have a context. Without a
-    folder it serves the current one, or what its client has open.
+def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = False) -> ForgeServer:
+    """The server for a folder of a repository; with `debug` its errors have a context, with
+    `by_path` it hands out paths of prompts. Without a folder it serves the current one, or what its
+    client has open.
     """
-    server = ForgeServer(folder, debug=debug)
+    server = ForgeServer(folder, debug=debug, by_path=by_path)
     for add in (
         add_beginning,
         add_loop,

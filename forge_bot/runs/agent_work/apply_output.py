@@ -23,7 +23,6 @@ from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
     answer_contract,
-    artifact_contract,
 )
 from forge_bot.runs.agent_work.risk_signs import design_risks
 from forge_bot.runs.agent_work.unknown_names import said_unknown, unknown_names
@@ -184,9 +183,10 @@ class OutputApplier:
         usage: Usage,
         touched: tuple[str, ...],
         formatted: Sequence[FormattedFile] = (),
+        next_file: str = "",
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """The same for an agent that wrote into the run's tree itself: its artifact's text, and the
-        paths it touched outside.
+        """The same for an agent that wrote into the run's tree itself: the texts of its artifact
+        and of the next document, and the paths it touched outside.
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
@@ -197,7 +197,7 @@ class OutputApplier:
             if not (self.run.tree.path / path).is_symlink()
         ]
         self._write([each for each in with_formatting(there, formatted) if each not in there])
-        inspection = artifact_contract(self.run, action, task).inspect(text)
+        inspection = answer_contract(self.run, action, task).inspect(text, next_file)
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
         report = self._written(action, task, text, inspection, usage)

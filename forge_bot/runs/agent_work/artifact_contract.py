@@ -50,13 +50,14 @@ class ArtifactContract(Frozen):
             return text, ""
         return split_documents(text)
 
-    def inspect(self, text: str) -> Inspection:
-        """Return the values in the artifact, and its problems.
+    def inspect(self, text: str, next_file: str | None = None) -> Inspection:
+        """Return the values in the artifact, and its problems. The next document is in the same
+        text, or in a file of its own.
 
         Invisible text is a problem: a later model would read it, and the person who approves does
         not see it.
         """
-        own, following = self.split(text)
+        own, following = self.split(text) if next_file is None else (text, next_file)
         found = self._inspected(own)
         if self.next_document is None or not following:
             return found
@@ -87,9 +88,9 @@ class ArtifactContract(Frozen):
         problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
         return found.replace(problems=(*found.problems, problem))
 
-    def complaints(self, text: str) -> tuple[str, ...]:
+    def complaints(self, text: str, next_file: str | None = None) -> tuple[str, ...]:
         """Return why the artifact has to go back to its author; empty if it can be taken."""
-        inspection = self.inspect(text)
+        inspection = self.inspect(text, next_file)
         return (*map(str, inspection.problems), *inspection.contradictions)
 
 

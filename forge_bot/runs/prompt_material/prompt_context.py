@@ -109,6 +109,7 @@ class PromptContext:
             base=state.base_branch,
             change=self.changes.command(task, phase) if self.delivery == "files" else "",
             inputs=self.inputs.of(action, task, phase, at),
+            further=self.inputs.further(phase),
             headings=(*action.headings, *action.closing),
             next_document=self._next_document(action),
             verdicts=_verdicts(phase),
@@ -143,11 +144,9 @@ class PromptContext:
         return task.spec.replace(acceptance=())
 
     def _next_document(self, action: SpawnAgent) -> NextDocument | None:
-        """Return the document that the agent may write with its own; a client's agent writes one
-        at a time.
-        """
+        """Return the document that the agent may write with its own, unless it was written."""
         later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
-        if later is None or self.delivery == "files":
+        if later is None or (self.delivery == "files" and later.writes in self.run.state.artifacts):
             return None
         return NextDocument(
             output_file=later.writes, agent=later.agent, phase=later.id, headings=later.headings

@@ -159,8 +159,11 @@ class PromptInputs:
         names = action.input_files
         if action.parallel_task_ids is not None and task is not None:
             names = self._task_inputs(action, task)
-        names = self._in_order_of_phases(self._telling(names))
-        naming = self._naming_files(names)
+        left_out = self.further(phase)
+        names = self._in_order_of_phases(
+            [name for name in self._telling(names, task) if name not in left_out]
+        )
+        naming = self._naming_files(names, phase, task)
         looks_at_code = task is not None or bool(naming) or phase.changes != "none"
         now = self.run.repository.commit_id(at) if looks_at_code else at
         spoken = self.run.state.visits.get(phase.id, 0) > 0
@@ -174,7 +177,10 @@ class PromptInputs:
             if not (verifying and name == phase.writes and not spoken):
                 shown.append(self.artifact(name))
             if name == REQUEST and self._shows_files:
-                shown += (*files.looked_up(), *files.house_rules())
+                if self.delivery == "answer" or not (naming or self._follows_plan(phase)):
+                    shown += files.looked_up()
+                if self.delivery == "answer" or not self._follows_plan(phase):
+                    shown += files.house_rules()
             if name in naming:
                 shown += files.named_in(self.run.workspace.read(name))
         if task is not None and self.run.pipeline.implements(action.phase):
@@ -194,14 +200,34 @@ class PromptInputs:
             state = self.run.state
             looked_up(self.run.repository, state.base_commit, text_of(self.run.request))
 
-    def _telling(self, names: Sequence[str]) -> Sequence[str]:
+    def further(self, phase: AnsweringPhase) -> tuple[str, ...]:
+        """Return the documents that the plan was made of: an agent that reads files and follows the
+        plan need not read them.
+        """
+        plan = self.run.pipeline.approved_first
+        if self.delivery == "answer" or plan is None or not self._follows_plan(phase):
+            return ()
+        before = self.phases[: self.run.pipeline.position(plan.id)]
+        written = [each.writes for each in before if isinstance(each, AgentPhase)]
+        return tuple(
+            name for name in written if name in phase.reads and name in self.run.state.artifacts
+        )
+
+    def _follows_plan(self, phase: AnsweringPhase) -> bool:
+        plan, pipeline = self.run.pipeline.approved_first, self.run.pipeline
+        return plan is not None and pipeline.position(phase.id) > pipeline.position(plan.id)
+
+    def _telling(self, names: Sequence[str], task: TaskState | None) -> Sequence[str]:
         """Return documents without the list of a lone task that our own process made of the design:
-        each agent has the design, and the implementer the task. A client's agent reads files.
+        each agent has the design, and the implementer the task. An agent that reads files has its
+        task in the prompt.
         """
         state, pipeline = self.run.state, self.run.pipeline
-        if self.delivery == "files" or len(state.tasks) != 1:
-            return names
         listing = {each.writes: each for each in self.phases if isinstance(each, AgentPhase)}
+        if self.delivery == "files" and task is not None:
+            return [name for name in names if not (name in listing and listing[name].tasks)]
+        if len(state.tasks) != 1:
+            return names
         return [
             name
             for name in names
@@ -303,13 +329,18 @@ class PromptInputs:
         hides = self.delivery == "files" and document.untrusted
         return document.replace(kind="output") if hides else document
 
-    def _naming_files(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The documents among an agent's inputs whose files it is shown."""
+    def _naming_files(
+        self, names: Sequence[str], phase: AnsweringPhase, task: TaskState | None
+    ) -> tuple[str, ...]:
+        """The documents among an agent's inputs whose files it is shown: where it reads the plan
+        and neither implements it nor is shown its changes, those of the plan.
+        """
         naming = {
-            phase.writes
-            for phase in self.run.pipeline.phases
-            if isinstance(phase, AgentPhase) and phase.names_files
+            each.writes for each in self.phases if isinstance(each, AgentPhase) and each.names_files
         }
+        if self.further(phase):
+            judges_plan = task is None and phase.changes == "none"
+            naming = {self.run.pipeline.planned_in} if judges_plan else set[str]()
         return tuple(name for name in names if name in naming)
 
 
