@@ -38,7 +38,7 @@ with console.capture() as at_terminal:
 over_mcp = presented(view.question, view.state.run, view.links.workspace).text
 print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
-_GIVEN_BY: dict[str, set[str]] = {"say": set(), "_what": {"repository"}}
+_GIVEN_BY: dict[str, set[str]] = {"say": set()}
 """The functions that say a sentence by its name, with the values that they give by themselves."""
 _TEMPLATES = {"language", "replies"}
 """Files that are no sentences: replies are templates, each of which has an example elsewhere."""

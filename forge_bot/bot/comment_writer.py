@@ -18,8 +18,8 @@ from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
 from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
 from forge_bot.gate import messages
-from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Comment, Reaction
+from forge_bot.github_api.pygithub import GitHub, Reaction
+from forge_bot.github_api.types import Comment
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
@@ -234,7 +234,7 @@ class CommentWriter:
             return to.key in self._lines[to.comment.id]
         return self.thread.written("reply", occasion=occasion, to=str(to.comment.id)) is not None
 
-    def answer(self, comment: Comment, number: int, reaction: str, text: str) -> None:
+    def answer(self, comment: Comment, number: int, reaction: Reaction, text: str) -> None:
         """Answer a comment where it was written, unless it was answered."""
         if not self.thread.answered(comment):
             # The reaction comes first: with the mark of the reply it is the sign that we answered.
@@ -279,10 +279,10 @@ class CommentWriter:
             None,
         )
 
-    def react(self, comment: Comment, reaction: str) -> None:
+    def react(self, comment: Comment, reaction: Reaction) -> None:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""
         with suppress(NotOnGitHub):
-            self.github.react_to_comment(comment.id, Reaction(reaction))
+            self.github.react_to_comment(comment.id, reaction)
 
 
 def _pushed(run: Run) -> str:

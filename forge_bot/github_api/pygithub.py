@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from urllib.parse import quote
 
 from forge_bot.errors import (
@@ -24,15 +24,12 @@ from forge_bot.github_api.types import (
     NewPullRequest,
     PullRequest,
     PullState,
-    Reaction,
     RepositoryFacts,
     is_own,
     read_comment,
     read_issue,
     read_pull,
-    read_whole_issue,
 )
-from forge_bot.sentences import say
 
 if TYPE_CHECKING:
     from github import Github
@@ -40,6 +37,9 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 T = TypeVar("T")
+Reaction = Literal["eyes", "rocket", "confused", "+1"]
+"""The receipt on a comment that is answered: seen, done, not done, taken."""
+
 LONGEST_BODY = 65_536
 _MOST_BYTES = 4 * LONGEST_BODY
 LONGEST_TITLE = 256
@@ -99,10 +99,6 @@ class GitHub:
         """
         return call(what, thing, ask, again=again, wait=self._wait, patience=self._patience)
 
-    def _what(self, failure: str, **values: object) -> str:
-        """Return the sentence about what could not be done."""
-        return say(failure, repository=self.name, **values)
-
     # -- conversations
     # ----------------------------------------------------------------------------------------------
 
@@ -111,64 +107,65 @@ class GitHub:
         new name of a renamed repository from then on. Raises NotOnGitHub, and MovedElsewhere for an
         issue that belongs to another repository now.
         """
+        what = f"{self.name}#{number} could not be read"
 
         def read() -> Issue:
-            seen = self._repository.get_issue(number).complete()
-            there = seen.repository_url.partition("/repos/")[2]
-            if there.lower() != self.name.lower():
+            issue = self._repository.get_issue(number).complete()
+            there = issue.repository_url.partition("/repos/")[2].lower()
+            if there != self.name.lower():
                 self.name = self._repository.complete().full_name
-            if there.lower() != self.name.lower():
-                page = seen.html_url
-                raise MovedElsewhere(f"{what}: it was moved to {page}.", to=page)
-            return read_whole_issue(seen)
+            if there != self.name.lower():
+                raise MovedElsewhere(
+                    f"{what}: it was moved to {issue.html_url}.", to=issue.html_url
+                )
+            return read_issue(issue, whole=True)
 
-        what = self._what("github.requests.issue_not_read", number=number)
         return self._do(what, "issue", read)
 
     def issues_of(self, login: str) -> tuple[Issue, ...]:
         """Return the issues that an account opened, closed ones too, without pull requests."""
 
-        def read() -> tuple[Issue, ...]:
+        def read() -> list[Issue]:
             from github.NamedUser import NamedUser
 
             creator = NamedUser(self._client.requester, {}, {"login": login})
             issues = self._repository.get_issues(state="all", creator=creator)
-            return tuple(map(read_issue, issues))
+            return [read_issue(issue) for issue in issues]
 
-        issues = self._do(self._what("github.requests.issues_not_read"), "repository", read)
+        issues = self._do(f"the issues of {self.name} could not be read", "repository", read)
         return tuple(issue for issue in issues if not issue.is_pull_request)
 
     def open_issue(self, title: str, body: str) -> Issue:
         """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
-        what = self._what("github.requests.issue_not_opened")
-        self._check_length(what, body, title)
-        return self._do(
-            what,
-            "repository",
-            lambda: read_issue(self._repository.create_issue(title, body)),
-            again=False,
-        )
+        what = f"an issue in {self.name} could not be opened"
+        _check_length(what, body, title)
+
+        def create() -> Issue:
+            return read_issue(self._repository.create_issue(title, body))
+
+        return self._do(what, "repository", create, again=False)
 
     def comments(self, number: int) -> tuple[Comment, ...]:
         """Return all comments in the order of their ids."""
+
+        def read() -> list[Comment]:
+            return [read_comment(one) for one in self._repository.get_issue(number).get_comments()]
+
         comments = self._do(
-            self._what("github.requests.comments_not_read", number=number),
-            "issue",
-            lambda: [
-                read_comment(comment)
-                for comment in self._repository.get_issue(number).get_comments()
-            ],
+            f"the comments of {self.name}#{number} could not be read", "issue", read
         )
         return tuple(sorted(comments, key=lambda comment: comment.id))
 
     def membership(self, login: str) -> Membership:
         """Return an account's role here. An account that does not exist has none."""
         path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
+
+        def read() -> object:
+            return self._client.requester.requestJsonAndCheck("GET", path)[1]
+
         try:
             answer = self._do(
-                self._what("github.requests.role_not_read", login=login),
-                "account",
-                lambda: self._client.requester.requestJsonAndCheck("GET", path)[1],
+                f"the role of {login} in {self.name} could not be read", "account", read
             )
         except NotOnGitHub:
             return Role.NONE
@@ -179,30 +176,26 @@ class GitHub:
 
         Raises TextTooLong before anything is sent, ConversationLocked.
         """
-        what = self._what("github.requests.comment_not_written", number=number)
-        self._check_length(what, body)
-        return self._do(
-            what,
-            "issue",
-            lambda: read_comment(self._repository.get_issue(number).create_comment(body)),
-            again=False,
-        )
+        what = f"the comment on {self.name}#{number} could not be written"
+        _check_length(what, body)
+
+        def create() -> Comment:
+            return read_comment(self._repository.get_issue(number).create_comment(body))
+
+        return self._do(what, "issue", create, again=False)
 
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
-        what = self._what("github.requests.comment_not_changed", comment=comment_id)
-        self._check_length(what, body)
-        self._do(what, "comment", lambda: self._found_comment(comment_id).edit(body))
+        what = f"comment {comment_id} of {self.name} could not be changed"
+        _check_length(what, body)
+        self._do(what, "comment", lambda: self._comment(comment_id).edit(body))
 
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
         """React to a comment. A second call changes nothing."""
-        self._do(
-            self._what("github.requests.no_reaction_to_comment", comment=comment_id),
-            "comment",
-            lambda: self._found_comment(comment_id).create_reaction(reaction.value),
-        )
+        what = f"comment {comment_id} of {self.name} could not be reacted to"
+        self._do(what, "comment", lambda: self._comment(comment_id).create_reaction(reaction))
 
-    def _found_comment(self, comment_id: int) -> "IssueComment":
+    def _comment(self, comment_id: int) -> "IssueComment":
         # A comment's address has no number of an issue in it.
         return self._repository.get_issue(1).get_comment(comment_id)
 
@@ -210,7 +203,7 @@ class GitHub:
         """Create a label, `color` as six hex digits. Return False if the name exists."""
         try:
             self._do(
-                self._what("github.requests.label_not_made", label=name),
+                f"the label {name!r} could not be made in {self.name}",
                 "repository",
                 lambda: self._repository.create_label(name, color, description),
                 again=False,
@@ -235,12 +228,9 @@ class GitHub:
             pulls = self._repository.get_pulls(state="all", head=f"{owner}:{branch}")
             return [read_pull(pull) for pull in pulls if is_own(pull) and pull.head.ref == branch]
 
+        what = f"the pull request of {branch} in {self.name} could not be looked for"
         return max(
-            self._do(
-                self._what("github.requests.pull_request_not_found", branch=branch),
-                "repository",
-                read,
-            ),
+            self._do(what, "repository", read),
             key=lambda pull: (pull.state is PullState.OPEN, pull.number),
             default=None,
         )
@@ -249,22 +239,17 @@ class GitHub:
         """Open a pull request, or return the one already open for the same branches. GitHub refuses
         a second one for them. Raises GitHubRefused.
         """
-        what = self._what("github.requests.pull_request_not_opened", branch=new.head)
-        self._check_length(what, new.body, new.title)
-        try:
-            return self._do(
-                what,
-                "repository",
-                lambda: read_pull(
-                    self._repository.create_pull(
-                        base=new.base,
-                        head=new.head,
-                        title=new.title,
-                        body=new.body,
-                        draft=new.draft,
-                    )
-                ),
+        what = f"the pull request of {new.head} in {self.name} could not be opened"
+        _check_length(what, new.body, new.title)
+
+        def create() -> PullRequest:
+            pull = self._repository.create_pull(
+                new.base, new.head, title=new.title, body=new.body, draft=new.draft
             )
+            return read_pull(pull)
+
+        try:
+            return self._do(what, "repository", create)
         except GitHubRefused as refused:
             there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:
@@ -273,30 +258,31 @@ class GitHub:
 
     def update_pull_request(self, number: int, *, title: str, body: str) -> None:
         """Replace title and body."""
-        what = self._what("github.requests.pull_request_not_changed", number=number)
-        self._check_length(what, body, title)
-        self._do(
-            what,
-            "pull request",
-            lambda: self._repository.get_pull(number).edit(title=title, body=body),
-        )
+        what = f"the pull request {self.name}#{number} could not be changed"
+        _check_length(what, body, title)
+
+        def edit() -> None:
+            self._repository.get_pull(number).edit(title=title, body=body)
+
+        self._do(what, "pull request", edit)
 
     def mark_ready(self, pull: PullRequest) -> None:
         """Mark a draft as ready for review."""
         self._do(
-            self._what("github.requests.pull_request_not_ready", number=pull.number),
+            f"the pull request {self.name}#{pull.number} could not be marked as ready",
             "pull request",
             lambda: self._repository.get_pull(pull.number).mark_ready_for_review(),
         )
 
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
         """Return the failed checks at the head of a pull request, with the ends of their logs."""
-        repository = self._repository
-        return self._do(
-            self._what("github.requests.checks_not_read", number=number),
-            "pull request",
-            lambda: failed_checks(repository, repository.get_pull(number).head.sha),
-        )
+
+        def read() -> tuple[FailedCheck, ...]:
+            repository = self._repository
+            return failed_checks(repository, repository.get_pull(number).head.sha)
+
+        what = f"the checks of {self.name}#{number} could not be read"
+        return self._do(what, "pull request", read)
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
@@ -305,37 +291,38 @@ class GitHub:
         """Return the facts that doctor checks. `workflow` is the path of the workflow file. Facts
         that the token may not see are left out and named.
         """
-        about = self._read_fact(self._repository.complete)
+        about = self._fact(self._repository.complete)
         hidden: list[str] = []
 
-        def seen(what: str, ask: Callable[[], T]) -> T | None:
+        def visible(what: str, ask: Callable[[], T]) -> T | None:
             try:
-                return self._read_fact(ask)
+                return self._fact(ask)
             except (PermissionMissing, NotOnGitHub):
                 hidden.append(what)
                 return None
 
-        rules = f"{about.url}/actions/permissions/workflow"
-        actions = seen(
-            "what Actions may do",
-            lambda: self._client.requester.requestJsonAndCheck("GET", rules)[1],
-        )
+        def read_actions() -> object:
+            rules = f"{about.url}/actions/permissions/workflow"
+            return self._client.requester.requestJsonAndCheck("GET", rules)[1]
+
+        def read_secrets() -> tuple[str, ...]:
+            return tuple(secret.name for secret in about.get_secrets())
+
+        actions = visible("what Actions may do", read_actions)
         return RepositoryFacts(
             full_name=about.full_name,
             default_branch=about.default_branch,
             archived=about.archived,
             has_issues=about.has_issues,
-            labels=self._read_fact(lambda: tuple(label.name for label in about.get_labels())),
+            labels=self._fact(lambda: tuple(label.name for label in about.get_labels())),
             workflow=self._text_of_file(about, workflow),
-            actions_may_open_pulls=actions and Node(actions).true(_MAY_OPEN),
-            secrets=seen(
-                "names of secrets", lambda: tuple(secret.name for secret in about.get_secrets())
-            ),
+            actions_may_open_pulls=Node(actions).true(_MAY_OPEN) if actions is not None else None,
+            secrets=visible("names of secrets", read_secrets),
             hidden=tuple(hidden),
         )
 
-    def _read_fact(self, ask: Callable[[], T]) -> T:
-        return self._do(self._what("github.requests.repository_not_read"), "repository", ask)
+    def _fact(self, ask: Callable[[], T]) -> T:
+        return self._do(f"{self.name} could not be looked at", "repository", ask)
 
     def _text_of_file(self, repository: "Repository", path: str) -> str | None:
         def read() -> str:
@@ -343,17 +330,18 @@ class GitHub:
             return "" if isinstance(file, list) else file.decoded_content.decode(errors="replace")
 
         try:
-            return self._read_fact(read)
+            return self._fact(read)
         except NotOnGitHub:
             return None
 
-    def _check_length(self, what: str, body: str, title: str = "") -> None:
-        """Raise TextTooLong for what GitHub would not take."""
-        if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
-            raise TextTooLong(
-                f"{what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}."
-            )
-        if len(title) > LONGEST_TITLE:
-            raise TextTooLong(
-                f"{what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}."
-            )
+
+def _check_length(what: str, body: str, title: str = "") -> None:
+    """Raise TextTooLong for what GitHub would not take."""
+    if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
+        raise TextTooLong(
+            f"{what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}."
+        )
+    if len(title) > LONGEST_TITLE:
+        raise TextTooLong(
+            f"{what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}."
+        )

@@ -1,4 +1,6 @@
-"""Types for GitHub: issues, comments, pull requests, checks, facts of a repository."""
+"""Types for GitHub: issues, comments, pull requests, checks, facts of a repository; each made of
+PyGithub's object, whose missing values would cost a request each.
+"""
 
 from datetime import datetime
 from enum import StrEnum
@@ -23,16 +25,14 @@ class Issue(Frozen):
 
     number: int
     title: str
-    body: str = ""
-    labels: tuple[str, ...] = ()
-    author: Account = GHOST
+    body: str
+    labels: tuple[str, ...]
+    author: Account
     url: str
     state: str
-    closed_at: datetime | None = Field(default=None, description="None while it is open")
-    state_reason: str = Field(
-        default="", description="completed, not_planned, duplicate, reopened, or empty"
-    )
-    is_pull_request: bool = False
+    closed_at: datetime | None = Field(description="None while it is open")
+    state_reason: str = Field(description="completed, not_planned, duplicate, reopened, or empty")
+    is_pull_request: bool
     type: str = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
     open_sub_issues: int = 0
 
@@ -41,26 +41,17 @@ class Comment(Frozen):
     """A comment on an issue or pull request. The body is untrusted."""
 
     id: int
-    author: Account = GHOST
-    body: str = ""
+    author: Account
+    body: str
     created_at: datetime
     updated_at: datetime
     url: str
-    via_app: str = Field(default="", description="the app it was sent through; empty for a person")
+    via_app: str = Field(description="the app it was sent through; empty for a person")
 
     @property
     def edited(self) -> bool:
         """Return whether the text was edited, or may have been."""
         return self.updated_at != self.created_at
-
-
-class Reaction(StrEnum):
-    """The reactions that we give."""
-
-    PLUS_ONE = "+1"
-    CONFUSED = "confused"
-    ROCKET = "rocket"
-    EYES = "eyes"
 
 
 class PullState(StrEnum):
@@ -76,10 +67,10 @@ class PullRequest(Frozen):
 
     number: int
     title: str
-    body: str = ""
-    author: Account = GHOST
+    body: str
+    author: Account
     state: PullState
-    draft: bool = False
+    draft: bool
     head: str = Field(description="the branch")
     head_sha: str
     base: str
@@ -105,16 +96,12 @@ class FailedCheck(Frozen):
     conclusion: str = ""
     url: str = ""
     summary: str = ""
-    log: str = Field(
-        default="",
-        description="the last lines of the job's log; empty where there is none to be had",
-    )
+    log: str = Field(default="", description="the last lines of the job's log, where it has one")
 
 
 class RepositoryFacts(Frozen):
-    """The facts that doctor checks.
-
-    None means that this token may not see it; `hidden` names it.
+    """The facts that doctor checks. None means that this token may not see it; `hidden` names
+    it.
     """
 
     full_name: str
@@ -122,9 +109,7 @@ class RepositoryFacts(Frozen):
     archived: bool
     has_issues: bool
     labels: tuple[str, ...]
-    workflow: str | None = Field(
-        description="the text of the workflow file on the default branch; None where there is none"
-    )
+    workflow: str | None = Field(description="the workflow file's text on the default branch")
     actions_may_open_pulls: bool | None
     secrets: tuple[str, ...] | None = Field(description="names only")
     hidden: tuple[str, ...] = ()
@@ -137,63 +122,57 @@ def _account(user: "NamedUser | Organization | None") -> Account:
     return read_account(Node({"login": user.login, "type": user.type})) or GHOST
 
 
-def read_whole_issue(seen: "github.Issue.Issue") -> Issue:
-    """Return an issue that was asked for by its number. Lists may lack what more it has."""
-    parts = seen.sub_issues_summary
-    return read_issue(seen).replace(
-        type=(seen.type.name or "") if seen.type else "",
-        open_sub_issues=max(parts.total - parts.completed, 0) if parts else 0,
-    )
-
-
-def read_issue(seen: "github.Issue.Issue") -> Issue:
-    """Return an issue as PyGithub read it; asking for what a list lacks would cost a request."""
+def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
+    """Return an issue as PyGithub read it. Lists may lack what a `whole` one has."""
+    subs = issue.sub_issues_summary if whole else None
     return Issue(
-        number=seen.number,
-        title=seen.title,
-        body=seen.body or "",
-        labels=tuple(label.name for label in seen.labels if label.name),
-        author=_account(seen.user),
-        url=seen.html_url,
-        state=seen.state,
-        closed_at=seen.closed_at if seen.state == "closed" else None,
-        state_reason=seen.state_reason or "",
-        is_pull_request="/pull/" in seen.html_url,
+        number=issue.number,
+        title=issue.title,
+        body=issue.body or "",
+        labels=tuple(label.name for label in issue.labels if label.name),
+        author=_account(issue.user),
+        url=issue.html_url,
+        state=issue.state,
+        closed_at=issue.closed_at if issue.state == "closed" else None,
+        state_reason=issue.state_reason or "",
+        is_pull_request="/pull/" in issue.html_url,
+        type=(issue.type.name or "") if whole and issue.type else "",
+        open_sub_issues=max(subs.total - subs.completed, 0) if subs else 0,
     )
 
 
-def read_comment(seen: "github.IssueComment.IssueComment") -> Comment:
+def read_comment(comment: "github.IssueComment.IssueComment") -> Comment:
     """Return a comment as PyGithub read it."""
-    app = seen.performed_via_github_app
+    app = comment.performed_via_github_app
     return Comment(
-        id=seen.id,
-        author=_account(seen.user),
-        body=seen.body or "",
-        created_at=seen.created_at,
-        updated_at=seen.updated_at,
-        url=seen.html_url,
+        id=comment.id,
+        author=_account(comment.user),
+        body=comment.body or "",
+        created_at=comment.created_at,
+        updated_at=comment.updated_at,
+        url=comment.html_url,
         via_app=(app.slug or "an app") if app else "",
     )
 
 
-def is_own(seen: "github.PullRequest.PullRequest") -> bool:
+def is_own(pull: "github.PullRequest.PullRequest") -> bool:
     """Return whether its branch belongs to the repository itself, not to a fork."""
-    head = seen.head.repo
-    return bool(head) and head.full_name == seen.base.repo.full_name
+    head = pull.head.repo
+    return bool(head) and head.full_name == pull.base.repo.full_name
 
 
-def read_pull(seen: "github.PullRequest.PullRequest") -> PullRequest:
+def read_pull(pull: "github.PullRequest.PullRequest") -> PullRequest:
     """Return a pull request as PyGithub read it."""
-    state = PullState.OPEN if seen.state == "open" else PullState.CLOSED
+    state = PullState.OPEN if pull.state == "open" else PullState.CLOSED
     return PullRequest(
-        number=seen.number,
-        title=seen.title,
-        body=seen.body or "",
-        author=_account(seen.user),
-        state=PullState.MERGED if seen.merged_at else state,
-        draft=seen.draft,
-        head=seen.head.ref,
-        head_sha=seen.head.sha,
-        base=seen.base.ref,
-        url=seen.html_url,
+        number=pull.number,
+        title=pull.title,
+        body=pull.body or "",
+        author=_account(pull.user),
+        state=PullState.MERGED if pull.merged_at else state,
+        draft=pull.draft,
+        head=pull.head.ref,
+        head_sha=pull.head.sha,
+        base=pull.base.ref,
+        url=pull.html_url,
     )

@@ -139,7 +139,7 @@ def test_a_pull_request_is_no_issue(github: FakeGitHub) -> None:
             403,
             {"message": "API rate limit exceeded"},
             {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767225600"},
-            "until 2026-01-01 00:00 UTC",
+            "the rate limit is used up",
         ),
         (410, {"message": "This issue was deleted"}, {}, "was deleted"),
         (500, {"message": "oops"}, {}, "answered 500"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import NewPullRequest, PullRequest, Reaction
+from forge_bot.github_api.types import NewPullRequest, PullRequest
 from tests.fakes.github import FakeGitHub
 from tests.github_api.asking import never
 
@@ -25,7 +25,7 @@ DOING: dict[str, Callable[[GitHub], object]] = {
     "membership": lambda bot: bot.membership("ann"),
     "comment": lambda bot: bot.comment(1, "x"),
     "edit_comment": lambda bot: bot.edit_comment(_first(bot), "x"),
-    "react_to_comment": lambda bot: bot.react_to_comment(_first(bot), Reaction.EYES),
+    "react_to_comment": lambda bot: bot.react_to_comment(_first(bot), "eyes"),
     "create_label": lambda bot: bot.create_label("a", "ffffff", ""),
     "pull_request_for": lambda bot: bot.pull_request_for("fix/1"),
     "open_pull_request": lambda bot: bot.open_pull_request(NEW),

@@ -7,11 +7,11 @@ A reply is a table of `replies.toml`: its `headline` and `detail` are Jinja temp
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Literal
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from pydantic import Field
 
+from forge_bot.github_api.pygithub import Reaction
 from forge_bot.interaction import markers
 from forge_bot.interaction.folded_sections import Tone, alert
 from forge_bot.prompts import escape
@@ -20,8 +20,6 @@ from forge_bot.sentences import VARIABLE, find_sentence, listed
 from forge_bot.text_format import code_block
 from forge_bot.values import Frozen
 
-Reaction = Literal["eyes", "rocket", "confused", "+1"]
-"""The receipt on the comment that is answered: seen, done, not done, taken."""
 _MOST_NAMES = 5
 _FORMS = ("headline", "detail", "tone", "reaction", "outcome")
 
