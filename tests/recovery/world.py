@@ -58,6 +58,8 @@ class World:
     play: Play
     extra: dict[str, str] = field(default_factory=dict[str, str])
     """More environment for forge-bot."""
+    place: str = "rota"
+    """The folder of the repository."""
     processes: dict[int, subprocess.Popen[bytes]] = field(
         default_factory=dict[int, "subprocess.Popen[bytes]"]
     )
@@ -65,7 +67,7 @@ class World:
     @property
     def path(self) -> Path:
         """The repository."""
-        return self.root / "rota"
+        return self.root / self.place
 
     @property
     def state(self) -> Path:
@@ -160,10 +162,16 @@ class World:
 
     def back(self, name: str) -> None:
         """Put everything back to what was kept."""
+        self.move("rota")
         for folder in ("rota", "state"):
             shutil.rmtree(self.root / folder)
         self.out.unlink(missing_ok=True)
         self._copy(self.root / "saved" / name, self.root)
+
+    def move(self, place: str) -> None:
+        """Give the repository another folder."""
+        before, self.place = self.path, place
+        before.rename(self.path)
 
     def _copy(self, origin: Path, target: Path) -> None:
         for folder in ("rota", "state"):
