@@ -1,5 +1,6 @@
 """What a tag becomes: the workflow's first jobs run here, the rest needs PyPI and GitHub."""
 
+import json
 import os
 import subprocess
 import zipfile
@@ -13,6 +14,11 @@ from tests.actions.runner import ROOT, STUBS, missing, pins, program
 
 TEXT = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
 TAG = f"v{__version__}"
+LISTINGS = (
+    "server.json",
+    ".claude-plugin/marketplace.json",
+    "templates/plugin/.claude-plugin/plugin.json",
+)
 
 
 def release(*words: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -36,7 +42,8 @@ def copy(tmp_path: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes((ROOT / name).read_bytes())
     (folder / "scripts" / "release").chmod(0o755)
-    for name in ("README.md", "docs/github.md", "forge_bot/__init__.py"):
+    for name in (*LISTINGS, "README.md", "docs/github.md", "forge_bot/__init__.py"):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes((ROOT / name).read_bytes())
     log = folder / "CHANGELOG.md"
     log.write_text(
@@ -74,6 +81,24 @@ def test_a_page_that_names_another_release_is_named(copy: Path) -> None:
     said = release("check", TAG, root=copy)
     assert said.returncode == 1
     assert f"docs/github.md names v0.0.1; this release is {TAG}." in said.stdout
+
+
+def test_a_release_is_prepared_whole_and_its_commit_is_pinned_afterwards(copy: Path) -> None:
+    (copy / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- Much.\n")
+    assert release("prepare", "v0.2.0", root=copy).returncode == 0
+    assert release("check", "v0.2.0", root=copy).stdout == "v0.2.0 can be released.\n"
+    listing = json.loads((copy / "server.json").read_text())
+    assert (listing["version"], listing["packages"][0]["version"]) == ("0.2.0", "0.2.0")
+    assert release("pin", "v0.2.0", root=copy).returncode == 1
+    for words in (["commit", "-qam", "release"], ["tag", "v0.2.0"]):
+        subprocess.run(
+            ["git", "-C", copy, "-c", "user.name=a", "-c", "user.email=a@b.c", *words], check=True
+        )
+    assert release("pin", "v0.2.0", root=copy).returncode == 0
+    commit = subprocess.run(
+        ["git", "-C", copy, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    )
+    assert f"@{commit.stdout.strip()} # v0.2.0" in (copy / "docs" / "github.md").read_text()
 
 
 def test_the_pages_name_this_version() -> None:
