@@ -1,6 +1,8 @@
 """One assignment for a model, and how it ended."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 
 from pydantic import Field
@@ -8,20 +10,31 @@ from pydantic import Field
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, CapabilityType
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.agent.models.base import ChatMessage
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.remedies import ModelTrouble
 from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 
+Opening = Callable[[], Awaitable[tuple[ChatMessage, ...]]]
+"""Makes the first messages of a conversation. Nothing calls it for one that the journal has."""
 
-def prefix_of(action_id: str, task: TaskId | None) -> str:
-    """Return the prefix of all keys in the journal of the work on an action, or on its task."""
-    return f"{action_id}/{task}#" if task else f"{action_id}#"
+
+def place_of(action_id: str, task: TaskId | None) -> str:
+    """Return how all keys in the journal begin of the work on an action, or on its task."""
+    return f"{action_id}/{task}@" if task else f"{action_id}@"
+
+
+def beginning(*facts: object) -> str:
+    """Return a digest of what a conversation begins from, as JSON has it."""
+    text = json.dumps(facts, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Assignment(Frozen):
     """The task for a model.
 
-    `system` and `user` are sent unchanged; nothing is added to `system`.
+    `began` is the digest of the documents, the commit and the answers that it begins from: an
+    action id alone comes again in a record that was taken back.
     """
 
     action_id: str
@@ -31,11 +44,7 @@ class Assignment(Frozen):
     round: int = Field(default=1, ge=1)
     asked_at: str = Field(default="", description="place of the request that this work answers")
     tier: Tier = Tier.STANDARD
-    system: str
-    user: str
-    seams: tuple[int, ...] = Field(
-        default=(), description="the places of `user` where its shared parts end"
-    )
+    began: str = ""
     kind: AnswerKind = AnswerKind.DOCUMENT
     providers: tuple[str, ...] = Field(
         default=(), description="names of the capabilities this agent may ask for"
@@ -47,9 +56,14 @@ class Assignment(Frozen):
     limits: WorkLimits = WorkLimits()
 
     @property
+    def place(self) -> str:
+        """Return how all keys in the journal of this work begin, whatever it began from."""
+        return place_of(self.action_id, self.task)
+
+    @property
     def prefix(self) -> str:
-        """Return the prefix of all keys of this work in the journal."""
-        return prefix_of(self.action_id, self.task)
+        """Return the prefix of all keys of this conversation in the journal."""
+        return f"{self.place}{self.began}#"
 
     def round_text(self, step: str) -> str:
         """Return the round of a replay key:

@@ -32,7 +32,6 @@ class BatchedCall(NamedTuple):
     """A question for a batch, its place in the journal, and the model's name."""
 
     key: str
-    prompt: str
     model: str
     call: ModelCall
     new: Sequence[ChatMessage]
@@ -58,7 +57,7 @@ class BatchLane:
         Raises BatchUnderWay, BatchRefused if the provider offers none, and ModelUnavailable if the
         question was handed in in vain.
         """
-        parked = self._journal.parked(asked.key, asked.prompt)
+        parked = self._journal.parked(asked.key)
         if parked is None:
             parked = await self._hand_in(asked, api)
         elif parked.ticket is None:
@@ -83,17 +82,17 @@ class BatchLane:
     async def _hand_in(self, asked: BatchedCall, api: "ProviderBatches") -> Parked:
         """Hand the question in once; return it with its ticket."""
         parked = Parked(key=asked.key, model=asked.model, question=uuid4().hex, at=self._now())
-        self._journal.submitting(asked.key, asked.prompt, parked, asked.new)
+        self._journal.submitting(asked.key, parked, asked.new)
         try:
             ticket = await api.submit(BatchQuestion(id=parked.question, call=asked.call))
         except (ForgeError, BatchRefused) as error:
             self._withdraw(asked, parked, str(error))
             raise
-        self._journal.submitted(asked.key, asked.prompt, parked.question, ticket)
+        self._journal.submitted(asked.key, parked.question, ticket)
         return parked.replace(ticket=ticket)
 
     def _withdraw(self, asked: BatchedCall, parked: Parked, why: str) -> None:
-        self._journal.withdrawn(asked.key, asked.prompt, parked.question, why)
+        self._journal.withdrawn(asked.key, parked.question, why)
 
 
 def cancel_batches(

@@ -130,18 +130,18 @@ class Conversation(Frozen):
     stop: Stop | None = None
 
 
-def begin(assignment: Assignment) -> Conversation:
-    """Return the conversation before its first question."""
-    limits = assignment.limits
+def begin(assignment: Assignment, opening: tuple[ChatMessage, ...]) -> Conversation:
+    """Return the conversation before its first question. The last message of the opening asks."""
+    limits, question = assignment.limits, opening[-1]
     empty = Conversation(
         kind=assignment.kind,
         providers=assignment.providers,
         running=assignment.running,
         limits=limits,
-        messages=(ChatMessage(role=MessageRole.SYSTEM, text=assignment.system),),
+        messages=opening[:-1],
     )
     last = StopReason.ROUND_LIMIT if limits.turns == 1 else None
-    return _ask(empty, assignment.user, last=last, seams=assignment.seams)
+    return _ask(empty, question.text, last=last, seams=question.seams)
 
 
 def next_effect(x: Conversation, elapsed: float = 0.0) -> Effect:

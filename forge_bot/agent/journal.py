@@ -1,10 +1,12 @@
-"""A journal of every model call and every lookup, written to disk before the result is used.
+"""The transcript of every conversation with a model, written to disk before a result is used.
 
-So nothing is paid or done twice. A line is one JSON object, written in one piece and synced.
-`started` precedes a call, `finished` or `failed` follows it; `observed` follows every lookup,
-`tried` every run of commands on an answer's edits. `submitting` precedes a question in a batch,
-`submitted` or `withdrawn` follows it.
-The file lies outside git: it holds whole prompts and answers.
+So nothing is paid or done twice, and a conversation goes on where its process was killed. A line is
+one JSON object, written in one piece and synced. Its key names the conversation (the action, its
+task, and a digest of what it began from) and the turn.
+`started` precedes a call and has its messages, `finished` or `failed` follows it; `observed`
+follows every lookup, `tried` every run of commands on an answer's edits. `submitting` precedes a
+question in a batch, `submitted` or `withdrawn` follows it.
+No commit has the file: it holds whole prompts and answers.
 """
 
 import json
@@ -51,12 +53,13 @@ class Journal:
         self.carried = carried
         self.strike = redactor(environ)
         self.damaged = 0
-        self._ends: dict[tuple[str, str], Ended] = {}
-        self._read = set[tuple[str, str]]()
+        self._ends: dict[str, Ended] = {}
+        self._read = set[str]()
+        self._messages: dict[str, tuple[ChatMessage, ...]] = {}
         self._observations: dict[str, CapabilityResult] = {}
         self._tries: dict[str, TryOutcome] = {}
-        self._open: dict[tuple[str, str], list[Decimal]] = {}
-        self._parked: dict[tuple[str, str], Parked] = {}
+        self._open: dict[str, list[Decimal]] = {}
+        self._parked: dict[str, Parked] = {}
         self._handed_in = list[Submitting]()
         self._travels: set[str] = set()
         self._writing = threading.Lock()
@@ -69,20 +72,33 @@ class Journal:
             if not isinstance(entry, Submitting | Withdrawn) or entry.question not in own:
                 self._remember(entry)
 
-    def answered(self, key: str, prompt: str) -> ModelReply | None:
-        """Return the reply to exactly this question, if it is in the journal."""
-        end = self._ends.get((key, prompt))
-        self._read.add((key, prompt))
+    def sent(self, key: str) -> tuple[ChatMessage, ...]:
+        """Return the messages that this question had and none before it; empty for a question that
+        is neither answered nor in a batch.
+        """
+        counts = key in self._ends or key in self._parked
+        return self._messages.get(key, ()) if counts else ()
+
+    def answered(self, key: str) -> ModelReply | None:
+        """Return the reply to this question, if it is in the journal."""
+        end = self._ends.get(key)
+        self._read.add(key)
         return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
     def has_reply(self, prefix: str) -> bool:
         """Return whether the journal has a reply of this conversation."""
-        return any(key.startswith(prefix) for key, _ in self._ends)
+        return any(key.startswith(prefix) for key in self._ends)
 
-    def unread(self, prefix: str) -> Usage:
-        """Return the cost of the replies under this prefix that nobody has read in this process."""
-        ends = (end for place, end in self._ends.items() if place not in self._read)
-        return sum((end.usage for end in ends if end.key.startswith(prefix)), Usage())
+    def unread(self, place: str) -> Usage:
+        """Return the cost of the replies at this place that nobody has read in this process. Those
+        to the skills of its agent are in their results.
+        """
+        paid = (
+            end.usage
+            for key, end in self._ends.items()
+            if key not in self._read and key.startswith(place) and "@" not in key[len(place) :]
+        )
+        return sum(paid, Usage())
 
     def observed(self, key: str) -> CapabilityResult | None:
         """Return the result under this key, if it is in the journal."""
@@ -97,11 +113,11 @@ class Journal:
 
         Those calls of this conversation may have been answered and billed after their process died.
         """
-        lost = [key for key in self._open if key[0].startswith(prefix)]
+        lost = [key for key in self._open if key.startswith(prefix)]
         return tuple(amount for key in lost for amount in self._open.pop(key))
 
     def started(
-        self, key: str, prompt: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]
+        self, key: str, model: str, reserved: Decimal, messages: Sequence[ChatMessage]
     ) -> None:
         """Record that a question is about to be sent.
 
@@ -111,63 +127,66 @@ class Journal:
             raise full(
                 (self.path.parent,), "The model was not asked, since its answer could not be kept."
             )
-        shown = tuple(ChatMessage(role=item.role, text=self.strike(item.text)) for item in messages)
         self._append(
-            Started(key=key, prompt=prompt, model=model, reserved=reserved, messages=shown)
+            Started(key=key, model=model, reserved=reserved, messages=self._struck(messages))
         )
 
-    def finished(self, key: str, prompt: str, reply: ModelReply) -> ModelReply:
+    def finished(self, key: str, reply: ModelReply) -> ModelReply:
         """Record a reply. Use the returned one: it is what a later process would read."""
         end = Ended(
             key=key,
-            prompt=prompt,
             text=self.strike(reply.text),
             finish=reply.finish,
             usage=reply.usage,
         )
         self._append(end)
-        self._ends[key, prompt] = end
-        self._read.add((key, prompt))
+        self._ends[key] = end
+        self._read.add(key)
         return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
-    def failed(self, key: str, prompt: str, why: str, *, paid: bool) -> None:
+    def failed(self, key: str, why: str, *, paid: bool) -> None:
         """Record that a call had no reply."""
-        self._append(Failed(key=key, prompt=prompt, why=self.strike(why), paid=paid))
+        self._append(Failed(key=key, why=self.strike(why), paid=paid))
 
     # -- batches
     # ----------------------------------------------------------------------------------------------
 
-    def parked(self, key: str, prompt: str) -> Parked | None:
+    def parked(self, key: str) -> Parked | None:
         """Return the known state of this question's batch, if the question waits for one."""
-        return self._parked.get((key, prompt))
+        return self._parked.get(key)
 
     def all_parked(self) -> tuple[Parked, ...]:
         """Return all questions that wait for a batch."""
         return tuple(self._parked.values())
 
-    def submitting(
-        self, key: str, prompt: str, parked: Parked, messages: Sequence[ChatMessage]
-    ) -> None:
+    def submitting(self, key: str, parked: Parked, messages: Sequence[ChatMessage]) -> None:
         """Record that a question is about to be handed in with a batch."""
-        shown = tuple(ChatMessage(role=item.role, text=self.strike(item.text)) for item in messages)
         self._noted(
             Submitting(
                 key=key,
-                prompt=prompt,
                 model=parked.model,
                 question=parked.question,
                 at=parked.at,
-                messages=shown,
+                messages=self._struck(messages),
             )
         )
 
-    def submitted(self, key: str, prompt: str, question: str, ticket: BatchTicket) -> None:
+    def submitted(self, key: str, question: str, ticket: BatchTicket) -> None:
         """Record that the provider took the question in."""
-        self._noted(Submitted(key=key, prompt=prompt, question=question, ticket=ticket))
+        self._noted(Submitted(key=key, question=question, ticket=ticket))
 
-    def withdrawn(self, key: str, prompt: str, question: str, why: str) -> None:
+    def withdrawn(self, key: str, question: str, why: str) -> None:
         """Record that the question is in no batch now."""
-        self._noted(Withdrawn(key=key, prompt=prompt, question=question, why=self.strike(why)))
+        self._noted(Withdrawn(key=key, question=question, why=self.strike(why)))
+
+    def _struck(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+        """Return messages without secrets; where one is struck out, the seams are not known."""
+        return tuple(
+            item
+            if (text := self.strike(item.text)) == item.text
+            else ChatMessage(role=item.role, text=text)
+            for item in messages
+        )
 
     def _noted(self, entry: AnyEntry) -> None:
         self._append(entry)
@@ -213,7 +232,7 @@ class Journal:
         travels = any(map(entry.key.startswith, self._travels))
         # A call that was not answered is counted once, on the machine that made it.
         if self.carried is not None and travels and not isinstance(entry, Started):
-            # Another machine makes the prompts again, so the branch does not need them.
+            # Another machine goes on from a prompt of its own, so the branch does not need them.
             bare = entry.model_copy(
                 update={"messages": ()} if isinstance(entry, Submitting) else {}
             )
@@ -253,22 +272,23 @@ class Journal:
     def _remember(self, entry: AnyEntry) -> None:
         match entry:
             case Started():
-                self._open.setdefault((entry.key, entry.prompt), []).append(entry.reserved)
+                self._messages[entry.key] = entry.messages
+                self._open.setdefault(entry.key, []).append(entry.reserved)
             case Ended():
-                self._ends[entry.key, entry.prompt] = entry
-                self._close(entry.key, entry.prompt)
-                self._parked.pop((entry.key, entry.prompt), None)
+                self._ends[entry.key] = entry
+                self._close(entry.key)
+                self._parked.pop(entry.key, None)
             case Submitting():
                 self._begin_parking(entry)
             case Submitted():
                 self._taken(entry)
             case Withdrawn():
-                known = self._parked.get((entry.key, entry.prompt))
+                known = self._parked.get(entry.key)
                 if known is not None and known.question == entry.question:
-                    del self._parked[entry.key, entry.prompt]
+                    del self._parked[entry.key]
             case Failed():
                 if not entry.paid:
-                    self._close(entry.key, entry.prompt)
+                    self._close(entry.key)
             case Observed():
                 self._observations[entry.key] = entry.observation
             case Tried():
@@ -276,9 +296,11 @@ class Journal:
 
     def _begin_parking(self, entry: Submitting) -> None:
         self._handed_in.append(entry)
-        if (place := (entry.key, entry.prompt)) in self._ends:
+        if entry.messages:
+            self._messages[entry.key] = entry.messages
+        if entry.key in self._ends:
             return
-        self._parked[place] = Parked(
+        self._parked[entry.key] = Parked(
             key=entry.key,
             model=entry.model,
             question=entry.question,
@@ -286,12 +308,12 @@ class Journal:
         )
 
     def _taken(self, entry: Submitted) -> None:
-        known = self._parked.get((entry.key, entry.prompt))
+        known = self._parked.get(entry.key)
         if known is not None and known.question == entry.question:
-            self._parked[entry.key, entry.prompt] = known.replace(ticket=entry.ticket)
+            self._parked[entry.key] = known.replace(ticket=entry.ticket)
 
-    def _close(self, key: str, prompt: str) -> None:
-        reserved = self._open.get((key, prompt))
+    def _close(self, key: str) -> None:
+        reserved = self._open.get(key)
         if reserved:
             reserved.pop()
 

@@ -16,7 +16,6 @@ class Started(Frozen):
 
     entry: Literal["started"] = "started"
     key: str
-    prompt: str
     model: str
     reserved: Decimal
     messages: tuple[ChatMessage, ...] = ()
@@ -27,7 +26,6 @@ class Ended(Frozen):
 
     entry: Literal["finished"] = "finished"
     key: str
-    prompt: str
     text: str
     finish: FinishReason
     usage: Usage
@@ -38,7 +36,6 @@ class Failed(Frozen):
 
     entry: Literal["failed"] = "failed"
     key: str
-    prompt: str
     why: str
     paid: bool
 
@@ -56,7 +53,6 @@ class Submitting(Frozen):
 
     entry: Literal["submitting"] = "submitting"
     key: str
-    prompt: str
     model: str
     question: str
     at: AwareDatetime
@@ -68,7 +64,6 @@ class Submitted(Frozen):
 
     entry: Literal["submitted"] = "submitted"
     key: str
-    prompt: str
     question: str
     ticket: BatchTicket
 
@@ -78,7 +73,6 @@ class Withdrawn(Frozen):
 
     entry: Literal["withdrawn"] = "withdrawn"
     key: str
-    prompt: str
     question: str
     why: str
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.assignment import Assignment, Opening, StopReason, WorkResult
 from forge_bot.agent.batched_questions import BatchedCall, BatchLane
 from forge_bot.agent.conversation import (
     AskModel,
@@ -35,7 +35,6 @@ from forge_bot.agent.models.base import (
     ModelReply,
     PossiblyCharged,
     ReplayKey,
-    prompt_digest,
 )
 from forge_bot.agent.progress_events import (
     AnswerRejected,
@@ -62,6 +61,7 @@ RunCommands = Callable[[Try], TryOutcome]
 
 async def work(
     assignment: Assignment,
+    opening: Opening,
     *,
     model: Model,
     context: ContextPort,
@@ -74,8 +74,9 @@ async def work(
     leave_actions: bool = False,
     lane: BatchLane | None = None,
 ) -> WorkResult:
-    """Ask, look up and ask again until `check` accepts an answer or a limit is reached. Entries of
-    the journal are neither asked nor looked up again.
+    """Ask, look up and ask again until `check` accepts an answer or a limit is reached. What the
+    journal has is neither asked nor looked up again: the conversation goes on from there, with the
+    messages that were sent.
 
     `check` returns complaints that the model can act on. `run_commands` returns the results of the
     project's commands on edits, if the limits allow it. `now` is a clock in seconds.
@@ -88,12 +89,14 @@ async def work(
     run = _AssignmentRun(assignment, model, journal, ledger, notice, now, lane)
     requests = Fulfilment(assignment, context, journal, ledger, notice, now, leave_actions)
     run.charge_unsettled()
-    x = begin(assignment)
+    x = begin(assignment, journal.sent(f"{assignment.prefix}1") or await opening())
     while True:
         effect = next_effect(x, run.elapsed)
         match effect:
             case AskModel():
-                x = run.notify_rejection(x, replied(x, await run.ask(effect)))
+                x = x.replace(messages=run.as_sent(effect))
+                asked = effect.replace(messages=x.messages)
+                x = run.notify_rejection(x, replied(x, await run.ask(asked)))
             case Fetch():
                 x = fetched(x, await requests.fulfil(effect.wanted))
             case Judge():
@@ -102,17 +105,18 @@ async def work(
             case Try():
                 x = tried(x, await run.try_edits(effect, run_commands))
             case Stop():
-                return _finished(x, effect, run.unanswered)
+                paid = journal.unread(assignment.place)
+                return _finished(x, effect, run.unanswered + paid)
 
 
-def _finished(x: Conversation, stop: Stop, unanswered: Usage) -> WorkResult:
+def _finished(x: Conversation, stop: Stop, beside: Usage) -> WorkResult:
     return WorkResult(
         stop=stop.reason,
         calls=stop.calls,
         observations=x.observations,
         answer=stop.answer,
         rejected=None if stop.answer else x.rejected,
-        usage=x.usage + x.elsewhere.replace(model="") + unanswered,
+        usage=x.usage + x.elsewhere.replace(model="") + beside,
         turns=x.turn,
         complaints=x.complaints,
         tries=x.tries,
@@ -168,7 +172,7 @@ class _AssignmentRun:
 
     def charge_unsettled(self) -> None:
         """Count the calls of a process that died before they were answered."""
-        for amount in self.journal.take_lost(self.assignment.prefix):
+        for amount in self.journal.take_lost(self.assignment.place):
             self._settle_unanswered(f"{self.assignment.prefix}lost", amount)
 
     def _settle_unanswered(self, key: str, amount: Decimal) -> None:
@@ -182,19 +186,24 @@ class _AssignmentRun:
             self.notice(AnswerRejected(text=after.complaints[0]))
         return after
 
+    def as_sent(self, effect: AskModel) -> tuple[ChatMessage, ...]:
+        """Return the messages of a question, as they were sent if it was answered before."""
+        sent = self.journal.sent(self.assignment.prefix + effect.step)
+        return (*effect.messages[: self._noted], *sent) if sent else effect.messages
+
     async def ask(self, effect: AskModel) -> ModelReply | Failure:
         """Return the reply, from the journal if it is there."""
         call = self._call(effect)
-        key, prompt = self.assignment.prefix + effect.step, prompt_digest(call)
+        key = self.assignment.prefix + effect.step
         new, self._noted = effect.messages[self._noted :], len(effect.messages)
-        if known := self.journal.answered(key, prompt):
+        if known := self.journal.answered(key):
             self.ledger.settle(key, known.usage.cost, known.usage.tokens)
             self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
-        asked = BatchedCall(key, prompt, self.model.name, call, new)
+        asked = BatchedCall(key, self.model.name, call, new)
         reply = await self._batched(asked) if self._batches is not None else None
         if reply is None:
-            reply = await self._in_time(self._asked(effect.turn, call, key, prompt, new))
+            reply = await self._in_time(self._asked(effect.turn, call, key, new))
         if isinstance(reply, ModelReply):
             self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
         return reply
@@ -259,16 +268,16 @@ class _AssignmentRun:
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             if isinstance(error, PossiblyCharged):
                 # The next process counts it with the calls that were never answered.
-                self.journal.started(asked.key, asked.prompt, asked.model, reserved.amount, ())
+                self.journal.started(asked.key, asked.model, reserved.amount, ())
                 self._settle_unanswered(asked.key, reserved.amount)
             else:
                 self.ledger.settle(asked.key, None)
             return _failure(error)
         self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
-        return self.journal.finished(asked.key, asked.prompt, reply)
+        return self.journal.finished(asked.key, reply)
 
     async def _asked(
-        self, turn: int, call: ModelCall, key: str, prompt: str, new: Sequence[ChatMessage]
+        self, turn: int, call: ModelCall, key: str, new: Sequence[ChatMessage]
     ) -> ModelReply | Failure:
         reserved = await self.ledger.reserve(
             key, self.model.name, call.messages, call.output_tokens
@@ -282,20 +291,20 @@ class _AssignmentRun:
                 reserved=reserved.amount if reserved.price_known else None,
             )
         )
-        self.journal.started(key, prompt, self.model.name, reserved.amount, new)
+        self.journal.started(key, self.model.name, reserved.amount, new)
         cost, tokens, is_lost = None, 0, True
         try:
             began = self.now()
             reply = self._timed(await self.model.ask(call), began)
             cost, tokens, is_lost = reply.usage.cost, reply.usage.tokens, False
-            return self.journal.finished(key, prompt, reply)
+            return self.journal.finished(key, reply)
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             is_lost = isinstance(error, PossiblyCharged)
-            self.journal.failed(key, prompt, error.message, paid=is_lost)
+            self.journal.failed(key, error.message, paid=is_lost)
             return _failure(error)
         except ForgeError as error:
             is_lost = False
-            self.journal.failed(key, prompt, error.message, paid=False)
+            self.journal.failed(key, error.message, paid=False)
             raise
         finally:
             if is_lost:

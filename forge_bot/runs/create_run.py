@@ -24,7 +24,7 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
-from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings.config import folder_of
 from forge_bot.store import (
@@ -187,6 +187,7 @@ def create_run(
         free_run(repository, wanted, tips, this_process()) as name,
         _whole_start(repository, name, beginning, head, external_worktree=external_worktree),
     ):
+        remember_state_folder(repository)
         places = run_paths(repository, name)
         if note is not None:
             note(places)

@@ -9,13 +9,13 @@ from typing import TypedDict, Unpack
 
 from pydantic import Field
 
-from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.context import ProviderContext
@@ -38,7 +38,7 @@ from forge_bot.runs.notifications import (
     Thinking,
     warn_of_price,
 )
-from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
+from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three, opening
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY
@@ -208,11 +208,12 @@ class _Inquirer:
 
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
         """Return the result of the model's work on the question."""
-        assignment = await asyncio.to_thread(self._assignment, text)
+        assignment = self._assignment(text)
         ledger = Ledger(self.run.state.budget)
         journal = Journal(self.run.places.journal, environ)
-        finished = await work(
+        return await work(
             assignment,
+            lambda: asyncio.to_thread(self._opening, text),
             model=model,
             context=self.context,
             journal=journal,
@@ -221,10 +222,8 @@ class _Inquirer:
             notice=self._thinking(capped=ledger.budget.ignores_unknown_prices),
             now=time.monotonic,
         )
-        # A process that was killed may have paid for another question that was never recorded.
-        return finished.replace(usage=journal.unread(assignment.prefix) + finished.usage)
 
-    def _assignment(self, text: str) -> Assignment:
+    def _opening(self, text: str) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         material = self._material(text, (settings.turns, settings.requests_per_turn))
         prompt = assemble(material, self.templates, token_budget=settings.prompt_tokens)
@@ -234,15 +233,18 @@ class _Inquirer:
                 inputs=names, tokens=prompt.tokens, dropped=prompt.dropped, removed=prompt.removed
             )
         )
+        return opening(prompt)
+
+    def _assignment(self, text: str) -> Assignment:
+        settings, run = self.run.config.agent, self.run
+        documents = [str(run.workspace.read_bytes(name)) for name in self._documents()]
         return Assignment(
             action_id=self.name,
             agent=INQUIRY,
             phase=self.place,
             round=self.number,
-            system=prompt.system,
-            user=prompt.user,
-            seams=prompt.seams,
-            providers=tuple(entry.name for entry in material.capabilities),
+            began=beginning(text, documents, self._standing(), run.state.step),
+            providers=tuple(entry.name for entry in self.context.catalogue(LOOKING_AROUND)),
             limits=WorkLimits(
                 turns=settings.turns,
                 requests_per_turn=settings.requests_per_turn,

@@ -17,7 +17,7 @@ from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths import RunPaths, run_paths
+from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
 from forge_bot.settings import Config
 from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE, ReadOnlyWorkspace
@@ -186,6 +186,7 @@ def held_tree(
         held(places.lock, f"the run {info.name}", this_process()) as killed,
         stop_on_signals(),
     ):
+        remember_state_folder(repository)
         tree, notices = _tree(repository, info, places.tree)
         # A process that ends by itself leaves no git behind, at most the lock of one it has ended.
         ours = places.tree.exists() and tree.path.samefile(places.tree)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from forge_bot.agent.assignment import prefix_of
+from forge_bot.agent.assignment import place_of
 from forge_bot.agent.journal import Journal
 from forge_bot.engine import REPORT
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, Asked, CostCounted, Report
@@ -137,7 +137,7 @@ def _count(run: Run, lost: Iterable[bytes], journal: Journal) -> tuple[Usage, Us
             case Asked(usage=usage) | CostCounted(usage=usage):
                 pass
             case ArtifactWritten(usage=usage) | AgentFailed(usage=usage) as report:
-                if journal.has_reply(prefix_of(report.action_id, report.task)):
+                if journal.has_reply(place_of(report.action_id, report.task)):
                     known += usage
                     continue
             case _:

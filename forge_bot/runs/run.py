@@ -32,6 +32,9 @@ _RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
 """Reports without a commit of their own; they are committed with the next one."""
 
 
+_KEPT = "forge-bot: keep the record"
+
+
 class _Touched(Frozen):
     """The files outside the workspace that belong to the commit of a report; written before the
     report.
@@ -128,9 +131,7 @@ class Run:
     def keep(self) -> None:
         """Commit reports that wait for a commit: somebody may continue the branch elsewhere."""
         self.known_head.begin()
-        self.tree.commit(
-            "forge-bot: keep the record", [("Forge-Run", self.name)], (self.workspace.relative,)
-        )
+        self.tree.commit(_KEPT, [("Forge-Run", self.name)], (self.workspace.relative,))
 
     def move_forward(self, commit: str) -> None:
         """Continue the run from a commit that contains all of its commits. Raises GitFailed."""
@@ -142,14 +143,19 @@ class Run:
         if self._riding:
             self.known_head.begin()
             record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
-            self.tree.commit("forge-bot: keep the record", [("Forge-Run", self.name)], record)
+            self.tree.commit(_KEPT, [("Forge-Run", self.name)], record)
             self._riding = False
 
     def wave_base(self, action: SpawnAgent) -> str:
-        """The commit at which a wave was handed out: the newest one that none of its tasks made."""
-        commits = self.tree.commits(self.state.base_commit)
+        """Return the commit at which an action was handed out: the newest one that none of its
+        tasks made, and no record that was kept meanwhile.
+        """
         return next(
-            (commit.id for commit in commits if (ACTION, action.action_id) not in commit.trailers),
+            (
+                commit.id
+                for commit in self.tree.commits(self.state.base_commit)
+                if (ACTION, action.action_id) not in commit.trailers and commit.subject != _KEPT
+            ),
             self.state.base_commit,
         )
 

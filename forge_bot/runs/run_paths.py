@@ -9,10 +9,13 @@ from pydantic import BaseModel, ValidationError
 
 from forge_bot.git import Repository
 from forge_bot.settings import state_home
+from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
 STARTING = "starting.json"
 """The note of a start that has not come to its end."""
+
+_MARK = "forge-bot/state-folder"
 
 
 class RunPaths(Frozen):
@@ -45,10 +48,30 @@ def run_paths(repository: Repository, run: str) -> RunPaths:
     return _places(repository.common_dir, state_home(), run)
 
 
+def remember_state_folder(repository: Repository) -> None:
+    """Write down the names of the folders of this repository's runs, so that they are found where
+    it is moved.
+    """
+    common = repository.common_dir
+    write_whole(common / _MARK, f"{_mark(common)} {common}\n")
+
+
 @lru_cache(maxsize=64)
 def _places(common: Path, state: Path, run: str) -> RunPaths:
-    mark = hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return paths_in(state / f"{run}-{mark}", common, run)
+    return paths_in(state / f"{run}-{_mark(common)}", common, run)
+
+
+def _mark(common: Path) -> str:
+    """Return what tells the folders of this repository's runs from those of others: a digest of the
+    path where it first had a run. A copy, beside which the original stands, has its own.
+    """
+    try:
+        mark, _, path = (common / _MARK).read_text(encoding="utf-8").rstrip("\n").partition(" ")
+    except (OSError, UnicodeDecodeError):
+        mark = path = ""
+    if mark and (Path(path) == common or not Path(path).exists()):
+        return mark
+    return hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
 def run_of_tree(folder: str) -> str:

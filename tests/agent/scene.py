@@ -8,14 +8,20 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.assignment import Assignment
+from forge_bot.agent.assignment import Assignment, Opening
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import WorkResult, work
 from forge_bot.agent.model_answers import AnswerKind, Work
-from forge_bot.agent.models.base import FinishReason, ModelCall, ModelReply
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    ModelCall,
+    ModelReply,
+)
 from forge_bot.agent.progress_events import Notice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import PhaseId, TaskId, Usage
@@ -50,12 +56,21 @@ def assignment(
         agent="analyst",
         phase=PhaseId("phase-1"),
         task=TaskId(task) if task else None,
-        system="You analyse.",
-        user="Analyse this.",
         kind=kind,
         providers=("look", "read_file"),
         limits=limits or WorkLimits(),
     )
+
+
+OPENING = (
+    ChatMessage(role=MessageRole.SYSTEM, text="You analyse."),
+    ChatMessage(role=MessageRole.USER, text="Analyse this."),
+)
+
+
+async def opening() -> tuple[ChatMessage, ...]:
+    """The first messages to the analyst."""
+    return OPENING
 
 
 @dataclass
@@ -145,9 +160,11 @@ class Room:
         model: Speaker,
         given: Assignment | None = None,
         check: Callable[[Work], Sequence[str]] = accept,
+        first: Opening = opening,
     ) -> WorkResult:
         return await work(
             given or assignment(),
+            first,
             model=model,
             context=self.library,
             journal=Journal(self.path, self.environ),

@@ -25,14 +25,14 @@ from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document
 from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply
 from forge_bot.values import Usage
-from tests.agent.scene import assignment, cut, document, explore, seen
+from tests.agent.scene import OPENING, assignment, cut, document, explore, seen
 
 READ_A = ("read_file", {"path": "a.py"})
 READ_B = ("read_file", {"path": "b.py"})
 
 
 def start(**limits: object) -> Conversation:
-    return begin(assignment(limits=WorkLimits.model_validate(limits)))
+    return begin(assignment(limits=WorkLimits.model_validate(limits)), OPENING)
 
 
 def told(x: Conversation) -> str:
@@ -290,7 +290,7 @@ def test_a_correction_may_be_preceded_by_another_look() -> None:
 def test_a_cut_off_answer_is_told_to_be_shorter_and_ends_as_truncated(
     kind: AnswerKind, advice: str
 ) -> None:
-    x = begin(assignment(kind=kind, limits=WorkLimits(corrections=1)))
+    x = begin(assignment(kind=kind, limits=WorkLimits(corrections=1)), OPENING)
     x = says(x, cut('{"result": {"kind": "Chan'))
     assert advice in told(x)
     assert stop(says(x, cut("{"))).reason is StopReason.MODEL_TRUNCATED
@@ -379,7 +379,7 @@ HAPPENINGS = st.lists(
 def test_whatever_happens_the_work_ends_within_its_limits_and_no_message_ever_changes(
     limits: WorkLimits, happenings: list[tuple[ModelReply | Failure, ResultStatus, bool]], late: int
 ) -> None:
-    x = begin(assignment(limits=limits))
+    x = begin(assignment(limits=limits), OPENING)
     calls = 0
     looked: list[str] = []
     while not isinstance(

@@ -45,78 +45,88 @@ def path(tmp_path: Path) -> Path:
 
 
 def ask(journal: Journal, key: str, reserved: str = "0.5") -> None:
-    journal.started(key, "p", "a:b", Decimal(reserved), QUESTION)
+    journal.started(key, "a:b", Decimal(reserved), QUESTION)
 
 
 def test_replies_and_observations_come_back_whole_in_another_process(path: Path) -> None:
     journal = Journal(path, {})
-    ask(journal, "a1#1")
-    journal.finished("a1#1", "p", REPLY)
-    journal.looked("a1#1.1-x", NOTE)
+    ask(journal, "a1@#1")
+    journal.finished("a1@#1", REPLY)
+    journal.looked("a1@#1.1-x", NOTE)
     again = Journal(path, {})
-    assert again.answered("a1#1", "p") == REPLY
-    assert again.observed("a1#1.1-x") == NOTE
-    assert again.take_lost("a1#") == ()
+    assert again.answered("a1@#1") == REPLY
+    assert again.observed("a1@#1.1-x") == NOTE
+    assert again.take_lost("a1@#") == ()
 
 
-def test_a_reply_counts_only_for_exactly_the_same_question(path: Path) -> None:
-    Journal(path, {}).finished("a1#1", "p", REPLY)
-    assert Journal(path, {}).answered("a1#1", "other prompt") is None
-    assert Journal(path, {}).answered("a1#2", "p") is None
+def test_a_reply_counts_only_for_its_turn_and_for_what_its_conversation_began_from(
+    path: Path,
+) -> None:
+    Journal(path, {}).finished("a1@#1", REPLY)
+    assert Journal(path, {}).answered("a1@other#1") is None
+    assert Journal(path, {}).answered("a1@#2") is None
+
+
+def test_what_was_sent_counts_as_such_only_with_its_answer(path: Path) -> None:
+    journal = Journal(path, {})
+    ask(journal, "a1@#1")
+    assert Journal(path, {}).sent("a1@#1") == ()
+    journal.finished("a1@#1", REPLY)
+    assert Journal(path, {}).sent("a1@#1") == QUESTION
 
 
 def test_only_its_owner_can_read_it(path: Path) -> None:
-    ask(Journal(path, {}), "a1#1")
+    ask(Journal(path, {}), "a1@#1")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_a_call_that_never_ended_counts_what_was_reserved_for_it_once(path: Path) -> None:
     first = Journal(path, {})
-    ask(first, "a1#1", "0.5")
-    ask(first, "a1/T2#1", "0.25")
+    ask(first, "a1@#1", "0.5")
+    ask(first, "a1/T2@#1", "0.25")
     second = Journal(path, {})
-    assert second.take_lost("a1#") == (Decimal("0.5"),)
-    assert second.take_lost("a1#") == ()
-    assert second.take_lost("a1/T2#") == (Decimal("0.25"),)
-    ask(second, "a1#1", "0.5")
-    second.finished("a1#1", "p", REPLY)
-    assert Journal(path, {}).take_lost("a1#") == (Decimal("0.5"),)
+    assert second.take_lost("a1@#") == (Decimal("0.5"),)
+    assert second.take_lost("a1@#") == ()
+    assert second.take_lost("a1/T2@#") == (Decimal("0.25"),)
+    ask(second, "a1@#1", "0.5")
+    second.finished("a1@#1", REPLY)
+    assert Journal(path, {}).take_lost("a1@#") == (Decimal("0.5"),)
 
 
 def test_a_call_that_failed_is_not_charged_unless_the_provider_may_have_worked(path: Path) -> None:
     journal = Journal(path, {})
-    for key, paid in (("a1#1", False), ("a1#2", True)):
+    for key, paid in (("a1@#1", False), ("a1@#2", True)):
         ask(journal, key)
-        journal.failed(key, "p", "busy", paid=paid)
-    assert Journal(path, {}).take_lost("a1#") == (Decimal("0.5"),)
+        journal.failed(key, "busy", paid=paid)
+    assert Journal(path, {}).take_lost("a1@#") == (Decimal("0.5"),)
 
 
 def test_a_torn_last_line_is_dropped_wherever_it_was_torn(path: Path) -> None:
     journal = Journal(path, {})
-    journal.finished("a1#1", "p", REPLY)
+    journal.finished("a1@#1", REPLY)
     whole = path.read_bytes()
-    journal.finished("a1#2", "p", REPLY)
+    journal.finished("a1@#2", REPLY)
     torn = path.read_bytes()
     for length in range(len(whole), len(torn)):
         path.write_bytes(torn[:length])
         again = Journal(path, {})
-        assert again.answered("a1#1", "p") == REPLY
-        assert again.answered("a1#2", "p") is None
-        again.looked("a1#1.1-x", NOTE)
-        assert Journal(path, {}).observed("a1#1.1-x") == NOTE
+        assert again.answered("a1@#1") == REPLY
+        assert again.answered("a1@#2") is None
+        again.looked("a1@#1.1-x", NOTE)
+        assert Journal(path, {}).observed("a1@#1.1-x") == NOTE
         assert Journal(path, {}).damaged == 0
 
 
 def test_a_damaged_line_in_the_middle_costs_only_itself(path: Path) -> None:
     journal = Journal(path, {})
-    journal.finished("a1#1", "p", REPLY)
+    journal.finished("a1@#1", REPLY)
     with path.open("ab") as file:
         file.write(b'{"entry": "finished", "key": 7}\n\xff\xfe\n')
-    journal.finished("a1#2", "p", REPLY)
+    journal.finished("a1@#2", REPLY)
     again = Journal(path, {})
     assert again.damaged == 2
-    assert again.answered("a1#1", "p") == again.answered("a1#2", "p") == REPLY
+    assert again.answered("a1@#1") == again.answered("a1@#2") == REPLY
 
 
 def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_what_is_used(
@@ -125,19 +135,18 @@ def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_wh
     secret = 'sk-"quoted"\\key-1234'
     journal = Journal(path, {"ANTHROPIC_API_KEY": secret, "HOME": "/home/somebody"})
     journal.started(
-        "a1#1",
-        "p",
+        "a1@#1",
         "a:b",
         Decimal(0),
         (ChatMessage(role=MessageRole.USER, text=f"the key is {secret}"),),
     )
-    reply = journal.finished("a1#1", "p", ModelReply(text=f"I saw {secret} in /home/somebody"))
-    found = journal.looked("a1#1.1-x", NOTE.model_copy(update={"content": f"KEY={secret}"}))
-    journal.failed("a1#2", "p", f"refused {secret}", paid=False)
+    reply = journal.finished("a1@#1", ModelReply(text=f"I saw {secret} in /home/somebody"))
+    found = journal.looked("a1@#1.1-x", NOTE.model_copy(update={"content": f"KEY={secret}"}))
+    journal.failed("a1@#2", f"refused {secret}", paid=False)
     assert reply.text == "I saw [ANTHROPIC_API_KEY] in /home/somebody"
     assert found.content == "KEY=[ANTHROPIC_API_KEY]"
     assert "1234" not in path.read_text()
-    assert Journal(path, {}).answered("a1#1", "p") == reply
+    assert Journal(path, {}).answered("a1@#1") == reply
 
 
 @pytest.mark.parametrize(
@@ -186,10 +195,10 @@ def test_lines_from_several_threads_stay_whole(path: Path) -> None:
     big = NOTE.model_copy(update={"content": "x" * 50_000})
     with ThreadPoolExecutor(8) as pool:
         for number in range(32):
-            pool.submit(journal.looked, f"a1#1.{number}-x", big)
+            pool.submit(journal.looked, f"a1@#1.{number}-x", big)
     again = Journal(path, {})
     assert again.damaged == 0
-    assert all(again.observed(f"a1#1.{number}-x") == big for number in range(32))
+    assert all(again.observed(f"a1@#1.{number}-x") == big for number in range(32))
     assert path.stat().st_size > 32 * 50_000
 
 
@@ -202,20 +211,20 @@ from pathlib import Path
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.models.base import ModelReply
 journal = Journal(Path({str(path)!r}), {{}})
-journal.finished("a1#1", "p", ModelReply(text="short"))
+journal.finished("a1@#1", ModelReply(text="short"))
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 try:
-    journal.finished("a1#2", "p", ModelReply(text="long" * 4096))
+    journal.finished("a1@#2", ModelReply(text="long" * 4096))
 except OSError as error:
     print(error.strerror)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-journal.finished("a1#3", "p", ModelReply(text="after"))
+journal.finished("a1@#3", ModelReply(text="after"))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "File too large\n"
     again = Journal(path, {})
     assert again.damaged == 0
-    assert [again.answered(key, "p") is not None for key in ("a1#1", "a1#2", "a1#3")] == [
+    assert [again.answered(key) is not None for key in ("a1@#1", "a1@#2", "a1@#3")] == [
         True,
         False,
         True,
@@ -224,7 +233,7 @@ journal.finished("a1#3", "p", ModelReply(text="after"))
 
 def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
     with pytest.raises(DiskFull, match="could not be kept"):
-        ask(Journal(Path("/proc/self/journal.jsonl"), {}), "a1#1")
+        ask(Journal(Path("/proc/self/journal.jsonl"), {}), "a1@#1")
 
 
 @pytest.mark.parametrize(

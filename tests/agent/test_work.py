@@ -16,7 +16,13 @@ from forge_bot.agent.edits import plan_edits
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Edit, Work
-from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
+from forge_bot.agent.models.base import (
+    ChatMessage,
+    MessageRole,
+    ModelCall,
+    ModelReply,
+    PossiblyCharged,
+)
 from forge_bot.agent.progress_events import (
     AnswerRejected,
     ModelAnswered,
@@ -183,7 +189,7 @@ async def test_a_question_whose_answer_was_lost_may_be_billed_and_is_not_spent(r
     assert (done.usage.unanswered, done.usage.may_be_billed) == (1, Decimal("0.30"))
     assert done.usage.cost == room.ledger.budget.spent == 0
     assert room.ledger.budget.committed == Decimal("0.30")
-    assert Journal(room.path, {}).take_lost("a1#") == (Decimal("0.30"),)
+    assert Journal(room.path, {}).take_lost("a1@#") == (Decimal("0.30"),)
 
 
 @pytest.mark.parametrize("error", [KeyRefused("No."), RecordExhausted("Nothing for it.")])
@@ -194,7 +200,7 @@ async def test_what_no_model_can_mend_is_raised_and_leaves_no_reservation(
     with pytest.raises(type(error)):
         await room.work(Speaker([error]))
     assert room.ledger.budget.committed == 0
-    assert Journal(room.path, {}).take_lost("a1#") == ()
+    assert Journal(room.path, {}).take_lost("a1@#") == ()
 
 
 async def test_a_question_that_could_pass_the_cap_is_not_asked(room: Room) -> None:
@@ -293,7 +299,9 @@ async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repea
     assert len(lines) == 4 * 2 + 3
     for count in range(len(lines) + 1):
         kept = [json.loads(line) for line in lines[:count]]
-        answered = [line["key"].removeprefix("a1#") for line in kept if line["entry"] == "finished"]
+        answered = [
+            line["key"].removeprefix("a1@#") for line in kept if line["entry"] == "finished"
+        ]
         found = [line["observation"]["key"] for line in kept if line["entry"] == "observed"]
         end, asked_again, looked_again = await resumed(room, lines[:count], says)
         assert end == whole
@@ -305,7 +313,7 @@ async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repea
 async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_next(
     room: Room,
 ) -> None:
-    Journal(room.path, {}).started("a1#1", "p", "a:b", Decimal("0.30"), ())
+    Journal(room.path, {}).started("a1@#1", "a:b", Decimal("0.30"), ())
     room.ledger = priced("0.50", "0.30")
     done = await room.work(Speaker([paid(document(), "0.01")]))
     assert (done.stop, done.usage.cost) == (StopReason.BUDGET, 0)
@@ -313,12 +321,42 @@ async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_
     assert room.ledger.budget.committed == Decimal("0.30")
 
 
-async def test_another_prompt_under_the_same_key_is_asked_anew(room: Room) -> None:
-    await room.work(Speaker([document("# Old\n")]))
-    model = Speaker([document("# New\n")])
-    given = assignment().model_copy(update={"user": "Analyse that."})
-    assert (await room.work(model, given)).answer == Document(artifact_markdown="# New\n")
-    assert len(model.calls) == 1
+async def test_work_that_begins_from_something_else_is_asked_anew_and_what_was_paid_counts(
+    room: Room,
+) -> None:
+    await room.work(Speaker([LOOK, document("# Old\n")]))
+    model, room.library = Speaker([LOOK, document("# New\n")]), Library()
+    given = assignment().model_copy(update={"began": "an edited design"})
+    done = await room.work(model, given)
+    assert done.answer == Document(artifact_markdown="# New\n")
+    assert (len(model.calls), len(room.library.asked)) == (2, 2)
+    assert done.usage.calls == 4
+
+
+async def test_a_conversation_goes_on_with_the_messages_that_were_sent_and_makes_no_prompt_again(
+    room: Room,
+) -> None:
+    first = Speaker([LOOK, ModelUnavailable("down")])
+    await room.work(first)
+
+    async def another() -> tuple[ChatMessage, ...]:
+        raise AssertionError("the transcript has the prompt")
+
+    second = Speaker([document("# Report\n")])
+    done = await room.work(second, first=another)
+    assert done.answer == Document(artifact_markdown="# Report\n")
+    assert [call.messages for call in second.calls] == [first.calls[1].messages]
+
+
+async def test_a_question_without_an_answer_is_asked_again_in_the_words_of_now(room: Room) -> None:
+    await room.work(Speaker([ModelUnavailable("down")]))
+
+    async def another() -> tuple[ChatMessage, ...]:
+        return (ChatMessage(role=MessageRole.USER, text="Analyse that."),)
+
+    model = Speaker([document()])
+    await room.work(model, first=another)
+    assert model.calls[0].messages[0].text.startswith("Analyse that.")
 
 
 async def test_tasks_side_by_side_share_one_cap_and_one_journal(room: Room) -> None:

@@ -20,7 +20,7 @@ from forge_bot.agent.loop import work
 from forge_bot.agent.models.base import ModelCall, ModelReply
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.values import Usage
-from tests.agent.scene import accept, assignment, priced
+from tests.agent.scene import accept, assignment, opening, priced
 
 
 class OverHttp:
@@ -50,6 +50,7 @@ class OverHttp:
 async def main(url: str, repository: Path, journal: Path) -> WorkResult:
     return await work(
         assignment(),
+        opening,
         model=OverHttp(url),
         context=ProviderContext(repository),
         journal=Journal(journal, os.environ),

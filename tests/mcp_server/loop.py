@@ -12,6 +12,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
+from forge_bot.agent.models.base import ChatMessage, MessageRole
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.engine.budget import Budget
 from forge_bot.values import PhaseId
@@ -61,12 +62,16 @@ class Loop:
             action_id=action["action_id"] + (f"/{task}" if task else ""),
             agent=action["agent"],
             phase=PhaseId(action["phase"]),
-            system="",
-            user=action["prompt"] + (f"\n\nYours is task {task}.\n" if task else ""),
             kind=AnswerKind.CHANGE if action["agent"] == "implementer" else AnswerKind.DOCUMENT,
         )
+        text = action["prompt"] + (f"\n\nYours is task {task}.\n" if task else "")
+
+        async def opening() -> tuple[ChatMessage, ...]:
+            return (ChatMessage(role=MessageRole.USER, text=text),)
+
         return await work(
             assignment,
+            opening,
             model=self.model,
             context=_Nothing(),
             journal=self.journal,

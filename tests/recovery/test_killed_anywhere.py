@@ -2,7 +2,9 @@
 again that was answered.
 """
 
+import dataclasses
 import random
+from collections import Counter
 
 import pytest
 
@@ -15,6 +17,7 @@ from tests.recovery.scripts import MODEL
 
 REQUEST, REPORT = Boundary("file", "request.md"), Boundary("file", "reports.jsonl")
 STATE, JOURNAL = Boundary("file", "state.json"), Boundary("file", "journal.jsonl")
+HEARD = Boundary("file", "journal.jsonl", 2)
 DESIGN = Boundary("file", "design.md")
 BEGUN, ANSWERED = Boundary("model before", ""), Boundary("model after", "")
 COMMIT, COMMITTED = Boundary("git before", "commit"), Boundary("git after", "commit")
@@ -24,8 +27,8 @@ TREE, REF = Boundary("git after", "worktree"), Boundary("git before", "update-re
 @pytest.mark.parametrize(
     ("part", "boundaries"),
     [
-        (0, (TREE, REQUEST, REPORT, COMMIT, COMMITTED, BEGUN, JOURNAL)),
-        (1, (REPORT, COMMITTED, BEGUN, JOURNAL, ANSWERED, STATE, COMMIT, REF)),
+        (0, (TREE, REQUEST, REPORT, COMMIT, COMMITTED, BEGUN, JOURNAL, HEARD)),
+        (1, (REPORT, COMMITTED, BEGUN, JOURNAL, ANSWERED, HEARD, STATE, COMMIT, REF)),
     ],
 )
 def test_a_run_that_is_killed_at_each_record_boundary_ends_the_same(
@@ -44,8 +47,60 @@ def test_a_record_that_was_not_kept_before_a_kill_is_kept_by_the_next_command(sh
     assert world.standing() == parts[-1].standing
 
 
+def test_a_repository_that_was_moved_after_a_kill_goes_on_from_the_same_transcript(
+    short: Told,
+) -> None:
+    before, parts = short
+    before.back("1")
+    before.play.fresh()
+    assert killed_at(before, parts[1].part.words, HEARD) == KILLED
+    moved = dataclasses.replace(before, place="moved")
+    before.path.rename(moved.path)
+    try:
+        assert moved.forge("resume", *MODEL)[0] == parts[1].part.code, moved.printed
+        assert before.play.asked == parts[1].asked
+        assert moved.open_calls() == 0
+    finally:
+        moved.path.rename(before.path)
+
+
+def test_an_answer_is_not_used_in_a_record_that_was_taken_back_and_answered_otherwise(
+    short: Told,
+) -> None:
+    world, parts = short
+    world.back("1")
+    world.play.fresh()
+    gate = world.git("rev-parse", "HEAD", folder=world.tree)
+    assert killed_at(world, parts[1].part.words, HEARD) == KILLED
+    world.git("reset", "-q", "--hard", gate, folder=world.tree)
+    before = set(world.play.asked)
+    # The first one only shows the version: that it was shown was taken back too.
+    world.forge("approve", *MODEL)
+    assert world.forge("approve", "with", "a word in the notes", *MODEL)[0] == 0, world.printed
+    asked = set(world.play.asked) - before
+    assert all("a word in the notes" in question for question in asked)
+    assert len(asked) >= len(parts[1].asked)
+    assert max(world.play.asked.values()) == 1
+
+
+def test_an_answer_is_not_used_for_a_document_that_was_edited_after_the_kill(short: Told) -> None:
+    world, parts = short
+    world.back("1")
+    world.play.fresh()
+    assert killed_at(world, parts[1].part.words, HEARD) == KILLED
+    first = Counter(world.play.asked)
+    for document in (world.here / "analysis.md", world.here / "design.md"):
+        if document.exists():
+            document.write_text(document.read_text() + "\nAnd swaps stay as they are.\n")
+    world.git("commit", "-qam", "edited by hand", folder=world.tree)
+    assert world.forge("resume", *MODEL)[0] == 0, world.printed
+    again = [question for question in world.play.asked if "And swaps stay" in question]
+    assert again
+    assert not first.keys() & set(again)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("boundary", [Boundary("file", "journal.jsonl", 2), STATE])
+@pytest.mark.parametrize("boundary", [HEARD, STATE])
 def test_a_question_that_is_killed_after_its_answer_came_is_shown_it_and_paid_once(
     short: Told, boundary: Boundary
 ) -> None:

@@ -1,7 +1,5 @@
 """The interface of a model: messages in, one reply out. It is independent of providers."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -132,9 +130,3 @@ def prompt_tokens(messages: Sequence[ChatMessage]) -> int:
     """Return the maximum likely tokens of these messages, including the schema."""
     size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
     return int(size / BYTES_PER_TOKEN) + 1 + len(messages) * TOKENS_PER_MESSAGE + TOKENS_OF_SCHEMA
-
-
-def prompt_digest(call: ModelCall) -> str:
-    """Return a sha256 of everything the model would see: equal digests mean the same question."""
-    shown = [call.kind.value, *([message.role.value, message.text] for message in call.messages)]
-    return hashlib.sha256(json.dumps(shown, ensure_ascii=True).encode()).hexdigest()

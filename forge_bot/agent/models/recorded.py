@@ -4,6 +4,7 @@ A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same
 docs/models.md describes them.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,6 @@ from forge_bot.agent.models.base import (
     ModelCall,
     ModelReply,
     ReplayKey,
-    prompt_digest,
 )
 from forge_bot.errors import BadOption, BadRecord, ModelUnavailable, RecordExhausted
 from forge_bot.values import Frozen, Usage
@@ -150,7 +150,7 @@ class Recorder:
             phase=call.key.phase,
             round=call.key.round,
             schema=call.key.schema,
-            prompt_sha256=prompt_digest(call),
+            prompt_sha256=_digest(call),
             answer=reply.text,
             finish=reply.finish,
             usage=reply.usage,
@@ -188,7 +188,7 @@ class Replayer:
         exchange = self._answers.get(call.key)
         if exchange is None:
             raise _exhausted(self.name, call, [*self._answers])
-        if exchange.prompt_sha256 != prompt_digest(call):
+        if exchange.prompt_sha256 != _digest(call):
             self._drifted[call.key] = None
         return exchange.reply()
 
@@ -216,6 +216,12 @@ class Scripted:
         if not fitting:
             raise _exhausted(self.name, call, [exchange.key for exchange in self._exchanges])
         return self._exchanges[max(fitting)[1]].reply()
+
+
+def _digest(call: ModelCall) -> str:
+    """Return a sha256 of everything the model would see: equal digests mean the same question."""
+    shown = [call.kind.value, *([message.role.value, message.text] for message in call.messages)]
+    return hashlib.sha256(json.dumps(shown, ensure_ascii=True).encode()).hexdigest()
 
 
 def _exhausted(name: str, call: ModelCall, keys: Sequence[ReplayKey]) -> RecordExhausted:

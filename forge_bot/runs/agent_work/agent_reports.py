@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from forge_bot.agent.assignment import StopReason, WorkResult, prefix_of
+from forge_bot.agent.assignment import StopReason, WorkResult, place_of
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
@@ -55,7 +55,7 @@ class AgentReports:
     ) -> Landed:
         """Apply the answer. Return the report on it, and the paths that were changed."""
         report, paths = self._reported(action, task, finished, worktree)
-        self.journal.leave(prefix_of(action.action_id, task))
+        self.journal.leave(place_of(action.action_id, task))
         uses = self.outside.uses(finished.observations)
         return (report.model_copy(update={"uses": uses}) if uses else report), paths
 

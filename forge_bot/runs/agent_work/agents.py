@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 
 from forge_bot.agent.actions_wanted import AgentStops
-from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, prefix_of
+from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning, place_of
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.conversation import Try
@@ -17,7 +17,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
@@ -27,8 +27,9 @@ from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import ForgeError, ModelUnavailable
+from forge_bot.git import blob_id
+from forge_bot.git.commit_objects import tree_without
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.agent_work.agent_reports import AgentReports, Landed
 from forge_bot.runs.agent_work.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.agent_work.apply_output import OutputApplier
@@ -48,9 +49,10 @@ from forge_bot.runs.notifications import (
 )
 from forge_bot.runs.project_commands.commands_for_models import most_seconds
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
+from forge_bot.runs.prompt_material.prompt_context import PromptContext, names, opening
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
+from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 
@@ -105,7 +107,7 @@ class Agents:
         async with AsyncExitStack() as trees:
             lane = self.lane_of(action)
             for task in tasks if lane is not None else ():
-                self.journal.carry(prefix_of(action.action_id, task))
+                self.journal.carry(place_of(action.action_id, task))
             worktrees = [await self.worktree(action, task, trees) for task in tasks]
             agents = [
                 asyncio.create_task(self._work(action, task, worktree, lane))
@@ -140,7 +142,7 @@ class Agents:
                 return self.outside.calls.act(wanted, limit)
             place = SkillPlace(
                 branch=self._branch,
-                prefix=f"{action.action_id}#",
+                prefix=f"{action.action_id}@{beginning(wanted.capability, wanted.params)}#",
                 phase=action.phase,
                 task=action.task,
                 commit=self.run.ref,
@@ -228,11 +230,12 @@ class Agents:
         worktree: AgentWorktree,
         lane: BatchLane | None,
     ) -> WorkResult:
-        prompt, material = await self._prompt(action, task, worktree)
-        assignment = self._assignment(action, task, prompt, material)
+        began = await asyncio.to_thread(self._beginning, action, task)
+        assignment = self._assignment(action, task, began)
         contract = answer_contract(self.run, action, task)
         finished = await work(
             assignment,
+            lambda: self._opening(action, task, worktree),
             model=self.models[action.tier],
             context=self.context(assignment, worktree, lane),
             journal=self.journal,
@@ -250,9 +253,24 @@ class Agents:
             raise ModelUnavailable(finished.message, trouble=finished.trouble)
         return finished
 
-    async def _prompt(
+    def _beginning(self, action: SpawnAgent, task: TaskId | None) -> str:
+        """Return the digest of the documents, the code and the answers that the work begins
+        from.
+        """
+        run, state = self.run, self.run.state
+        names = self.prompts.inputs.names(action, state.task(task))
+        documents = [(name, blob_id(run.workspace.read_bytes(name) or b"")) for name in names]
+        code = tree_without(run.repository.root, run.wave_base(action), SPECS)
+        notes = [note for note in state.notes if note.task in {None, task}]
+        answers = [
+            (each.gate, each.answer, each.notes, each.chosen, each.condition)
+            for each in (*state.decisions, *state.sent_back)
+        ]
+        return beginning(documents, code, answers, [(note.phase, note.text) for note in notes])
+
+    async def _opening(
         self, action: SpawnAgent, task: TaskId | None, worktree: AgentWorktree
-    ) -> tuple[Prompt, Material]:
+    ) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         prompt, material = await asyncio.to_thread(
@@ -267,7 +285,7 @@ class Agents:
                 removed=prompt.removed,
             )
         )
-        return prompt, material
+        return opening(prompt)
 
     def context(
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
@@ -305,9 +323,7 @@ class Agents:
         self.tries.say((task,), outcome, action.agent, last=effect.last)
         return outcome
 
-    def _assignment(
-        self, action: SpawnAgent, task: TaskId | None, prompt: Prompt, material: Material
-    ) -> Assignment:
+    def _assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
         settings = self.run.config.agent
         implementing = self.run.pipeline.implements(action.phase)
         return Assignment(
@@ -315,13 +331,11 @@ class Agents:
             agent=action.agent,
             phase=action.phase,
             task=task,
-            round=material.round,
+            round=self.prompts.round(action, task),
             tier=action.tier,
-            system=prompt.system,
-            user=prompt.user,
-            seams=prompt.seams,
+            began=began,
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
-            providers=self._offered(action, material),
+            providers=self._offered(action),
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             outside=self.outside.looked_up,
             limits=WorkLimits(
@@ -336,14 +350,14 @@ class Agents:
             ),
         )
 
-    def _offered(self, action: SpawnAgent, material: Material) -> tuple[str, ...]:
+    def _offered(self, action: SpawnAgent) -> tuple[str, ...]:
         """Return the names that an agent may ask for, including those that a long menu lists
         without a description.
         """
         phase = self.run.pipeline.phase(action.phase)
         globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
-        more = (name for name in self.outside.undescribed if names(globs, name))
-        return (*(entry.name for entry in material.capabilities), *more)
+        described = (entry.name for entry in self.prompts.capabilities)
+        return tuple(name for name in (*described, *self.outside.undescribed) if names(globs, name))
 
     def thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
         if (

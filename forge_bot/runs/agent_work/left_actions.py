@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from forge_bot.agent.actions_wanted import ActionsWanted, LeftAction
-from forge_bot.agent.assignment import Assignment, prefix_of
+from forge_bot.agent.assignment import Assignment, place_of
 from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
 from forge_bot.agent.fulfil_requests import Fulfilment
 from forge_bot.agent.journal import Journal
@@ -47,6 +47,7 @@ async def performed(agents: Agents, wanted: LeftAction) -> CapabilityResult:
         own = agents.worktrees.own
         worktree = await agents.worktree(action, wanted.task, trees) if skill else own
         seconds = most_seconds(agents.project) + agents.outside.skill_seconds
+        place = place_of(action.action_id, wanted.task)
         assignment = Assignment(
             action_id=action.action_id,
             agent=action.agent,
@@ -54,16 +55,15 @@ async def performed(agents: Agents, wanted: LeftAction) -> CapabilityResult:
             task=wanted.task,
             round=agents.prompts.round(action, wanted.task),
             tier=action.tier,
-            system="",
-            user="",
+            began=wanted.key.removeprefix(place).partition("#")[0],
             running=(wanted.capability,),
             limits=WorkLimits(command_seconds=seconds),
         )
         lane = agents.lane_of(action)
         if lane is not None:
-            agents.journal.carry(assignment.prefix)
-        spent = agents.journal.unread(assignment.prefix)
-        agents.ledger.settle(f"{assignment.prefix}before", spent.cost, spent.tokens)
+            agents.journal.carry(place)
+        spent = agents.journal.unread(place)
+        agents.ledger.settle(f"{place}before", spent.cost, spent.tokens)
         return await Fulfilment(
             assignment,
             agents.context(assignment, worktree, lane),
@@ -81,7 +81,7 @@ def keep_result(agents: Agents, wanted: LeftAction, found: CapabilityResult) -> 
     run, action = agents.run, agents.run.action
     journal = Journal(run.places.journal, agents.outside.environ, agents.journal.carried)
     if isinstance(action, SpawnAgent) and agents.lane_of(action) is not None:
-        journal.carry(prefix_of(action.action_id, wanted.task))
+        journal.carry(place_of(action.action_id, wanted.task))
     return journal.observed(wanted.key) or journal.looked(wanted.key, found)
 
 

@@ -1,5 +1,6 @@
 """A skill at work: a conversation of its own with the same model, journal and budget."""
 
+import asyncio
 import json
 import re
 import time
@@ -17,7 +18,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.models.base import Model
+from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_result import head, result_of
@@ -28,10 +29,11 @@ from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import InputFile, Material, Prompt
+from forge_bot.prompts.material import InputFile, Material
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.project_commands.commands_for_models import most_seconds
 from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.prompt_material.prompt_context import opening
 from forge_bot.runs.run_prompts import PERFORMER
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.settings import Config
@@ -111,7 +113,8 @@ class SkillPerformer:
         )
         context = SkillContext(skill, place.providers, run_script)
         finished = await work(
-            self._assignment(wanted, skill, place, context),
+            self._assignment(wanted, place, context),
+            lambda: asyncio.to_thread(self._opening, wanted, skill, place, context),
             model=self.models[place.tier],
             context=context,
             journal=self.journal,
@@ -140,12 +143,10 @@ class SkillPerformer:
     def _assignment(
         self,
         wanted: CapabilityRequest,
-        skill: SkillDefinition,
         place: SkillPlace,
         context: SkillContext,
     ) -> Assignment:
         policy = self.outside.setup.policy
-        prompt = self._prompt(wanted, skill, place, context)
         return Assignment(
             action_id=f"{place.prefix}{wanted.key}",
             agent=PERFORMER,
@@ -154,8 +155,6 @@ class SkillPerformer:
             round=place.round,
             asked_at=_asked_at(wanted),
             tier=place.tier,
-            system=prompt.system,
-            user=prompt.user,
             providers=tuple(spec.name for spec in context.specs),
             running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
             limits=WorkLimits(
@@ -167,13 +166,13 @@ class SkillPerformer:
             ),
         )
 
-    def _prompt(
+    def _opening(
         self,
         wanted: CapabilityRequest,
         skill: SkillDefinition,
         place: SkillPlace,
         context: SkillContext,
-    ) -> Prompt:
+    ) -> tuple[ChatMessage, ...]:
         references, scripts = files_of(skill)
         files = "\n".join(f"- {name}" for name in (*references, *scripts)) or "None."
         material = Material(
@@ -203,7 +202,7 @@ class SkillPerformer:
             limits=(_TURNS, WorkLimits().requests_per_turn),
         )
         budget = self.config.agent.prompt_tokens
-        return assemble(material, self.templates, token_budget=budget)
+        return opening(assemble(material, self.templates, token_budget=budget))
 
 
 def _asked_at(wanted: CapabilityRequest) -> str:

@@ -156,13 +156,9 @@ class PromptInputs:
         as they were at the base commit, the same for every agent. Later changes, and the inputs of
         one agent alone, come after all documents.
         """
-        names = action.input_files
-        if action.parallel_task_ids is not None and task is not None:
-            names = self._task_inputs(action, task)
         left_out = self.further(phase)
-        names = self._in_order_of_phases(
-            [name for name in self._telling(names, task) if name not in left_out]
-        )
+        given = self._telling(self.names(action, task), task)
+        names = self._in_order_of_phases([name for name in given if name not in left_out])
         naming = self._naming_files(names, phase, task)
         looks_at_code = task is not None or bool(naming) or phase.changes != "none"
         now = self.run.repository.commit_id(at) if looks_at_code else at
@@ -193,6 +189,12 @@ class PromptInputs:
                 )
             )
         return tuple(shown)
+
+    def names(self, action: SpawnAgent, task: TaskState | None) -> tuple[str, ...]:
+        """Return the documents that an action, or one task of it, is given."""
+        if action.parallel_task_ids is not None and task is not None:
+            return self._task_inputs(action, task)
+        return action.input_files
 
     def look_ahead(self) -> None:
         """Look up what every prompt of the run shows. The first one then finds it stored."""
