@@ -90,19 +90,17 @@ class Journal:
         return any(key.startswith(prefix) for key in self._ends)
 
     def unread(self, place: str) -> Usage:
-        """Return the cost of the replies at this place that nobody has read in this process. Those
-        to the skills of its agent are in their results.
-        """
-        paid = (
-            end.usage
-            for key, end in self._ends.items()
-            if key not in self._read and key.startswith(place) and "@" not in key[len(place) :]
-        )
-        return sum(paid, Usage())
+        """Return the cost of the replies at this place that nobody has read in this process."""
+        ends = (end for key, end in self._ends.items() if key not in self._read)
+        return sum((end.usage for end in ends if end.key.startswith(place)), Usage())
 
     def observed(self, key: str) -> CapabilityResult | None:
-        """Return the result under this key, if it is in the journal."""
-        return self._observations.get(key)
+        """Return the result under this key, if it is in the journal. What models were asked for it
+        is part of its cost.
+        """
+        if (result := self._observations.get(key)) is not None:
+            self._read.update(other for other in self._ends if other.startswith(f"{key}@"))
+        return result
 
     def tried(self, key: str) -> TryOutcome | None:
         """Return the outcome of a try under this key, if it is in the journal."""
