@@ -64,7 +64,7 @@ class NextDocument(Frozen):
 
 
 class Material(Frozen):
-    """Everything that goes into one prompt. Equal material makes an equal prompt, byte for byte."""
+    """Everything that goes into one prompt."""
 
     agent: str
     phase: str

@@ -116,7 +116,7 @@ class OutsideCapabilities:
             self.calls.call_off()
 
     def _kept(self) -> ToolCatalogue | None:
-        """Return the earlier discoveries of this run, so that the same prompts are made again."""
+        """Return what an earlier process of this run discovered: servers take time to start."""
         kept = read_kept(self._place, _Kept)
         if kept is None or kept.configured != self._configured:
             return None
