@@ -38,10 +38,10 @@ from forge_bot.runs.notifications import (
     Thinking,
     warn_of_price,
 )
-from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three, opening
+from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import INQUIRY
+from forge_bot.runs.run_prompts import INQUIRY, opening
 from forge_bot.runs.wall_clock import now
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen, PhaseId, Tier, Usage

@@ -7,7 +7,9 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.resources import templates
 
 if TYPE_CHECKING:
+    from forge_bot.agent.models.base import ChatMessage
     from forge_bot.prompts.environment import Environment
+    from forge_bot.prompts.material import Prompt
 
 INQUIRY = "inquiry"
 """Name of the template that answers a person's question. No pipeline has this agent."""
@@ -44,6 +46,16 @@ def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":
     environment = Environment(overrides=overrides)
     environment.check(known)
     return environment
+
+
+def opening(prompt: "Prompt") -> "tuple[ChatMessage, ...]":
+    """Return a prompt as the first messages of a conversation."""
+    from forge_bot.agent.models.base import ChatMessage, MessageRole
+
+    return (
+        ChatMessage(role=MessageRole.SYSTEM, text=prompt.system),
+        ChatMessage(role=MessageRole.USER, text=prompt.user, seams=prompt.seams),
+    )
 
 
 def own_prompts(root: Path) -> dict[str, str]:

@@ -33,8 +33,7 @@ from forge_bot.prompts.material import InputFile, Material
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.project_commands.commands_for_models import most_seconds
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.prompt_material.prompt_context import opening
-from forge_bot.runs.run_prompts import PERFORMER
+from forge_bot.runs.run_prompts import PERFORMER, opening
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier

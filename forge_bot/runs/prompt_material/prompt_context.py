@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from forge_bot.agent.models.base import ChatMessage, MessageRole
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.person_requirements import person_requirements
@@ -255,14 +254,6 @@ class PromptContext:
         lessons += [f"- [an agent got stuck] {point}" for point in learned.friction]
         listed = similar or ["No past run is like this."]
         return "\n".join([*listed, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
-
-
-def opening(prompt: Prompt) -> tuple[ChatMessage, ...]:
-    """Return a prompt as the first messages of a conversation."""
-    return (
-        ChatMessage(role=MessageRole.SYSTEM, text=prompt.system),
-        ChatMessage(role=MessageRole.USER, text=prompt.user, seams=prompt.seams),
-    )
 
 
 def names(globs: Sequence[str], name: str) -> bool:
