@@ -19,6 +19,7 @@ from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import load_setup
 from forge_bot.cli.terminal_question import ask_at_terminal, show
+from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository, make_repository
@@ -128,7 +129,7 @@ def _yes(progress: Progress) -> Asker:
         progress.stop()
         show(question, progress.console, asks=False)
         progress.console.print("[bold green]approve[/] [dim](--yes)[/]\n")
-        return PersonAnswer(answer=Answer.APPROVE)
+        return PersonAnswer(answer=Answer.APPROVE, via=UNASKED)
 
     return ask
 

@@ -30,6 +30,9 @@ BOUND = frozenset({Answer.APPROVE, Answer.POST})
 AUTO = "auto"
 """The name of the approver under --auto."""
 
+UNASKED = "--yes"
+"""The way of an answer that nobody was asked for: the demo gives it with `--yes`."""
+
 WHY_AUTO = (
     "the review says APPROVE, none of its findings is above MINOR, and nothing is marked as a risk"
 )

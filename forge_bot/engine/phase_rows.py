@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.phases import DecisionPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import LogEntry, State, TaskStatus
@@ -81,7 +82,8 @@ def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
         (decision for decision in reversed(state.decisions) if decision.gate == phase), None
     )
     if decision is not None:
-        return f"{decision.answer} by {decision.by}"
+        who = ", nobody was asked" if decision.via == UNASKED else f" by {decision.by}"
+        return f"{decision.answer}{who}"
     records = [
         record
         for record in state.artifacts.values()

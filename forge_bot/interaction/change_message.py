@@ -10,7 +10,7 @@ from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
-from forge_bot.engine.gates import AUTO
+from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
 from forge_bot.interaction.title_of_change import (
@@ -111,7 +111,7 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
             f"{decision.by} via {decision.via}"
             for decision in state.decisions
             if decision.answer == "approve"
-            and decision.via != AUTO
+            and decision.via not in {AUTO, UNASKED}
             and ((own is not None and decision.task == own) or not (beside or wishes))
         )
     )

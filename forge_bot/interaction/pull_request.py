@@ -15,6 +15,7 @@ from forge_bot.artifacts.requirement_table import (
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
+from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
@@ -323,7 +324,7 @@ def _where_said(view: RunFacts, decision: Decision) -> str:
     home = view.links.repository
     if home and decision.via.startswith(f"{home}/") and _ADDRESS.fullmatch(decision.via):
         return f"[{say('pull_request.in_a_comment')}]({decision.via})"
-    return escape.cell(decision.via, 40)
+    return escape.code(decision.via) if decision.via == UNASKED else escape.cell(decision.via, 40)
 
 
 def _asked(view: RunFacts, decision: Decision) -> str:

@@ -3,6 +3,7 @@ records and the state before it.
 """
 
 from forge_bot.engine import Pipeline, Report, SpawnAgent, State, next_action
+from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import (
     Abandoned,
     Answer,
@@ -78,7 +79,8 @@ def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:
         found += [("Forge-Task", str(report.task)), (ACTION, report.action_id)]
     if not isinstance(report, RunStarted) and (inputs := _inputs(before, pipeline)):
         found.append(("Forge-Inputs", inputs))
-    if isinstance(report, Answered) and report.answer in {Answer.APPROVE, Answer.DONE, Answer.SKIP}:
+    given = {Answer.APPROVE, Answer.DONE, Answer.SKIP}
+    if isinstance(report, Answered) and report.answer in given and report.via != UNASKED:
         found.append(("Approved-by", f"{report.by} via {report.via}"))
     return tuple(found)
 

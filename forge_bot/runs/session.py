@@ -374,7 +374,7 @@ def answer(
         choices=reply.choices,
         condition=reply.condition,
         by=by,
-        via=via,
+        via=reply.via or via,
         action_id=action.action_id,
     )
     return with_options(run, answered)

@@ -1,5 +1,7 @@
 """A person's answers at a question, and their conversion to the answers of reports."""
 
+from pydantic import Field
+
 from forge_bot.engine.reports import Answer
 from forge_bot.gate.grammar import (
     Abandon,
@@ -20,6 +22,7 @@ class PersonAnswer(Frozen):
     notes: str = ""
     choices: tuple[str, ...] = ()
     condition: str = ""
+    via: str = Field(default="", description="how it was given, where that is not as usual")
 
 
 class PersonQuestion(Frozen):

@@ -26,7 +26,8 @@ def steps() -> list[tuple[str, list[str]]]:
 
 
 def comparable(line: str) -> str:
-    """Return a line without what differs from run to run: times and dates."""
+    """Return a line without what differs from run to run: times, dates and versions."""
+    line = re.sub(r"`[0-9a-f]{7}`", "VERSION", line)
     line = re.sub(r"\d+\.\d s", "N s", line)
     return re.sub(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", "TIME", line).rstrip()
 
