@@ -15,7 +15,7 @@ from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_f
 from forge_bot.mcp_server.client_runs.client_reports import report
 from forge_bot.mcp_server.client_runs.client_run import Turns, client_run
 from forge_bot.mcp_server.client_runs.person_answers import (
-    is_answered,
+    answered_before,
     pass_on_answer,
     record_answer,
 )
@@ -23,7 +23,7 @@ from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import Call, Confirmations
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.run_control import PastQuestion, RunRequest, control_run
+from forge_bot.mcp_server.run_control import RunRequest, control_run
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
     InitErrors,
@@ -144,15 +144,13 @@ class Service:
                 warning="this was recorded before, or is done by forge-bot itself",
             )
 
-    def control(
-        self, workspace: str, wanted: RunRequest, client: str, confirmed: str = ""
-    ) -> dict[str, JsonValue] | PastQuestion:
+    def control(self, workspace: str, wanted: RunRequest, client: str) -> dict[str, JsonValue]:
         """`run_control`: end a run, send it back, or merge its base branch into it."""
         ending = wanted.operation == "abandon"
         if ending:
             self.commands.call_off(self.served.run_here(workspace).name)
         with self._run(workspace, ending=ending) as run:
-            return control_run(run, wanted, client, confirmed)
+            return control_run(run, wanted, client)
 
     def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
         info = self.served.run_here(workspace)
@@ -161,7 +159,7 @@ class Service:
     def _record(self, run: Run, previous: Previous, tell: Notify) -> PhaseReport | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
             return None
-        if previous.action_id and is_answered(run, previous.action_id):
+        if previous.action_id and answered_before(run, previous.action_id):
             return None
         return report(run, previous, ClientTries(self.commands, tell))
 

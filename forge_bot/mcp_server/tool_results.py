@@ -17,17 +17,12 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 class AtNode(Exception):
-    """The place of an error in a run: the outstanding phase or artifact, and its inputs. The
-    question to a person is included if they have to decide.
-
-    The error is the cause of this one.
+    """The place of an error in a run: the outstanding phase or artifact, and its inputs. The error
+    is the cause of this one.
     """
 
-    def __init__(
-        self, node: str, reads: Sequence[str] = (), ui: Mapping[str, JsonValue] | None = None
-    ) -> None:
+    def __init__(self, node: str, reads: Sequence[str] = ()) -> None:
         super().__init__(node)
-        self.ui = dict(ui or {})
         self.node = node
         self.reads = tuple(reads)
 
@@ -125,7 +120,7 @@ def refused(
         "check_class": type(error).__name__,
         "context": context if debug else {},
     }
-    meta: dict[str, JsonValue] = {"error": body, **({"ui": place.ui} if place.ui else {})}
+    meta: dict[str, JsonValue] = {"error": body}
     if isinstance(error, ArtifactUnfit):
         meta["hints"] = {"next": "revision_required"}
     return CallToolResult(

@@ -14,7 +14,7 @@ from tests.mcp_server.test_gates import Person, says
 TASK = "Nobody is on call before the start"
 
 
-async def test_the_same_answer_again_is_answered_with_the_next_action(
+async def test_an_answer_that_comes_later_is_told_which_one_counted(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
@@ -26,9 +26,10 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(
         }
         after = await host.next(**reply)
         commits = host.git("rev-list", "--count", "HEAD")
-        same = await host.next(**reply)
-        assert same["action_id"] == after["action_id"]
-        assert f"{gate['action_id']} was answered with approve" in same["warning"]
+        for late in (reply, {**reply, "user_response": "abandon"}):
+            same = await host.next(**late)
+            assert same["action_id"] == after["action_id"]
+            assert f"{gate['action_id']} was answered with approve" in same["warning"]
         reported = await host.next(previous_action_complete=True, action_id=gate["action_id"])
         assert reported["action_id"] == after["action_id"]
         recorded = await host.call(
@@ -39,21 +40,6 @@ async def test_the_same_answer_again_is_answered_with_the_next_action(
         )
         assert recorded["state_updated"] is False
         assert host.git("rev-list", "--count", "HEAD") == commits
-
-
-@pytest.mark.parametrize("other", ["reject: not like this", "abandon"])
-async def test_another_answer_to_an_answered_question_says_what_counted(
-    clients_sample: Sample, other: str
-) -> None:
-    async with hosting(clients_sample) as host:
-        gate = await host.asked_now()
-        after = await host.next(user_response="approve", action_id=gate["action_id"])
-        with pytest.raises(
-            Refusal, match=r"answered with approve by mcp, unverified via mcp, and that counted"
-        ) as caught:
-            await host.next(user_response=other, action_id=gate["action_id"])
-        assert caught.value.error["code"] == "GATE-001"
-        assert (await host.next())["action_id"] == after["action_id"]
 
 
 async def test_a_form_that_comes_back_twice_counts_once(sample: Sample) -> None:

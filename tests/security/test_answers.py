@@ -11,13 +11,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from mcp.types import ElicitResult
 
 from forge_bot.mcp_server.hooks import answer_hook
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Refusal, hosting
-from tests.mcp_server.test_gates import Person, says
 
 TASK = "Nobody is on call before the rota starts"
 
@@ -215,37 +213,3 @@ async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
         assert refused.value.error["code"] == "MCP-014"
         assert f". To {does} without it is the person's to decide." in str(refused.value)
         assert (await host.next())["action_id"] == name
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("operation", ["abandon", "retry"])
-async def test_where_the_client_can_ask_its_person_decides_whether_a_question_is_passed_over(
-    clients_sample: Sample, operation: str, mode: str
-) -> None:
-    no = ElicitResult(action="decline")
-    person = Person(no, no, says(operation))
-    async with hosting(clients_sample, mode=mode, elicitation_callback=person) as host:
-        name = (await host.asked_now())["action_id"]
-        wanted = {
-            "workspace": host.workspace,
-            "operation": operation,
-            "phase": "phase-1" if operation == "retry" else "",
-        }
-        with pytest.raises(Refusal):
-            await host.call("run_control", **wanted)
-        assert (
-            json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))[
-                "gate"
-            ]
-            is not None
-        ), name
-        said = await host.call("run_control", **wanted)
-        record = (
-            (host.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8").splitlines()
-        )
-    assert (said["status"], said["current_phase"]) == {
-        "abandon": ("abandoned", "checkpoint-a"),
-        "retry": ("in_progress", "phase-1"),
-    }[operation]
-    assert json.loads(record[-1])["via"] == "mcp-elicitation"
-    assert "waits for an answer" in person.seen[1].message

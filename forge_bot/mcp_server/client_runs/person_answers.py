@@ -61,14 +61,14 @@ def read_answer(text: str, digest: str) -> SpokenAnswer:
 
 
 def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str) -> str:
-    """Record an answer that the model passed on; return a warning if it repeats a counted one.
+    """Record an answer that the model passed on; return a warning if the question was answered.
 
     Raises NoGateOpen, WrongAction, AnswerNotOffered, NotesRequired, StaleApproval.
     """
     action = run.action
     reply, named = read_answer(text, digest)
     if action_id and action_id != action.action_id:
-        return _repeat(run, action_id, reply)
+        return _too_late(run, action_id)
     if not isinstance(action, Checkpoint | HumanGate):
         raise NoGateOpen(
             "Nothing is asked now, so there is nothing to answer.",
@@ -88,7 +88,7 @@ def record_answer(run: Run, action_id: str, reply: PersonAnswer, digest: str, *,
     """
     reply = _with_words(reply.replace(notes=reply.notes[:_LONGEST_NOTES]))
     if run.action.action_id != action_id:
-        return _repeat(run, action_id, reply)
+        return _too_late(run, action_id)
     named = digest if reply.answer in BOUND and digest else None
     via = f"{VIA_CLIENT}, documents cut" if cut else VIA_CLIENT
     return _record(run, reply, named, via, local_user())
@@ -100,35 +100,26 @@ def _record(run: Run, reply: PersonAnswer, digest: str | None, via: str, by: str
     return counted(report)
 
 
-def is_answered(run: Run, action_id: str) -> bool:
-    """Return whether the action was a question, and an answer to it counted."""
-    return action_id != run.action.action_id and _answer_to(run, action_id) is not None
+def _too_late(run: Run, action_id: str) -> str:
+    """Return which answer counted. Raises WrongAction where the action was no question."""
+    if warning := answered_before(run, action_id):
+        return warning
+    outstanding = run.action.action_id
+    raise WrongAction(f"The answer is for {action_id}, but {outstanding} is outstanding.")
 
 
-def _answer_to(run: Run, action_id: str) -> Answered | None:
+def answered_before(run: Run, action_id: str) -> str:
+    """Return which answer to an earlier question counted; empty if none did."""
+    if action_id == run.action.action_id:
+        return ""
     reports = (report for report in run.workspace.reports() if isinstance(report, Answered))
-    return next((report for report in reports if report.action_id == action_id), None)
-
-
-def _repeat(run: Run, action_id: str, reply: PersonAnswer) -> str:
-    """Return the warning that the same answer came once more. Raises NoGateOpen for another one,
-    WrongAction where the action was no question.
-    """
-    before = _answer_to(run, action_id)
+    before = next((report for report in reports if report.action_id == action_id), None)
     if before is None:
-        outstanding = run.action.action_id
-        raise WrongAction(f"The answer is for {action_id}, but {outstanding} is outstanding.")
-    words = f"{action_id} was answered with {before.answer.value} by {before.by} via {before.via}"
-    if (before.answer, before.notes.strip()) == (reply.answer, reply.notes.strip()):
-        return (
-            f"{words}; the same answer once more changes nothing, and what is outstanding is below"
-        )
-    raise NoGateOpen(
-        f"{words}, and that counted; what came now is another answer, and changes nothing.",
-        hint=(
-            "Ask for the next action. To have a phase done again: run_control with operation"
-            " retry, the phase, and notes."
-        ),
+        return ""
+    return (
+        f"{action_id} was answered with {before.answer.value} by {before.by} via {before.via}, and"
+        " that counted; an answer that comes later changes nothing, and what is outstanding is"
+        " below"
     )
 
 

@@ -1,5 +1,5 @@
-"""`pipeline_next_action` and `run_control` over the protocol: a client that can ask its person is
-sent the question, and only the person's answer counts.
+"""`pipeline_next_action` over the protocol: a client that can ask its person is sent the question,
+and only the person's answer counts.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,10 @@ from forge_bot.mcp_server.sdk_server.client_notifications import (
 )
 from forge_bot.mcp_server.sdk_server.elicit import ask_person, can_ask, gate_form
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.mcp_server.tool_results import AtNode, answered, state_address
+from forge_bot.mcp_server.tool_results import answered, state_address
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_runs.client_actions import ClientAction
-    from forge_bot.mcp_server.run_control import Operation
 
 _NOBODY = (
     "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again."
@@ -67,36 +66,6 @@ async def _answer(
 
     reply = PersonAnswer(answer=Answer(answer), notes=notes.replace("\0", ""))
     return await server.ask(lambda service: service.answer_gate(workspace, asked, reply, tell))
-
-
-async def control(
-    server: ForgeServer,
-    ctx: Context[Any, Any],
-    workspace: str,
-    wanted: tuple["Operation", str, str],
-) -> dict[str, JsonValue] | InputRequiredResult:
-    """End a run, or send it back. While a question is open only the client's person may do so.
-    Raises PersonDecides.
-    """
-    from forge_bot.mcp_server.run_control import PastQuestion, RunRequest
-
-    operation, phase, notes = wanted
-    asked = RunRequest(operation, phase, notes.replace("\0", ""))
-    result = await server.ask(lambda service: service.control(workspace, asked, client_name(ctx)))
-    if not isinstance(result, PastQuestion):
-        return result
-    if can_ask(ctx):
-        answer = await ask_person(ctx, result.message, gate_form((operation,)))
-        if isinstance(answer, InputRequiredResult):
-            return answer
-        if not isinstance(answer, str):
-            confirmed = result.action_id
-            result = await server.ask(
-                lambda service: service.control(workspace, asked, client_name(ctx), confirmed)
-            )
-    if isinstance(result, PastQuestion):
-        raise AtNode("", ui=result.component) from result.refusal
-    return result
 
 
 def _result(action: "ClientAction", warning: str = "") -> CallToolResult:

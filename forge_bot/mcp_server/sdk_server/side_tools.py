@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import JsonValue
 
-from forge_bot.mcp_server.sdk_server.client_notifications import announce
-from forge_bot.mcp_server.sdk_server.gate_elicitation import control
+from forge_bot.mcp_server.sdk_server.client_notifications import announce, client_name
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.sdk_server.tools import READS
 from forge_bot.mcp_server.tool_results import answered, state_address
@@ -102,13 +101,16 @@ def _add_runs(server: ForgeServer) -> None:
         operation: Literal["abandon", "retry", "update"],
         phase: str = "",
         notes: str = "",
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> CallToolResult:
         """End a run, send it back to a phase, or merge its base branch into one that is done, when
         the person wants it.
         """
-        result = await control(server, ctx, workspace, (operation, phase, notes))
-        if isinstance(result, InputRequiredResult):
-            return result
+        from forge_bot.mcp_server.run_control import RunRequest
+
+        wanted = RunRequest(operation, phase, notes.replace("\0", ""))
+        result = await server.ask(
+            lambda service: service.control(workspace, wanted, client_name(ctx))
+        )
         await announce(server.listeners, ctx, workspace)
         meta: dict[str, JsonValue] = {
             "hints": {"next": result["instruction"]},
