@@ -44,22 +44,20 @@ def agent_prompts(run: Run, action: SpawnAgent) -> tuple[Prompt, ...]:
 
 
 def in_one_text(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
-    """Return one text with all prompts: each agent does the task whose id it gets. What is the same
-    for all tasks is said once.
+    """Return one text with all prompts: each agent does the task whose id it gets. The role is said
+    once.
     """
     if len(prompts) == 1:
         return prompts[0].text
-    sections = [prompt.user.split("\n## ") for prompt in prompts]
-    shared = [part for part in sections[0] if all(part in parts for parts in sections)]
-    own = (
-        "\n## ".join(part for part in parts if part not in shared).rstrip() for parts in sections
-    )
     which = (
         "You do exactly one of the tasks below, the one whose id you were given:"
         f" {' or '.join(tasks)}. What stands under the other tasks is not for you."
     )
-    parts = (f"# Task {task}\n\n## {text}\n" for task, text in zip(tasks, own, strict=True))
-    return "\n".join((prompts[0].system, "\n## ".join(shared), "", which, "", *parts))
+    parts = (
+        f"# Task {task}\n\n{prompt.user.replace(prompt.role.strip(), '', 1).rstrip()}\n"
+        for task, prompt in zip(tasks, prompts, strict=True)
+    )
+    return "\n".join((prompts[0].system, prompts[0].role, which, "", *parts))
 
 
 def in_files(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> PromptPath:
