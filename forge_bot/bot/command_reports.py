@@ -18,7 +18,6 @@ from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.typed_answer import person_answer
-from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen, PhaseId
 
 Telling = (
@@ -138,5 +137,5 @@ def _version(command: grammar.Approve, spoken: Utterance, state: State) -> str |
         if _COMMENT in showing.via and showing.at < spoken.at
     ]
     if not here:
-        raise StaleApproval(say("bot.command_reports.version_was_not_shown"))
+        raise StaleApproval("What waits was not shown here before the approval was given.")
     return here[-1]

@@ -320,6 +320,6 @@ def unseen_text(run: Run, sub_issues: int) -> str:
     open sub-issues; empty when there is none.
     """
     cleaned = clean(run.request.text)
-    images = say("bot.comment_writer.images") if _ATTACHED.search(cleaned.text) else ""
-    parts = say("bot.comment_writer.sub_issues", count=sub_issues) if sub_issues else ""
+    images = say("bot.images") if _ATTACHED.search(cleaned.text) else ""
+    parts = say("bot.sub_issues", count=sub_issues) if sub_issues else ""
     return " ".join(filter(None, [sentence(cleaned.removals), images, parts]))

@@ -13,7 +13,6 @@ from forge_bot.interaction.number_format import in_time
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.remedies import CheckKey, ModelTrouble, Resume, SetKey
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import say
 from forge_bot.settings.state_home import state_home
 
 _KEY = "ANTHROPIC_API_KEY"
@@ -92,7 +91,7 @@ def _without_places(text: str) -> str:
     """Return the text without the paths of this machine, which tell nobody in a thread anything."""
     home = re.escape(str(state_home())).replace("_", r"\\?_")
     place = rf"{home}/(?:repositories|default-branch)(?:/(?:\\?[\w.-])*\w){{2}}"
-    return re.sub(place, say("bot.error_comments.the_clone"), text)
+    return re.sub(place, "the clone of the job", text)
 
 
 def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) -> CommentReply:

@@ -1,38 +1,41 @@
-"""Inspects a worker's commits before they are pushed: authors, paths, size, and
-no secret in them.
+"""Inspects a worker's commits before they are pushed: the supervisor writes each of them anew from
+its report and its files, and looks at paths, size and secrets.
 
 The worker is believed nothing: it ran a model, and project commands ran beside it.
 """
 
-import os
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from forge_bot.agent.redaction import encoded_forms, redactor_of
-from forge_bot.bot.commit_form import strange_commits
 from forge_bot.bot.untrusted_records import (
     approved_patches,
-    check_reports,
     is_declared,
     is_too_long,
     pipeline_of,
+    reports_at,
     state_at,
+    unfit_reports,
 )
+from forge_bot.engine import Report, fold
 from forge_bot.engine.state import State
-from forge_bot.errors import CommitsRefused
-from forge_bot.git import Commit, Repository, Tree
+from forge_bot.errors import CommitsRefused, ForgeError
+from forge_bot.git import Repository, Tree
+from forge_bot.git.commit_history import Signature
+from forge_bot.git.commit_objects import make_commit
+from forge_bot.git.commits import OWN_IDENTITY
+from forge_bot.git.revisions import tree_id
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.runs.commit_message import subject, trailers
 from forge_bot.runs.standing_rules import rules_at
-from forge_bot.sentences import say
 from forge_bot.settings import load_config
-from forge_bot.settings.instructions import INSTRUCTIONS, Rules
+from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
 
-Steps = Sequence[tuple[str, str]]
-"""Neighbouring commits, the older first."""
-
+KEPT = "forge-bot: keep the record"
 MOST_COMMITS = 100
 MOST_FILES = 400
 MOST_BYTES = 20_000_000
@@ -40,6 +43,7 @@ REQUEST = "request.md"
 _WORKFLOWS = ".github/workflows/"
 _GONE = "000000"
 _PLAIN_MODES = frozenset({"100644", "100755", _GONE})
+_DATE = re.compile(rb"^committer .*> ([0-9]{1,10} [+-][0-9]{4})$", re.MULTILINE)
 
 
 class CommitInspector:
@@ -67,188 +71,151 @@ class CommitInspector:
         self._strike = redactor_of(secrets)
 
     def state_at(self, commit: str) -> State:
-        """The run's state at a commit, out of its reports. Raises CommitsRefused."""
+        """Return the run's state at a commit, out of its reports. Raises CommitsRefused."""
         return state_at(self.repository, self.pipeline, commit, self.record)
 
     def check(self, before: str, after: str) -> None:
         """Raise CommitsRefused with every reason against pushing what is between two commits."""
-        commits = self.tree.commits(before)
-        problems = self._commits(before, after, commits) or check_reports(
-            self.repository, before, after, self.record
-        )
-        if not problems:
-            # What a later commit takes back would be pushed all the same, so each is looked at,
-            # from the oldest.
-            steps = list(pairwise([before, *(commit.id for commit in reversed(commits))]))
-            problems = [
-                *self._paths(steps),
-                *self._guarded(steps),
-                *self._contents(steps),
-                *self._traces(steps, commits),
-            ]
+        commits = [commit.id for commit in reversed(self.tree.commits(before))]
+        problems: list[str] = []
+        if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
+            problems.append("they do not follow the newest commit of the branch")
+        elif len(commits) > MOST_COMMITS:
+            problems.append(f"there are {len(commits)} of them; {MOST_COMMITS} are the most")
+        # What a later commit takes back would be pushed all the same, so each is looked at.
+        for older, commit in zip([before, *commits], commits, strict=False):
+            problems = problems or self._commit(older, commit, before)
         if problems:
             # A path may contain a secret, and the reasons are shown to everybody.
             details = tuple(dict.fromkeys(map(self._strike, problems)))
-            raise CommitsRefused(say("bot.inspect_commits.not_pushed"), details=details)
+            raise CommitsRefused("The worker's commits were not pushed.", details=details)
 
-    def _commits(self, before: str, after: str, commits: Sequence[Commit]) -> list[str]:
-        if self.tree.head().commit != after or self.tree.merge_base(before, after) != before:
-            return [say("bot.inspect_commits.do_not_follow_the_branch")]
-        problems = (
-            [say("bot.inspect_commits.too_many_commits", count=len(commits), most=MOST_COMMITS)]
-            if len(commits) > MOST_COMMITS
-            else []
-        )
-        ids = (before, *(commit.id for commit in reversed(commits)))
-        strange = strange_commits(self.repository, self.pipeline, self.run, ids)
-        subjects = {commit.id: commit.subject[:80] for commit in commits}
-        return problems + [
-            say("bot.inspect_commits.not_of_this_run", subject=subjects[each])
-            for each in strange[:5]
+    def _commit(self, before: str, after: str, start: str) -> list[str]:
+        """Return the reasons against one commit; `start` is the newest one that was pushed."""
+        old, new = (reports_at(self.repository, at, self.record) for at in (before, after))
+        if unfit := unfit_reports(old, new):
+            return unfit
+        if after not in self._written_anew(before, after, new, len(old)):
+            raw = self.repository.raw_commits((after,))[after]
+            first = raw.partition(b"\n\n")[2].decode("utf-8", "replace").partition("\n")[0][:80]
+            return [f"“{first}” is not a commit that a worker of this run makes"]
+        modes = self.tree.modes(before, after)
+        return [
+            *self._paths(modes),
+            *self._protected(before, after, modes, start),
+            *self._contents(before, after, modes),
         ]
 
-    def _paths(self, steps: Steps) -> list[str]:
-        changes: dict[str, set[str]] = {}
-        for step in steps:
-            for path, mode in self.tree.modes(*step).items():
-                changes.setdefault(path, set()).add(mode)
-        outside = [path for path in changes if not path.startswith(self.record)]
-        problems = [
-            say("bot.inspect_commits.is_no_document", path=path)
-            for path in changes
-            if path.split("/")[0].casefold() == SPECS and not self._is_document(path, changes[path])
+    def _written_anew(
+        self, before: str, after: str, reports: Sequence[Report], known: int
+    ) -> Iterator[str]:
+        """Yield the commits that this process makes of the same files: with the message of the
+        last report that the commit adds, and of none. Only the time is the worker's word.
+        """
+        head = self.repository.raw_commits((after,))[after].partition(b"\n\n")[0]
+        date = _DATE.search(head)
+        name, address = OWN_IDENTITY["GIT_AUTHOR_NAME"], OWN_IDENTITY["GIT_AUTHOR_EMAIL"]
+        who = (name, address, f"@{date[1].decode()}" if date is not None else "@0 +0000")
+        root, files = self.repository.root, tree_id(self.repository.root, after)
+        messages = [(KEPT, [("Forge-Run", self.run)])]
+        # Reports that contradict each other are no run's.
+        with suppress(ForgeError):
+            if len(reports) > known:
+                state = fold(self.pipeline, reports[:-1])
+                lines = trailers(reports[-1], state, self.pipeline)
+                messages.append((subject(reports[-1], state, self.pipeline), lines))
+        for message, lines in messages:
+            yield make_commit(root, files, (before,), message, lines, Signature(who, who))
+
+    def _paths(self, modes: Mapping[str, str]) -> list[str]:
+        code = [path for path in modes if not path.startswith(self.record)]
+        problems = [f"{path} would be a link or a submodule" for path in _no_files(modes)]
+        problems += [
+            f"{path} is none of the files that a run writes about itself"
+            for path, mode in modes.items()
+            if path.split("/")[0].casefold() == SPECS and not self._is_document(path, mode)
         ]
         if not self.workflows:
+            workflows = (path for path in code if path.startswith(_WORKFLOWS))
             problems += [
-                say("bot.inspect_commits.is_a_workflow", path=path)
-                for path in outside
-                if path.startswith(_WORKFLOWS)
+                f"{path} is a workflow, which this token cannot push" for path in workflows
             ]
-        problems += [
-            say("bot.inspect_commits.is_a_link", path=path)
-            for path in changes
-            if not changes[path] <= _PLAIN_MODES
-        ]
-        if len(outside) > MOST_FILES:
+        if f"{self.record}{REQUEST}" in modes:
             problems.append(
-                say("bot.inspect_commits.too_many_files", count=len(outside), most=MOST_FILES)
+                f"{REQUEST} is the request that the run was started with, and does not change"
             )
+        if len(code) > MOST_FILES:
+            problems.append(f"{len(code)} files are changed; {MOST_FILES} are the most")
         return problems
 
-    def _is_document(self, path: str, modes: set[str]) -> bool:
+    def _is_document(self, path: str, mode: str) -> bool:
         """Return whether a path of the record is a file that a worker writes there."""
         name = path.removeprefix(self.record)
         declared = path == self.record + name and is_declared(self.pipeline, name)
-        return path == INSTRUCTIONS or (declared and modes <= {"100644", _GONE})
+        return path == INSTRUCTIONS or (declared and mode in {"100644", _GONE})
 
-    def _guarded(self, steps: Steps) -> list[str]:
+    def _protected(
+        self, before: str, after: str, modes: Mapping[str, str], start: str
+    ) -> list[str]:
         """Return the changes of protected files that are not, byte for byte, what an approved patch
         makes there.
         """
-        problems: list[str] = []
-        approved: list[bytes] | None = None
-        state = self.state_at(steps[0][0]) if steps else None
-        rules = rules_at(self.repository, state.base_commit) if state is not None else Rules()
-        scope = state.flags.scope if state is not None else ""
-        for before, after in steps:
-            changed = self.tree.modes(before, after)
-            if f"{self.record}{REQUEST}" in changed:
-                problems.append(say("bot.inspect_commits.request_does_not_change", request=REQUEST))
-            paths = [path for path in changed if not path.startswith(self.record)]
-            guarded = protected_changes(paths, self.patterns)
-            guarded |= dict.fromkeys(
-                rules.forbidden(paths),
-                say("bot.inspect_commits.left_to_a_person", instructions=INSTRUCTIONS),
-            )
-            outside = [path for path in paths if not is_inside(path, scope)]
-            guarded |= dict.fromkeys(
-                outside, say("bot.inspect_commits.outside_of_the_scope", scope=scope)
-            )
-            if guarded and approved is None:
-                approved = self._approved(steps[0][0])
-            good = self._made_by(approved or [], before, after, tuple(guarded))
-            problems += [
-                say("bot.inspect_commits.is_protected", path=path, why=why)
-                for path, why in guarded.items()
-                if path not in good
-            ]
-        return problems
-
-    def _approved(self, commit: str) -> list[bytes]:
-        """Return the patches that persons approved, by the bytes they were shown."""
-        patches = [
-            self.repository.blob(oid)
-            for oid in approved_patches(self.repository, self.pipeline, commit, self.record)
-        ]
-        return [patch for patch in patches if patch is not None]
-
-    def _made_by(
-        self, approved: Sequence[bytes], before: str, after: str, paths: Sequence[str]
-    ) -> set[str]:
-        """Return the paths whose content at `after` is one of the patches' result on `before`."""
-        if not approved or not paths:
-            return set()
-        now, good = self.repository.objects(after, paths), set[str]()
-        for patch in approved:
-            made = self.tree.patched(before, patch, paths)
-            if made is not None:
-                good |= {path for path in paths if made.get(path) == now.get(path)}
-        return good
-
-    def _contents(self, steps: Steps) -> list[str]:
-        problems: list[str] = []
-        for before, after in steps:
-            names = self.tree.modes(before, after)
-            sizes = self.repository.sizes(after, names)
-            problems += [
-                say("bot.inspect_commits.document_is_too_long", path=path)
-                for path, size in sizes.items()
-                if path.startswith(self.record) and is_too_long(path, size)
-            ]
-            if sum(sizes.values()) > MOST_BYTES:
-                return [say("bot.inspect_commits.too_large", most=MOST_BYTES // 1_000_000)]
-            was, now = (
-                self.repository.read_many(before, names),
-                self.repository.read_many(after, names),
-            )
-            for path, raw in now.items():
-                # A value that stood there before is no secret that got out now.
-                problems += [
-                    say("bot.inspect_commits.files_hold_a_secret", name=name)
-                    for name in sorted(self._leaked(raw) - self._leaked(was.get(path, b"")))
-                ]
-        return problems
-
-    def _traces(self, steps: Steps, commits: Sequence[Commit]) -> list[str]:
-        """Return the places of secrets outside of files: messages and new file names."""
-        problems = [
-            say("bot.inspect_commits.message_holds_a_secret", name=name)
-            for commit in commits
-            for name in sorted(self._leaked(commit.message.encode()))
-        ]
-        new = [path for step in steps for path in self._new_files(*step)]
-        texts = [form for path in new for form in (path, path.replace("/", ""))]
-        leaked = {name for text in texts for name in self._leaked(os.fsencode(text))}
+        state = self.state_at(start)
+        paths = [path for path in modes if not path.startswith(self.record)]
+        reasons = protected_changes(paths, self.patterns)
+        forbidden = rules_at(self.repository, state.base_commit).forbidden(paths)
+        reasons |= dict.fromkeys(forbidden, f"a rule of {INSTRUCTIONS} leaves it to a person")
+        scope = state.flags.scope
+        outside = [path for path in paths if not is_inside(path, scope)]
+        reasons |= dict.fromkeys(outside, f"the run was to stay in {scope}")
+        approved = self._approved(before, after, tuple(reasons), start)
         return [
-            *problems,
-            *(
-                say("bot.inspect_commits.file_name_holds_a_secret", name=name)
-                for name in sorted(leaked)
-            ),
+            f"{path} is protected, and nobody approved this change: {why}"
+            for path, why in reasons.items()
+            if path not in approved
         ]
 
-    def _new_files(self, before: str, after: str) -> list[str]:
-        """Return the paths of the files that are at `after` only."""
-        modes = self.tree.modes(before, after)
-        known = self.repository.objects(before, modes)
-        return [path for path, mode in modes.items() if path not in known and mode != _GONE]
+    def _approved(self, before: str, after: str, paths: Sequence[str], start: str) -> set[str]:
+        """Return the paths whose content at `after` is the result on `before` of a patch that a
+        person approved, by the bytes they were shown.
+        """
+        approved = set[str]()
+        if not paths:
+            return approved
+        now = self.repository.objects(after, paths)
+        for oid in approved_patches(self.repository, self.pipeline, start, self.record):
+            patch = self.repository.blob(oid)
+            made = self.tree.patched(before, patch, paths) if patch is not None else None
+            if made is not None:
+                approved |= {path for path in paths if made.get(path) == now.get(path)}
+        return approved
+
+    def _contents(self, before: str, after: str, modes: Mapping[str, str]) -> list[str]:
+        sizes = self.repository.sizes(after, modes)
+        if sum(sizes.values()) > MOST_BYTES:
+            return [f"the change is larger than {MOST_BYTES // 1_000_000} MB"]
+        problems = [
+            f"{path} is longer than documents are"
+            for path, size in sizes.items()
+            if path.startswith(self.record) and is_too_long(path, size)
+        ]
+        was = self.repository.read_many(before, modes)
+        for path, raw in self.repository.read_many(after, modes).items():
+            # A value that stood there before is no secret that got out now.
+            leaked = self._leaked(raw) - self._leaked(was.get(path, b""))
+            problems += [f"they hold the value of {name}" for name in sorted(leaked)]
+        return problems
 
     def _leaked(self, raw: bytes) -> set[str]:
-        """The names of the secrets whose values are in there, also with signs nobody sees between
-        theirs, or across lines.
+        """Return the names of the secrets whose values are in there, also with signs nobody sees
+        between theirs, or across lines.
         """
         text = raw.decode("utf-8", "replace")
         joined = "".join(clean_plain(text).text.split())
         return {
             name for needle, name in self._needles.items() if needle in text or needle in joined
         }
+
+
+def _no_files(modes: Mapping[str, str]) -> list[str]:
+    return [path for path, mode in modes.items() if mode not in _PLAIN_MODES]

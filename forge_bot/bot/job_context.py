@@ -71,12 +71,13 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
     """
     needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
     if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(say("bot.job_context.variables_are_missing", missing=", ".join(missing)))
+        raise NotInAction(f"A job of the bot needs {', '.join(missing)} in its environment.")
     try:
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:
+        details = (str(error),)
         raise NotInAction(
-            say("bot.job_context.wake_is_unreadable"), details=(str(error),)
+            "FORGE_BOT_WAKE is not what the gate hands on.", details=details
         ) from None
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
     repository = environ["GITHUB_REPOSITORY"]
@@ -121,9 +122,7 @@ def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or number < 0:
-        raise BadInput(
-            say("bot.job_context.not_a_number_of_seconds", name=name, text=text, usual=usual)
-        )
+        raise BadInput(f"{name} is {text!r}: it is a number of seconds, such as {usual}.")
     return number
 
 
@@ -132,5 +131,5 @@ def _amount(text: str) -> Amount:
         return NO_LIMIT
     amount = read_amount(text)
     if amount is None:
-        raise BadInput(say("bot.job_context.not_an_amount", text=text, amounts=say(AMOUNTS)))
+        raise BadInput(f"FORGE_BOT_BUDGET is {text!r}: it is an amount: {say(AMOUNTS)}.")
     return amount

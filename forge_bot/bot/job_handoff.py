@@ -16,7 +16,6 @@ from forge_bot.errors import NothingDelivered, NotInAction
 from forge_bot.gate import grammar
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"
@@ -102,16 +101,18 @@ def handed(environ: Mapping[str, str]) -> JobRequest:
     try:
         return JobRequest.model_validate_json(environ.get("FORGE_BOT_HANDED", ""))
     except ValidationError:
-        hint = say("bot.job_handoff.handed_is_an_output")
-        raise NotInAction(say("bot.job_handoff.handed_is_unreadable"), hint=hint) from None
+        hint = "It is the output `handed` of the part hear, or of the part publish before."
+        raise NotInAction(
+            "FORGE_BOT_HANDED is not what a supervisor hands over.", hint=hint
+        ) from None
 
 
 def delivered(folder: Path) -> JobResult:
     """Return the result from the other machine. Raises NothingDelivered."""
     file = folder / TOLD
     if not file.is_file() or file.stat().st_size > _LARGEST:
-        raise NothingDelivered(say("bot.job_handoff.nothing_was_delivered"))
+        raise NothingDelivered("The job that works delivered nothing.")
     try:
         return JobResult.model_validate_json(file.read_bytes())
     except ValidationError:
-        raise NothingDelivered(say("bot.job_handoff.delivery_is_unreadable")) from None
+        raise NothingDelivered("What the job that works delivered cannot be read.") from None

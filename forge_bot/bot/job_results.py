@@ -15,7 +15,6 @@ from forge_bot.git import Tree
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.outcome import Outcome
-from forge_bot.sentences import say
 
 
 def run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
@@ -49,11 +48,10 @@ def _pushed(
     try:
         arrived = supervisor.repository.open_bundle(folder / COMMITS)
     except GitFailed as error:
-        raise CommitsRefused(
-            say("bot.job_results.commits_are_unreadable"), details=(error.message,)
-        ) from error
+        details = (error.message,)
+        raise CommitsRefused("The worker's commits could not be read.", details=details) from error
     if arrived != result.head:
-        raise CommitsRefused(say("bot.job_results.other_commits_than_told"))
+        raise CommitsRefused("The worker's commits are not those that it told of.")
     around, environ = supervisor.around, supervisor.environ
     inspector = CommitInspector(
         supervisor.repository,

@@ -10,7 +10,6 @@ from forge_bot.bot.protect_token import protect_token
 from forge_bot.errors import GitFailed, NoCommits
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository, clone_repository
-from forge_bot.sentences import say
 from forge_bot.settings.state_home import state_home
 from forge_bot.store.lock import waited_for
 
@@ -40,8 +39,8 @@ def _tip(cloned: Repository, default: str) -> str:
         return cloned.commit_id(f"refs/remotes/origin/{default}")
     except GitFailed:
         raise NoCommits(
-            say("bot.job_start.no_commits", branch=default),
-            hint=say("bot.job_start.push_one", branch=default),
+            f"There is no commit on the default branch, `{default}`.",
+            hint=f"Push one to `{default}`, or choose another default branch in the settings.",
         ) from None
 
 

@@ -8,7 +8,6 @@ from forge_bot.git import Repository, Tree
 from forge_bot.runs.finding_runs.ended_records import is_kept
 from forge_bot.runs.publishing.pull_request_branch import Offer, push_run
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 
 
 def push(tree: Tree, commit: str) -> None:
@@ -78,4 +77,6 @@ def refuse_unseen(repository: Repository, branch: str) -> None:
     """
     tree = repository.tree_of(branch)
     if tree is not None and branch in repository.remote_branches() and tree.unpushed():
-        raise BranchMoved(say("bot.push_commits.uninspected_commits_set_aside", branch=branch))
+        raise BranchMoved(
+            f"Commits of {branch} were found here that nobody looked at; they are put aside."
+        )

@@ -13,7 +13,6 @@ from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.sentences import say
 from forge_bot.settings import load_config
 
 
@@ -83,8 +82,6 @@ class RemoteWorker:
         self.repository.take_over(handed.branch)
         info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
-            raise BranchMoved(
-                say("bot.remote_worker.pushed_to_before_the_work", branch=handed.branch)
-            )
+            raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
         with open_run(self.repository, info, load_config(self.repository.root)):
             return resolve_run(self.repository, handed.run)

@@ -32,7 +32,6 @@ from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.sentences import say
 
 _GENTLE_SECONDS = 4.0
 """Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
@@ -72,7 +71,7 @@ class WorkerProcess:
                 self.kill()
                 self._stopped = WorkerStopped(
                     code="ERR-001",
-                    message=say("bot.supervised_worker.no_message"),
+                    message="The worker said something that is no message.",
                     exit_code=1,
                 )
                 return
@@ -99,11 +98,8 @@ class WorkerProcess:
         code = self._end()
         if self._stopped is not None:
             return self._stopped
-        message = (
-            say("bot.supervised_worker.ended_by_signal", signal=-code)
-            if code < 0
-            else say("bot.supervised_worker.ended_silently", code=code)
-        )
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
+        message = f"The worker {how}, without a word."
         return WorkerStopped(code="ERR-001", message=message, exit_code=1)
 
     def cancel(self) -> None:
@@ -190,8 +186,8 @@ class SupervisedWorker:
         tree = self.repository.tree_of(info.branch)
         if tree is None:
             raise GitFailed(
-                say("bot.supervised_worker.work_tree_is_gone", branch=info.branch),
-                hint=say("bot.supervised_worker.say_it_again"),
+                f"The work tree of {info.branch} is gone.",
+                hint="Say it again: the tree is made anew from the branch.",
             )
         inspector = CommitInspector(
             self.repository,

@@ -53,7 +53,6 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Tier
@@ -155,8 +154,8 @@ class Supervisor:
             if ended is not None:
                 return ended
         raise GitFailed(
-            say("bot.supervisor.branch_keeps_changing", branch=info.branch),
-            hint=say("bot.supervisor.look_at_the_branch"),
+            f"{info.branch} does not come to rest.",
+            hint="Look at the branch: something changes it again and again.",
         )
 
     def _turn(self, info: RunInfo) -> Ended | None:

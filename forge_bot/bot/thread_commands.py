@@ -47,7 +47,6 @@ from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import ANSWER_OF
-from forge_bot.sentences import say
 from forge_bot.store import render_request
 
 
@@ -113,13 +112,12 @@ def _check_open(run: Run, thread: Thread) -> None:
     """Raise ReportRejected if the run's pull request was closed or merged."""
     pull = thread.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
     if pull is not None and pull.state is not PullState.OPEN:
+        prefix = thread.inputs.prefix
+        merged = f"What is wrong with it now is a task of its own: `{prefix}` begins one."
+        closed = f"Reopen it first if its checks are to be mended, or begin anew with `{prefix}`."
         raise ReportRejected(
-            say("bot.thread_commands.pull_request_is_over", state=pull.state.value),
-            hint=(
-                say("bot.thread_commands.begin_anew", prefix=thread.inputs.prefix)
-                if pull.state is PullState.MERGED
-                else say("bot.thread_commands.reopen_it", prefix=thread.inputs.prefix)
-            ),
+            f"The pull request is {pull.state.value} already.",
+            hint=merged if pull.state is PullState.MERGED else closed,
         )
 
 
@@ -208,9 +206,7 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
     try:
         pull = thread.github.pull_request_for(branch) if thread.pull_of(run) else None
         if pull is not None and pull.state is not PullState.OPEN:
-            raise CannotUpdate(
-                say("bot.thread_commands.pull_request_is_over", state=pull.state.value)
-            )
+            raise CannotUpdate(f"The pull request is {pull.state.value} already.")
         at, via = spoken.comment.created_at, spoken.comment.url
         base = pull.base if pull is not None else base
         report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)

@@ -25,7 +25,6 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.git import Repository
-from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED, REPORTS, STATE
@@ -77,7 +76,7 @@ def pipeline_of(repository: Repository, commit: str, run: str) -> Pipeline:
     """The pipeline that a run's first report names, in the version that counts here."""
     first = next(iter(reports_at(repository, commit, f"{SPECS}/{run}/")), None)
     if not isinstance(first, RunStarted):
-        raise CommitsRefused(say("bot.untrusted_records.no_first_report", run=run))
+        raise CommitsRefused(f"{run} has no beginning.")
     return load_pipeline(first.pipeline, repository.root)
 
 
@@ -87,9 +86,8 @@ def reports_at(repository: Repository, commit: str, record: str) -> tuple[Report
     try:
         return tuple(REPORT.validate_json(line) for line in raw.splitlines())
     except ValidationError as error:
-        raise CommitsRefused(
-            say("bot.untrusted_records.record_is_unreadable"), details=(str(error)[:500],)
-        ) from None
+        details = (str(error)[:500],)
+        raise CommitsRefused("The run's record cannot be read.", details=details) from None
 
 
 def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: str) -> State:
@@ -99,9 +97,8 @@ def state_at(repository: Repository, pipeline: Pipeline, commit: str, record: st
     except CommitsRefused:
         raise
     except ForgeError as error:
-        raise CommitsRefused(
-            say("bot.untrusted_records.record_is_inconsistent"), details=(error.message,)
-        ) from None
+        details = (error.message,)
+        raise CommitsRefused("The run's record does not hold together.", details=details) from None
 
 
 def approved_patches(
@@ -127,12 +124,11 @@ def approved_patches(
     return tuple(blobs)
 
 
-def check_reports(repository: Repository, before: str, after: str, record: str) -> list[str]:
-    """Return the problems of the reports between two commits: changes of earlier ones, and reports
-    that a worker may not give.
+def unfit_reports(old: tuple[Report, ...], new: tuple[Report, ...]) -> list[str]:
+    """Return the problems of the reports of a commit, beside those before it: changes of earlier
+    ones, and what a worker may not report.
     """
-    old, new = reports_at(repository, before, record), reports_at(repository, after, record)
     if new[: len(old)] != old:
-        return [say("bot.untrusted_records.earlier_reports_changed")]
-    strange = {report.type for report in new[len(old) :] if not isinstance(report, WORKERS)}
-    return [say("bot.untrusted_records.not_for_a_worker", kind=kind) for kind in sorted(strange)]
+        return ["earlier reports were changed"]
+    strange = [report.type for report in new[len(old) :] if not isinstance(report, WORKERS)]
+    return [f"a worker cannot report {kind}" for kind in strange]

@@ -4,8 +4,7 @@ their output.
 
 from collections.abc import Sequence
 
-from forge_bot.interaction.fit_comment import LinesPart, Paper, PapersPart
-from forge_bot.interaction.folded_sections import alert
+from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, alert, limited
 from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
@@ -21,7 +20,7 @@ def commands(
     results: tuple[CommandResult, ...],
     baseline: tuple[CommandResult, ...],
     proof: RedBeforeGreen | None = None,
-) -> LinesPart:
+) -> str:
     """Return a list of the commands that ran, with their results before the change; for a defect
     also the tests that show it.
 
@@ -46,33 +45,33 @@ def commands(
         named = _named(f"**{say('checks.red_before_green')}**", proof.tests)
         shown.insert(0, f"* ✅ {named}; {there}")
     # Asterisks, so that a list of hyphens below is a list of its own.
-    return LinesPart(shown, "checks.more_commands")
+    return limited(shown, "checks.more_commands")
 
 
-def reasons(sentences: Sequence[str]) -> LinesPart:
+def reasons(sentences: Sequence[str]) -> str:
     """Return the reasons why it is red, in whole sentences."""
-    return LinesPart(
+    return limited(
         [f"- {escape.line(named_once(sentence))}" for sentence in sentences],
         "checks.more_reasons",
-        most=4_000,
+        most=3_000,
     )
 
 
-def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_first") -> LinesPart:
+def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_first") -> str:
     """Return a box with warnings, below the sentence that `headline` names. Nothing in their
     sentences is active Markdown.
     """
     before = alert("warning", f"**{say(headline)}**") + "\n>\n"
-    return LinesPart(
+    return limited(
         [f"> - {sentence}" for sentence in sentences],
         "checks.more_warnings",
         before=before,
-        most=6_000,
+        most=4_000,
         slanted=False,
     )
 
 
-def outputs(results: tuple[CommandResult, ...]) -> list[PapersPart]:
+def outputs(results: tuple[CommandResult, ...]) -> list[Papers]:
     """The ends of what failed commands printed, folded."""
     failed = [result for result in results if result.exit_code != 0 and result.tail.strip()]
     shown = [
@@ -84,7 +83,7 @@ def outputs(results: tuple[CommandResult, ...]) -> list[PapersPart]:
         )
         for result in failed[:4]
     ]
-    return [PapersPart(shown)] if shown else []
+    return [Papers(shown, LIMIT // 3)] if shown else []
 
 
 def ended(result: CommandResult) -> str:

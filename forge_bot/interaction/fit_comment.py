@@ -1,28 +1,28 @@
-"""Comments that fit: fixed words, and parts that use the remaining room.
+"""Comments that fit: parts with a bound of their own, and documents that share the rest of the
+room.
 
 GitHub refuses bodies above 65,536 characters. It does not document whether it counts code points or
 UTF-16 units, so the larger number, UTF-16 units, is counted. 60,000 of them are below the limit
 either way; in UTF-8 they are at most 180,000 bytes.
 """
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.interaction.folded_sections import fold, title
 from forge_bot.prompts import escape
-from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.prompts.untrusted import clean_plain, what_is_hidden
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
-LIMIT = 60_000
+Tone = Literal["note", "tip", "important", "warning", "caution"]
+"""GitHub's alerts, from blue to red."""
 
-SHORTEST_ROOM = 600
-"""The room that is reserved for each later part, so that it can at least name the place of its
-content.
-"""
+LIMIT = 60_000
 
 _SECTION = re.compile(r"\n(?=#{1,6} )")
 """Where a document may be cut: before a heading, so that no finding is shown in part."""
@@ -43,25 +43,7 @@ class Paper(Frozen):
 
 
 @dataclass(frozen=True, slots=True)
-class LinesPart:
-    """Lines below `before`, of which as many are shown as fit into the room and into
-    `most`; below them the sentence `more` counts the rest, and says `where` it is.
-
-    `note` stands below all of it in any case. With a `label` all of it is folded.
-    """
-
-    lines: Sequence[str]
-    more: str = ""
-    where: str | None = None
-    before: str = ""
-    most: int = 10_000
-    slanted: bool = True
-    note: str = ""
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PapersPart:
+class Papers:
     """Documents, folded, each as long as its share of the room (of `most` at the most) allows;
     where words are left out, a link follows.
     """
@@ -70,71 +52,50 @@ class PapersPart:
     most: int = LIMIT
 
 
-Part = str | LinesPart | PapersPart
-"""A part of a comment: fixed words, or what takes as much room as is left."""
-
-
 def size(text: str) -> int:
-    """Length as GitHub may count it: UTF-16 units, of which a code point has one or two."""
+    """Return the length as GitHub may count it: UTF-16 units, of which a code point has one or
+    two.
+    """
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def compose(parts: Iterable[Part], limit: int = LIMIT) -> str:
-    """The parts, an empty line between them, within the limit. Fixed parts come first to their
-    room, then the others in their order.
+def compose(parts: Iterable[str | Papers], limit: int = LIMIT) -> str:
+    """Return the parts, an empty line between them. Documents share what the others leave of the
+    limit, in their order.
     """
     given = [part for part in parts if part]
-    room = limit - sum(size(part) for part in given if isinstance(part, str)) - 2 * len(given)
-    waiting = sum(not isinstance(part, str) for part in given)
+    room = limit - sum(size(part) + 2 for part in given if isinstance(part, str))
     shown: list[str] = []
     for part in given:
-        if isinstance(part, str):
-            shown.append(part)
-            continue
-        waiting -= 1
-        text = fitted(part, max(0, room - waiting * SHORTEST_ROOM))
-        room -= size(text)
-        shown.append(text)
-    return "\n\n".join(text.strip("\n") for text in shown if text.strip("\n")) + "\n"
+        text = show_papers(part, room) if isinstance(part, Papers) else part
+        room -= size(text) + 2 if isinstance(part, Papers) else 0
+        shown.append(text.strip("\n"))
+    return "\n\n".join(filter(None, shown)) + "\n"
 
 
-def fitted(part: LinesPart | PapersPart, room: int) -> str:
-    """Return Markdown for so much room, as `size` counts; empty without anything to say."""
-    if isinstance(part, PapersPart):
-        return _papers(part.papers, min(room, part.most))
-    if part.label:
-        body = _lines(part, room - len(fold(part.label, "")))
-        return fold(part.label, body) if body else ""
-    if part.note:
-        return f"{_lines(part, room - len(part.note) - 2)}\n\n{part.note}"
-    return _lines(part, room)
-
-
-def _lines(part: LinesPart, room: int) -> str:
-    if not part.lines:
-        return ""
-    left = min(room, part.most) - size(part.before)
-    left -= size(_more(part, len(part.lines))) + 6
-    shown: list[str] = []
-    for line in part.lines:
+def limited(
+    lines: Sequence[str],
+    more: str,
+    where: str | None = None,
+    *,
+    before: str = "",
+    most: int = 6_000,
+    slanted: bool = True,
+) -> str:
+    """Return the lines below `before`, as many as `most` allows; below them the sentence `more`
+    counts the rest, and says `where` it is. Empty without lines.
+    """
+    shown, left = list[str](), most
+    for line in lines:
         left -= size(line) + 1
         if left < 0:
             break
         shown.append(line)
-    rest = _more(part, len(part.lines) - len(shown)) if len(shown) < len(part.lines) else ""
-    if not shown:
-        return rest if size(rest) <= room else ""
-    body = part.before + "\n".join(shown)
-    return f"{body}\n\n{rest}" if rest else body
-
-
-def _more(part: LinesPart, count: int) -> str:
-    text = (
-        say(part.more, count=count)
-        if part.where is None
-        else say(part.more, count=count, where=part.where)
-    )
-    return f"_{text}_" if part.slanted else text
+    body = before + "\n".join(shown) if lines else ""
+    if not (rest := len(lines) - len(shown)):
+        return body
+    text = say(more, count=rest) if where is None else say(more, count=rest, where=where)
+    return f"{body}\n\n{f'_{text}_' if slanted else text}"
 
 
 def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
@@ -148,7 +109,9 @@ def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
     return tuple(given)
 
 
-def _papers(documents: Sequence[Paper], room: int) -> str:
+def show_papers(part: Papers, room: int) -> str:
+    """Return documents for so much room, as `size` counts; empty without any."""
+    documents, room = part.papers, min(room, part.most)
     whole = [_shown(paper, paper.text) if len(paper.text) <= room else "" for paper in documents]
     rooms = shares([size(text) + 2 if text else room + 1 for text in whole], room)
     return "\n\n".join(
@@ -196,3 +159,31 @@ def _link(paper: Paper) -> str:
     # GitHub renders a document unless it is asked for its text.
     plain = "?plain=1" if not paper.language and what_is_hidden(paper.text) else ""
     return f"[{escape.plain(paper.name)}]({paper.url}{plain})"
+
+
+# -- boxes and folds
+# --------------------------------------------------------------------------------------------------
+
+
+def alert(tone: Tone, text: str) -> str:
+    """A coloured box. Without GitHub's rendering it is a quotation that begins with the tone."""
+    lines = [f"> {line}".rstrip() for line in text.strip("\n").split("\n")]
+    return "\n".join([f"> [!{tone.upper()}]", *lines])
+
+
+def fold(label: str, body: str, *, open_: bool = False) -> str:
+    """Return a folded part. `label` is HTML from `title`; `body` is Markdown that closes every
+    block it opens.
+    """
+    tag = "<details open>" if open_ else "<details>"
+    return f"{tag}<summary>{label}</summary>\n\n{body.strip(chr(10))}\n\n</details>"
+
+
+def title(name: str, about: str = "") -> str:
+    """HTML for a summary line, from plain words."""
+    return f"<b>{words(name)}</b>{f' · {words(about)}' if about else ''}"
+
+
+def words(text: str) -> str:
+    """Plain words as HTML in which nothing acts."""
+    return escape.separate_signs(html.escape(" ".join(clean_plain(text).text.split()), quote=False))

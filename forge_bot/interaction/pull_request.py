@@ -21,7 +21,7 @@ from forge_bot.engine.state import Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Part, compose
+from forge_bot.interaction.fit_comment import Papers, compose, limited
 from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_description
 from forge_bot.interaction.review_table import open_findings, reviews
@@ -47,7 +47,7 @@ class PullRequestText(Frozen):
 
 
 def pull_request(
-    view: RunFacts, documents: Mapping[str, str], limit: int = LIMIT, customs: Customs = _USUAL
+    view: RunFacts, documents: Mapping[str, str], customs: Customs = _USUAL
 ) -> PullRequestText:
     """Title and body, from the state and the texts of the run's documents by name; those that are
     missing are left out. The repository's own template stands whole: at the beginning where it asks
@@ -77,8 +77,7 @@ def pull_request(
             "" if asks else template,
             footer(view),
             markers.pull_request(state.run),
-        ],
-        limit,
+        ]
     )
     verification = state.verification
     green = verification is not None and bool(_judged(state)) and not verification.red
@@ -109,7 +108,7 @@ def _closes(state: State) -> str:
     )
 
 
-def _warnings(view: RunFacts, words: Mapping[str, str]) -> LinesPart:
+def _warnings(view: RunFacts, words: Mapping[str, str]) -> str:
     state = view.state
     warned = [
         say(
@@ -183,9 +182,7 @@ def _accepted(decision: Decision) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _requirements(
-    view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]
-) -> LinesPart:
+def _requirements(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
     """Return the verifier's finding for each requirement, else the reviewer's. Without a table of
     theirs, return the results of the tasks.
     """
@@ -200,12 +197,12 @@ def _requirements(
     before = f"### {say('pull_request.what_was_asked_for')}\n\n"
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
-    return LinesPart(
+    return limited(
         [_requirement(each, check, words) for each in requirements if each.text.strip()],
         "pull_request.more_requirements",
         _where(view),
         before=before,
-        most=16_000,
+        most=10_000,
     )
 
 
@@ -278,7 +275,7 @@ def _marked(name: str, check: RequirementCheck | None) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _checked(verification: Verification | None, state: State) -> list[Part]:
+def _checked(verification: Verification | None, state: State) -> list[str | Papers]:
     if verification is None:
         return [say("pull_request.commands_have_not_run")]
     if not verification.results:
@@ -292,7 +289,7 @@ def _checked(verification: Verification | None, state: State) -> list[Part]:
     ]
 
 
-def _decisions(view: RunFacts) -> LinesPart:
+def _decisions(view: RunFacts) -> str:
     state = view.state
     answers = sorted((*state.decisions, *state.sent_back), key=lambda each: each.at)
     noted = any(_words_of(each) for each in answers)
@@ -306,11 +303,11 @@ def _decisions(view: RunFacts) -> LinesPart:
     before = f"### {say('pull_request.who_decided')}\n\n" + head(
         "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
     )
-    return LinesPart(
+    return limited(
         [line(each) for each in answers],
         "pull_request.more_decisions",
         before=before,
-        most=8_000,
+        most=6_000,
     )
 
 

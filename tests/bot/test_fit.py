@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 
 from forge_bot.interaction.fit_comment import (
     LIMIT,
-    LinesPart,
     Paper,
-    PapersPart,
+    Papers,
     compose,
-    fitted,
+    fold,
+    limited,
     shares,
+    show_papers,
     size,
+    title,
 )
-from forge_bot.interaction.folded_sections import fold, title
 from forge_bot.interaction.number_format import head, row
 from tests.bot.reading import acts, elements, folded, shown
 from tests.prompts.test_escape import HOSTILE
@@ -27,37 +28,20 @@ def test_a_sign_outside_the_first_plane_counts_twice() -> None:
     assert size("a🔨") == 3
 
 
-def test_parts_without_words_leave_no_gap() -> None:
-    assert compose(["a", "", LinesPart(()), "b"]) == "a\n\nb\n"
-
-
-def test_a_fixed_part_gets_its_room_before_a_greedy_one() -> None:
-    said = compose([LinesPart(["x"] * 100, "checkpoint.and_more"), "the end"], limit=100)
-    assert size(said) <= 100
-    assert said.count("x\n") > 10
-    assert said.endswith("more_\n\nthe end\n")
-
-
-def test_a_greedy_part_leaves_room_for_those_behind_it() -> None:
-    greedy = LinesPart(["x"] * 5_000, "checkpoint.and_more")
-    said = compose([greedy, LinesPart(["y" * 300], "checkpoint.and_more")], limit=2_000)
-    assert said.count("y") == 300
-    assert size(said) <= 2_000
+def test_parts_without_words_leave_no_gap_and_documents_get_what_is_left() -> None:
+    assert compose(["a", "", limited((), ""), "b"]) == "a\n\nb\n"
+    papers = Papers([Paper(name="a.md", text="# A\n\nwords\n\n" * 9_000, url=URL)])
+    text = compose([papers, "x" * 500, "the end"], limit=2_000)
+    assert size(text) <= 2_000
+    assert text.endswith(f"{'x' * 500}\n\nthe end\n")
 
 
 def test_rows_that_find_no_room_are_counted() -> None:
     lines = [row(str(number)) for number in range(500)]
-    said = fitted(LinesPart(lines, "checkpoint.and_more", before=head("columns.tokens")), 400)
-    assert size(said) <= 400
-    rows = len(elements(said, "td"))
-    assert said.endswith(f"\n\n_and {500 - rows} more_")
-    assert rows > 10
-
-
-def test_a_list_without_room_for_anything_says_nothing_broken() -> None:
-    table = LinesPart(["| x |"], "checkpoint.and_more", before=head("columns.tokens"))
-    assert fitted(table, 14) == "_and 1 more_"
-    assert fitted(table, 2) == ""
+    text = limited(lines, "checkpoint.and_more", before=head("columns.tokens"), most=400)
+    rows = len(elements(text, "td"))
+    assert text.endswith(f"\n\n_and {500 - rows} more_")
+    assert 10 < rows < 400
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=8), st.integers(0, 1_500))
@@ -71,7 +55,7 @@ def test_small_parts_get_all_they_need_and_large_ones_the_same(sizes: list[int],
 
 def test_a_long_document_is_cut_between_sections_and_names_the_whole() -> None:
     findings = "".join(f"## Finding {number}\n\n- a line\n\nand words\n\n" for number in range(500))
-    said = fitted(PapersPart([Paper(name="review.md", text=findings, url=URL)]), 10_000)
+    said = show_papers(Papers([Paper(name="review.md", text=findings, url=URL)]), 10_000)
     assert 8_000 < size(said) <= 10_000
     assert "more characters found no room here." in said
     assert said.count("Finding") == said.count("and words")
@@ -81,8 +65,8 @@ def test_a_long_document_is_cut_between_sections_and_names_the_whole() -> None:
 
 def test_a_short_document_is_whole_beside_a_long_one() -> None:
     short = Paper(name="review.md", text="Short and whole.")
-    said = fitted(
-        PapersPart([Paper(name="design.md", text="# A\n\nwords\n\n" * 9_000, url=URL), short]),
+    said = show_papers(
+        Papers([Paper(name="design.md", text="# A\n\nwords\n\n" * 9_000, url=URL), short]),
         10_000,
     )
     assert size(said) <= 10_000
@@ -90,7 +74,7 @@ def test_a_short_document_is_whole_beside_a_long_one() -> None:
 
 
 def test_a_document_without_room_is_a_link_and_no_empty_block() -> None:
-    said = fitted(PapersPart([Paper(name="design.md", text="words\n" * 200, url=URL)]), 300)
+    said = show_papers(Papers([Paper(name="design.md", text="words\n" * 200, url=URL)]), 300)
     assert elements(said, "details") == []
     assert elements(said, "a")[0].get("href") == URL
 
@@ -98,12 +82,12 @@ def test_a_document_without_room_is_a_link_and_no_empty_block() -> None:
 def test_an_empty_document_says_that_it_is_empty() -> None:
     assert (
         "This file is empty."
-        in folded(fitted(PapersPart([Paper(name="a.md", text=" \n")]), 5_000))[0]
+        in folded(show_papers(Papers([Paper(name="a.md", text=" \n")]), 5_000))[0]
     )
 
 
 def test_a_document_with_hidden_text_is_shown_as_it_is_written() -> None:
-    said = fitted(PapersPart([Paper(name="a.md", text="Words.\n\n<!-- hidden -->\n")]), 5_000)
+    said = show_papers(Papers([Paper(name="a.md", text="Words.\n\n<!-- hidden -->\n")]), 5_000)
     assert "since GitHub would not show all of it: 1 HTML comment (line 3)" in shown(said)
     assert "<!-- hidden -->" in shown(said)
 
@@ -123,7 +107,7 @@ def test_whatever_a_document_says_it_stays_in_its_fold_and_in_its_room(
         Paper(name="a.md", text=text * 20, url=URL, language="diff" if patch else ""),
         Paper(name="b.md", text="AFTER", url=URL),
     ]
-    said = fitted(PapersPart(documents), room)
+    said = show_papers(Papers(documents), room)
     assert size(said) <= max(room, 250)
     page = f"{said}\n\nOUTSIDE\n"
     assert acts(page) == []

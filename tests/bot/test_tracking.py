@@ -97,13 +97,6 @@ def test_a_thousand_tasks_fit() -> None:
     assert read_marker(said) is not None
 
 
-def test_a_small_limit_is_kept_and_the_next_move_stays() -> None:
-    said = tracking(scene.at_work(), limit=2_500)
-    assert size(said) <= 2_500
-    assert first_words(said) == "Implementation is under way."
-    assert read_marker(said) is not None
-
-
 def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
     view = scene.at_work()
     hostile = "</details> @ann fixes #1 `|` <img src=x> ![p](u) https://github.com/o/r/issues/1"

@@ -4,8 +4,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.bot.commit_form import KEPT
-from forge_bot.bot.inspect_commits import CommitInspector
+from forge_bot.bot.inspect_commits import KEPT, CommitInspector
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commits import OWN_IDENTITY

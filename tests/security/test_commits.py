@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.commit_form import KEPT
+from forge_bot.bot.inspect_commits import KEPT
 from forge_bot.bot.push_commits import push, refuse_unseen
 from forge_bot.bot.untrusted_records import state_at
 from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published

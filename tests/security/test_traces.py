@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from forge_bot.bot.commit_form import KEPT
+from forge_bot.bot.inspect_commits import KEPT
 from forge_bot.errors import CommitsRefused
 from tests.security.scene import KEY, Scene, git
 
@@ -18,24 +18,6 @@ def refused(scene: Scene) -> str:
     with pytest.raises(CommitsRefused) as caught:
         scene.check()
     return "\n".join(caught.value.details)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        f"notes/{KEY}.txt",
-        f"{KEY}/notes.txt",
-        f"notes/{KEY.encode().hex()}",
-        f"{KEY[:10]}/{KEY[10:]}",
-    ],
-    ids=["file", "folder", "hexadecimal", "across folders"],
-)
-def test_a_key_in_the_name_of_a_file_is_found_and_not_said(scene: Scene, path: str) -> None:
-    scene.write(path, "x\n")
-    scene.commit()
-    said = refused(scene)
-    assert "the name of a file holds the value of OPENAI_API_KEY" in said
-    assert KEY not in said
 
 
 def test_a_key_in_the_name_of_a_protected_file_is_not_said_in_the_reason(scene: Scene) -> None:

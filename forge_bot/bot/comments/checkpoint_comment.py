@@ -10,7 +10,7 @@ from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LIMIT, LinesPart, Paper, PapersPart, Part, compose
+from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, compose, limited
 from forge_bot.interaction.number_format import money, spent, tokens_of_cap
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
@@ -19,7 +19,7 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block, right_to_left
 
 
-def checkpoint(view: RunView, limit: int = LIMIT) -> str:
+def checkpoint(view: RunView) -> str:
     """The question that is open. Raises ValueError when the view has none."""
     question, gate = view.question, view.state.gate
     if question is None or gate is None:
@@ -35,12 +35,11 @@ def checkpoint(view: RunView, limit: int = LIMIT) -> str:
             _bound(view, question, gate),
             _changed(question),
             *_evidence(view, gate),
-            PapersPart(_documents(view, question)),
+            Papers(_documents(view, question)),
             markers.checkpoint(
                 view.state.run, question.data.gate, gate.round, question.data.digest
             ),
-        ],
-        limit,
+        ]
     )
 
 
@@ -148,16 +147,16 @@ def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _changed(question: Question) -> PapersPart:
+def _changed(question: Question) -> Papers:
     """The difference to the version shown before, open, in a third of the comment at most."""
     difference = question.data.difference
     if not difference.strip():
-        return PapersPart(())
+        return Papers(())
     shown = question.data.overview.notes and changed_lines(difference)
     paper = Paper(
         name=say("question.what_changed"), text=difference, language="diff", open=not shown
     )
-    return PapersPart([paper], LIMIT // 3)
+    return Papers([paper], LIMIT // 3)
 
 
 def _documents(view: RunView, question: Question) -> list[Paper]:
@@ -183,7 +182,7 @@ def _caption(view: RunView, name: str) -> str:
     return view.pipeline.caption(record.phase) if record is not None else ""
 
 
-def _evidence(view: RunView, gate: OpenGate) -> list[Part]:
+def _evidence(view: RunView, gate: OpenGate) -> list[str | Papers]:
     """The parts that this question needs; none for most."""
     match gate.reason:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
@@ -214,12 +213,11 @@ def _money(view: RunView) -> str:
     return say("checkpoint.spent", spent=spent, count=view.state.usage.calls)
 
 
-def _criteria(view: RunView, gate: OpenGate) -> LinesPart:
+def _criteria(view: RunView, gate: OpenGate) -> str:
     task = view.state.task(gate.task)
     criteria = task.spec.acceptance if task is not None else ()
-    return LinesPart(
+    return limited(
         [f"- [ ] {escape.line(criterion)}" for criterion in criteria],
         "checkpoint.and_more",
         before=f"**{say('checkpoint.done_when')}**\n\n",
-        most=6_000,
     )

@@ -13,7 +13,7 @@ from forge_bot.gate.arguments import names_version
 from forge_bot.gate.messages import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import Paper, PapersPart, compose
+from forge_bot.interaction.fit_comment import Paper, Papers, compose
 from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
 from forge_bot.interaction.run_facts import decided
 from forge_bot.remedies import ShowStatus
@@ -111,7 +111,7 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
 
 def answered(text: str, question: str) -> CommentReply:
     """Return a model's answer to a question about the run, below the question."""
-    paper = PapersPart([Paper(name="answer", text=text, url="", open=True)])
+    paper = Papers([Paper(name="answer", text=text, url="", open=True)])
     answer = Markdown(compose([paper], 40_000))
     return reply("answer", question=question[:_MOST_SHOWN], answer=answer)
 

@@ -7,7 +7,7 @@ from forge_bot.bot.comments.phase_table import phases
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
-from forge_bot.interaction.fit_comment import LIMIT, compose
+from forge_bot.interaction.fit_comment import compose
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import say
 
@@ -22,7 +22,7 @@ _SAID = {
 }
 
 
-def summary(view: RunView, limit: int = LIMIT) -> str:
+def summary(view: RunView) -> str:
     """Markdown for GITHUB_STEP_SUMMARY; GitHub takes 1 MiB, this is far below."""
     move = next_move(view)
     issue = view.state.source
@@ -41,8 +41,7 @@ def summary(view: RunView, limit: int = LIMIT) -> str:
             facts(view),
             phases(view),
             tasks(view),
-        ],
-        limit,
+        ]
     )
 
 

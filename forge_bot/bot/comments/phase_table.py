@@ -13,7 +13,7 @@ from forge_bot.engine.phases import (
     VerifyPhase,
 )
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LinesPart
+from forge_bot.interaction.fit_comment import limited
 from forge_bot.interaction.number_format import head, may_be_billed, money, row, tokens
 from forge_bot.interaction.run_facts import decided, verdict_words
 from forge_bot.prompts import escape
@@ -25,7 +25,7 @@ _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
 _MOST_DOCUMENTS = 3
 
 
-def phases(view: RunView) -> LinesPart:
+def phases(view: RunView) -> str:
     """The started phases in their order, with their results; below them the phases still to come,
     and those left out.
     """
@@ -45,7 +45,7 @@ def phases(view: RunView) -> LinesPart:
         names = listed(left_out)
         not_part = say("progress.phases.not_part", effort=view.state.effort, phases=names)
         notes.append(f"<sub>{not_part}</sub>")
-    return LinesPart(
+    table = limited(
         [
             *(_line(view, each, priced=priced) for each in shown),
             _total(view, priced=priced),
@@ -57,9 +57,9 @@ def phases(view: RunView) -> LinesPart:
             "columns.cost" if priced else "columns.tokens",
             align="llr",
         ),
-        most=20_000,
-        note="\n\n".join(notes),
+        most=14_000,
     )
+    return "\n\n".join([table, *notes])
 
 
 def _is_bookkeeping(view: RunView, each: Row) -> bool:

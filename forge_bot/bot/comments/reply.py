@@ -13,7 +13,7 @@ from pydantic import Field
 
 from forge_bot.github_api.pygithub import Reaction
 from forge_bot.interaction import markers
-from forge_bot.interaction.folded_sections import Tone, alert
+from forge_bot.interaction.fit_comment import Tone, alert
 from forge_bot.prompts import escape
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import VARIABLE, find_sentence, listed

@@ -9,8 +9,7 @@ from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
-from forge_bot.interaction.fit_comment import LIMIT, LinesPart, compose
-from forge_bot.interaction.folded_sections import fold
+from forge_bot.interaction.fit_comment import compose, fold, limited
 from forge_bot.interaction.number_format import head, money, row, spent
 from forge_bot.interaction.run_facts import footer, verdict_words
 from forge_bot.prompts import escape
@@ -27,7 +26,7 @@ _MARKS = {
 }
 
 
-def tracking(view: RunView, limit: int = LIMIT) -> str:
+def tracking(view: RunView) -> str:
     """The comment. Only its first part changes much, so people who come back know where to look."""
     return compose(
         [
@@ -39,8 +38,7 @@ def tracking(view: RunView, limit: int = LIMIT) -> str:
             commands_now(view),
             footer(view, with_time=False),
             markers.tracking(view.state.run, _under_way(view)),
-        ],
-        limit,
+        ]
     )
 
 
@@ -102,20 +100,22 @@ def commands_now(view: RunView) -> str:
     return say("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
 
 
-def tasks(view: RunView) -> LinesPart:
+def tasks(view: RunView) -> str:
     """The tasks, folded, with the documents of each."""
     state = view.state
     settled = sum(task.settled for task in state.tasks)
     plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
     where = say("progress.tasks.see", document=view.links.named(plan)) if plan else ""
-    return LinesPart(
+    if not state.tasks:
+        return ""
+    table = limited(
         [_task(view, task) for task in state.tasks],
         "progress.tasks.more",
         where,
         before=head("columns.task", "columns.result", "columns.documents"),
         most=12_000,
-        label=say("progress.tasks.label", settled=settled, count=len(state.tasks)),
     )
+    return fold(say("progress.tasks.label", settled=settled, count=len(state.tasks)), table)
 
 
 def _task(view: RunView, task: TaskState) -> str:
