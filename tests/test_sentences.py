@@ -40,8 +40,8 @@ print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
 _GIVEN_BY: dict[str, set[str]] = {"say": set()}
 """The functions that say a sentence by its name, with the values that they give by themselves."""
-_TEMPLATES = {"language", "replies"}
-"""Files that are no sentences: replies are templates, each of which has an example elsewhere."""
+_TEMPLATES = {"language", "parts", "replies"}
+"""Files that are no sentences: replies and parts are templates, which have examples elsewhere."""
 _PIRATE = {
     "language.toml": 'plural = "n == 1 ? 0 : n <= 3 ? 1 : 2"\n',
     "question.toml": """

@@ -20,7 +20,7 @@ from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.typed_answer import person_answer
 from forge_bot.values import Effort, Frozen, PhaseId
 
-Telling = (
+ReportedCommand = (
     grammar.Approve
     | grammar.Reject
     | grammar.MarkDone
@@ -53,7 +53,7 @@ def command_key(comment: int, line: int) -> str:
 
 
 def report_of(
-    command: Telling, spoken: Utterance, pipeline: Pipeline, state: State
+    command: ReportedCommand, spoken: Utterance, pipeline: Pipeline, state: State
 ) -> Report | None:
     """Return the report for the run; None if there is nothing to report and the run simply
     continues. Raises BadOption for an unknown phase.

@@ -5,11 +5,11 @@ often than GitHub likes.
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
-from forge_bot.bot import approved_patches
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.run_view import RunView, patches_by_hand, workflows_that_wait
 from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.thread import Thread, ThreadCommand
@@ -40,44 +40,33 @@ _ATTACHED = re.compile(
 """An image, or the address of a file that was dropped into a text on GitHub."""
 
 
+@dataclass
 class CommentWriter:
     """Writes for one issue.
 
     `clock` gives seconds; `pause` is the least time between two edits that are not urgent. `tip`
-    gives the newest commit of a branch that GitHub has.
+    gives the newest commit of a branch that GitHub has. With `pushes_workflows` the token may push
+    workflow files, so that none is left to a person. `tracked` is the comment of the progress.
     """
 
-    def __init__(
-        self,
-        github: GitHub,
-        thread: Thread,
-        commands: CommandNames,
-        address: str,
-        job: str,
-        *,
-        clock: Callable[[], float],
-        pause: float,
-        tip: Callable[[str], str],
-    ) -> None:
-        self.github = github
-        self.thread = thread
-        self.commands = commands
-        self.address = address
-        self.job = job
-        self.clock = clock
-        self.tip = tip
-        self.estimate = ""
-        self.removed = ""
-        self.pushes_workflows = False
-        """Whether the token may push workflow files, so that none is left to a person."""
-        self.tracked: int | None = None
-        self._last: str = ""
-        self.pause = pause
-        self._edited_at: float | None = None
-        self.told: set[str] = set()
-        """The occasions for which somebody was answered in this job."""
-        self._lines: dict[int, set[str]] = {}
-        """The comments that are answered in this job, and their lines that have an answer."""
+    github: GitHub
+    thread: Thread
+    commands: CommandNames
+    address: str
+    job: str
+    clock: Callable[[], float]
+    pause: float
+    tip: Callable[[str], str]
+    tracked: int | None = None
+    pushes_workflows: bool = False
+    estimate: str = ""
+    removed: str = ""
+    occasions: set[str] = field(default_factory=set[str])
+    """The occasions for which somebody was answered in this job."""
+    _last: str = ""
+    _edited_at: float | None = None
+    _lines: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    """The comments that are answered in this job, and their lines that have an answer."""
 
     def view(self, run: Run, trouble: CommentReply | None = None) -> RunView:
         """The run as comments show it; in trouble, which may be that of a push, with links to what
@@ -90,8 +79,8 @@ class CommentWriter:
             return view
         read = run.workspace.read_bytes
         return view.replace(
-            patches=approved_patches.to_push_by_hand(run.state, read),
-            by_hand=approved_patches.workflows_that_wait(run.state, read),
+            patches=patches_by_hand(run.state, read),
+            by_hand=workflows_that_wait(run.state, read),
         )
 
     def view_at(self, state: State, pipeline: Pipeline, commit: str) -> RunView:
@@ -159,11 +148,6 @@ class CommentWriter:
 
     def _edited(self, place: int, text: str) -> bool:
         """Give the comment this text; return False if somebody deleted the comment meanwhile."""
-        if any(
-            comment.id == place and comment.body.strip() == text.strip()
-            for comment in self.thread.comments()
-        ):
-            return True
         try:
             self.github.edit_comment(place, text)
         except NotOnGitHub:
@@ -217,7 +201,7 @@ class CommentWriter:
         """Answer a command once, in its own thread; or write to everybody in the issue. Several
         commands of one comment have an answer each.
         """
-        self.told.add(reply.occasion)
+        self.occasions.add(reply.occasion)
         if to is None:
             self.write(self.thread.number, reply.comment())
             return

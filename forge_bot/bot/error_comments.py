@@ -4,11 +4,12 @@ import re
 from math import ceil
 
 from forge_bot import errors
-from forge_bot.bot.comments.reply import CommentReply, Markdown, reply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.errors import ForgeError, PushRefusal
 from forge_bot.git.remotes import unreached
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.number_format import in_time
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.remedies import CheckKey, ModelTrouble, Resume, SetKey

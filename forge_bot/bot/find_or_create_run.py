@@ -2,8 +2,6 @@
 asked for it.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forge_bot.bot.comments import command_replies
@@ -44,19 +42,11 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | Non
         if around.wake.thread in {0, thread.number}:
             spoken = thread.spoken(thread.number)
             command = next((one for one in spoken if one.comment.id == around.wake.comment), None)
-            supervisor.writer.say(_no_run(supervisor), command)
+            label = supervisor.inputs.label
+            no_run = reply("no_run", commands=supervisor.commands, label=label)
+            supervisor.writer.say(no_run, command)
         return None
     return _begin(supervisor, asked)
-
-
-def _no_run(supervisor: "Supervisor") -> CommentReply:
-    """Return the answer to a command where no branch of a run is: none was begun, or the branch was
-    deleted. Only the tracking comment of a run links to a commit.
-    """
-    tracking = supervisor.thread.written("tracking")
-    if tracking is not None and f"{supervisor.around.url}/tree/" in tracking.body:
-        return reply("branch_gone", commands=supervisor.commands, tracking=tracking.url)
-    return reply("no_run", commands=supervisor.commands, label=supervisor.inputs.label)
 
 
 def of_issue(repository: Repository, issue: int) -> list[RunInfo]:
@@ -85,29 +75,11 @@ def _newest_request(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCom
     was told how to proceed.
     """
     since = max((info.updated_at for info in known), default=None)
-    commands = tuple(supervisor.thread.spoken(supervisor.thread.number))
-    starts = [one for one in commands if isinstance(one.command, grammar.Start)]
+    spoken = supervisor.thread.spoken(supervisor.thread.number)
+    starts = [one for one in spoken if isinstance(one.command, grammar.Start)]
     fresh = [start for start in starts if since is None or start.comment.created_at > since]
     newest = fresh[-1] if fresh else None
-    if not known and (again := _retry_as_start(supervisor, commands, newest)) is not None:
-        return again
     return None if newest is None or supervisor.thread.answered(newest.comment) else newest
-
-
-def _retry_as_start(
-    supervisor: "Supervisor", commands: Sequence[ThreadCommand], first: ThreadCommand | None
-) -> ThreadCommand | None:
-    """Return a retry as a start, where a start by a command or the label led to no run."""
-    retries = [one for one in commands if isinstance(one.command, grammar.Retry)]
-    if not retries or supervisor.thread.answered(retries[-1].comment):
-        return None
-    label = supervisor.inputs.label.casefold()
-    if first is None and label not in {name.casefold() for name in supervisor.issue.labels}:
-        return None
-    line = retries[-1].command.line
-    command = first.command if first is not None else None
-    start = command if isinstance(command, grammar.Start) else grammar.Start(line)
-    return replace(retries[-1], command=replace(start, line=line))
 
 
 def _by_label(supervisor: "Supervisor") -> bool:
@@ -134,7 +106,7 @@ def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | C
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     _check_readiness(supervisor, beginning, chosen)
     info = create_run(repository, beginning, pipeline)
-    shown = command_replies.taken(writer.commands, line="", words=start.text)
+    shown = command_replies.shown_back(writer.commands, line="", words=start.text)
     if asked is not None and shown is not None:
         writer.say(shown, asked)
     return info

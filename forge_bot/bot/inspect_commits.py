@@ -24,7 +24,7 @@ from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_history import Signature
 from forge_bot.git.commit_objects import make_commit
-from forge_bot.git.commits import OWN_IDENTITY
+from forge_bot.git.commits import OWN_IDENTITY, Trailers
 from forge_bot.git.revisions import tree_id
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
@@ -117,7 +117,7 @@ class CommitInspector:
         name, address = OWN_IDENTITY["GIT_AUTHOR_NAME"], OWN_IDENTITY["GIT_AUTHOR_EMAIL"]
         who = (name, address, f"@{date[1].decode()}" if date is not None else "@0 +0000")
         root, files = self.repository.root, tree_id(self.repository.root, after)
-        messages = [(KEPT, [("Forge-Run", self.run)])]
+        messages: list[tuple[str, Trailers]] = [(KEPT, (("Forge-Run", self.run),))]
         # Reports that contradict each other are no run's.
         with suppress(ForgeError):
             if len(reports) > known:

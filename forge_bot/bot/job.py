@@ -9,21 +9,32 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
+from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create_run import find_or_create_run
+from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import read_job_context
-from forge_bot.bot.job_handoff import JobHandoff, handed
-from forge_bot.bot.job_results import received, run_of
+from forge_bot.bot.job_handoff import (
+    COMMITS,
+    JobHandoff,
+    JobRequest,
+    JobResult,
+    RemoteWorker,
+    delivered,
+    handed,
+)
 from forge_bot.bot.job_start import JobStart, begin, job_repository
 from forge_bot.bot.protect_token import protect_token
-from forge_bot.bot.remote_worker import RemoteWorker
+from forge_bot.bot.push_commits import push
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
-from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
+from forge_bot.bot.worker_messages import WorkerStopped, as_error
+from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.gate.people import RequestedOperation
+from forge_bot.git import Tree
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
@@ -151,8 +162,8 @@ class _Visit:
             self.info = begun
         else:
             wanted = handed(self.environ)
-            self.info = run_of(supervisor, wanted)
-            if (ended := received(supervisor, self.info, wanted, self.folder)) is not None:
+            self.info = _run_of(supervisor, wanted)
+            if (ended := _received(supervisor, self.info, wanted, self.folder)) is not None:
                 return ended
         return (Outcome.DONE, None) if self.info is None else supervisor.carry_on(self.info)
 
@@ -170,9 +181,9 @@ class _Visit:
         failed = exit_code(outcome) != 0
         if reply is not None:
             with suppress(ForgeError):
-                said = failed and self._complain(reply)
+                written = failed and self._complain(reply)
                 if self.info is None:
-                    self._replace_beginning(reply, said=said)
+                    self._replace_beginning(reply, written=written)
         if self.around.summary is not None and text:
             outputs.write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
@@ -188,7 +199,7 @@ class _Visit:
         Return whether the reply is in a comment of its own. Nobody can be mentioned if comments are
         refused.
         """
-        answered = self.supervisor.writer.told if self.supervisor is not None else ()
+        answered = self.supervisor.writer.occasions if self.supervisor is not None else ()
         wake = self.around.wake
         if reply.occasion in _QUIET or reply.occasion in answered or wake.again:
             return reply.occasion in answered
@@ -199,10 +210,10 @@ class _Visit:
             return False
         return True
 
-    def _replace_beginning(self, reply: CommentReply, *, said: bool) -> None:
+    def _replace_beginning(self, reply: CommentReply, *, written: bool) -> None:
         """Replace the comment that says that a run has begun, because none has.
 
-        The reply is written there, unless it is `said` in a comment of its own.
+        The reply is written there, unless it is `written` in a comment of its own.
         """
         wake = self.around.wake
         if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:
@@ -215,7 +226,7 @@ class _Visit:
                 None,
             )
             if begun is not None and begun.body.startswith(BEGUN):
-                text = say("gate.not_begun") if said else reply.alert()
+                text = say("gate.not_begun") if written else reply.alert()
                 self.github.edit_comment(
                     begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
                 )
@@ -259,6 +270,76 @@ class _Visit:
         with suppress(ForgeError):
             self.supervisor.writer.track(view)
         return summary(view)
+
+
+def _run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
+    """Open the run that was handed over, with its work tree."""
+    supervisor.repository.take_over(handed.branch)
+    with supervisor.opened(resolve_run(supervisor.repository, handed.run)):
+        return resolve_run(supervisor.repository, handed.run)
+
+
+def _received(
+    supervisor: Supervisor, info: RunInfo, handed: JobRequest, folder: Path
+) -> Ended | None:
+    """Apply the result in the folder; return how the run ended, None if it can continue.
+
+    Raises NothingDelivered, CommitsRefused.
+    """
+    result = delivered(folder)
+    tree = supervisor.repository.tree_of(info.branch)
+    # Somebody pushed in the meantime: their commits count, and our work is done again from there.
+    if tree is not None and tree.head().commit == handed.commit and result.head != handed.commit:
+        try:
+            _push(supervisor, tree, handed, result, folder)
+        except BranchMoved:
+            supervisor.given_way(info)
+    return _answer(supervisor, info, handed, result) or _end_of(supervisor, info, result.stopped)
+
+
+def _push(
+    supervisor: Supervisor, tree: Tree, handed: JobRequest, result: JobResult, folder: Path
+) -> None:
+    try:
+        arrived = supervisor.repository.open_bundle(folder / COMMITS)
+    except GitFailed as error:
+        details = (error.message,)
+        raise CommitsRefused("The worker's commits could not be read.", details=details) from error
+    if arrived != result.head:
+        raise CommitsRefused("The worker's commits are not those that it told of.")
+    around, environ = supervisor.around, supervisor.environ
+    inspector = CommitInspector(
+        supervisor.repository,
+        tree,
+        handed.run,
+        secrets_of(environ),
+        workflows=around.push_workflows,
+    )
+    tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
+    push(tree, arrived)
+
+
+def _answer(
+    supervisor: Supervisor, info: RunInfo, handed: JobRequest, result: JobResult
+) -> Ended | None:
+    """Post the answers to these questions; return the end of the job if one could not be given."""
+    given = {answer.key: answer for answer in result.answers}
+    asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
+    ends: list[Ended | None] = []
+    for question in handed.questions:
+        if question.key in given and question.key in asked:
+            answer = given[question.key]
+            ends.append(supervisor.answered(info, asked[question.key], answer.stopped))
+    return next((end for end in ends if end is not None), None)
+
+
+def _end_of(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> Ended | None:
+    if stopped.cancelled:
+        return Outcome.FAILED, supervisor.writer.cancelled()
+    error = as_error(stopped) if stopped.code else None
+    if error is None or isinstance(error, BranchMoved):
+        return None
+    return ended_by(supervisor.trouble(info, stopped))
 
 
 class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`

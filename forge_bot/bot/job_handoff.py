@@ -1,4 +1,4 @@
-"""The data that pass between the job with the token and the job with the model.
+"""What passes between the job with the token and the job with the model, and the worker's part.
 
 The supervisor writes a `JobRequest`, which travels as the output of a job. The worker's job writes
 a `JobResult` into a folder, beside a bundle of commits. Nothing of that is trusted before it was
@@ -10,29 +10,24 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.step_permission import StepGate
+from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import ThreadCommand
-from forge_bot.bot.worker_messages import WorkerStopped
-from forge_bot.errors import NothingDelivered, NotInAction
+from forge_bot.bot.worker_messages import WorkerQuestion, WorkerStopped, stopped_by
+from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAction
 from forge_bot.gate import grammar
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.open_run import open_run
+from forge_bot.settings import load_config
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"
 TOLD = "delivered.json"
 _MOST_QUESTIONS = 5
-_LONGEST_QUESTION = 8_000
 _LARGEST = 1_000_000
-
-
-class JobQuestion(Frozen):
-    """A question about the run, and the comment that holds it."""
-
-    text: str
-    by: str
-    via: str
-    key: str
-    comment: int
 
 
 class JobRequest(Frozen):
@@ -42,15 +37,14 @@ class JobRequest(Frozen):
     run: str
     branch: str
     commit: str
-    questions: tuple[JobQuestion, ...] = ()
+    questions: tuple[WorkerQuestion, ...] = ()
 
 
 class QuestionAnswered(Frozen):
-    """A model's answer to a question, or the reason why there is none."""
+    """How a worker stopped that was asked a question, with the answer."""
 
     key: str
-    text: str = Field(default="", max_length=40_000)
-    stopped: WorkerStopped = WorkerStopped()
+    stopped: WorkerStopped
 
 
 class JobResult(Frozen):
@@ -79,21 +73,15 @@ class JobHandoff:
         """Write the request for the other machine. Everything is on the remote, so a worker can
         start there. Questions beyond the first few are left for the next job.
         """
-        asked = tuple(_question(spoken) for spoken in questions[:_MOST_QUESTIONS])
+        asked = tuple(question_of(spoken) for spoken in questions[:_MOST_QUESTIONS])
         commit = repository.commit_id(f"refs/heads/{info.branch}")
         self.handed = JobRequest(run=info.name, branch=info.branch, commit=commit, questions=asked)
 
 
-def _question(spoken: ThreadCommand) -> JobQuestion:
-    command = spoken.command
-    text = command.question if isinstance(command, grammar.Ask) else ""
-    return JobQuestion(
-        text=text[:_LONGEST_QUESTION],
-        by=spoken.by,
-        via=spoken.comment.url,
-        key=spoken.key,
-        comment=spoken.comment.id,
-    )
+def question_of(spoken: ThreadCommand) -> WorkerQuestion:
+    """Return the question that a command asks."""
+    text = spoken.command.question if isinstance(spoken.command, grammar.Ask) else ""
+    return WorkerQuestion(text=text[:8_000], by=spoken.by, via=spoken.comment.url, key=spoken.key)
 
 
 def handed(environ: Mapping[str, str]) -> JobRequest:
@@ -116,3 +104,70 @@ def delivered(folder: Path) -> JobResult:
         return JobResult.model_validate_json(file.read_bytes())
     except ValidationError:
         raise NothingDelivered("What the job that works delivered cannot be read.") from None
+
+
+class RemoteWorker:
+    """Performs the work that was handed over. Commits are inspected here too, since only this
+    machine knows the model's key and would recognise it.
+    """
+
+    def __init__(
+        self, repository: Repository, around: JobContext, environ: Mapping[str, str]
+    ) -> None:
+        self.repository = repository
+        self.shift = SupervisedWorker(
+            repository,
+            around,
+            environ,
+            lambda _inspector, after: self._good.append(after),
+            StepGate(environ),
+        )
+        self._good: list[str] = []
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """Stop soon; the work so far is delivered."""
+        self._cancelled = True
+        self.shift.cancel()
+
+    def deliver(self, handed: JobRequest, folder: Path) -> JobResult:
+        """Work, write the folder, and return its content."""
+        folder.mkdir(parents=True, exist_ok=True)
+        result = self._done(handed)
+        if result.head != handed.commit:
+            self.repository.make_bundle(folder / COMMITS, handed.commit, result.head)
+        (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
+        return result
+
+    def _done(self, handed: JobRequest) -> JobResult:
+        answers: list[QuestionAnswered] = []
+        try:
+            stopped = self._worked(handed, answers)
+        except ForgeError as error:
+            stopped = stopped_by(error)
+        if self._cancelled:
+            stopped = WorkerStopped(cancelled=True, exit_code=1)
+        return JobResult(
+            head=self._good[-1] if self._good else handed.commit,
+            answers=tuple(answers),
+            stopped=stopped,
+        )
+
+    def _worked(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
+        info = self._found(handed)
+        for question in handed.questions:
+            if not self._cancelled:
+                stopped = self.shift.work(info, question)
+                answers.append(QuestionAnswered(key=question.key, stopped=stopped))
+        return WorkerStopped() if self._cancelled else self.shift.work(info)
+
+    def _found(self, handed: JobRequest) -> RunInfo:
+        """Open the run with its work tree, at the commit that was handed over. Raises
+        BranchMoved.
+        """
+        self.repository.take_over(handed.branch)
+        info = resolve_run(self.repository, handed.run)
+        if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
+            raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
+        with open_run(self.repository, info, load_config(self.repository.root)):
+            return resolve_run(self.repository, handed.run)

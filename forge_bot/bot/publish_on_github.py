@@ -5,7 +5,7 @@ import re
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.next_step import pull_request_link
-from forge_bot.bot.comments.reply import Markdown, reply
+from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
@@ -19,6 +19,7 @@ from forge_bot.gate.grammar import Approve
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Issue, NewPullRequest, PullState
 from forge_bot.interaction import markers
+from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.publishing.publish_result import (

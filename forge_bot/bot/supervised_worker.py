@@ -1,6 +1,5 @@
 """Run the worker as a child process, and inspect each of its commits before it is pushed."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,20 +13,18 @@ from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.protect_token import without_token
 from forge_bot.bot.step_permission import StepGate
-from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
     ActionEnded,
     Committed,
-    InquiryAnswer,
     LogMessage,
     StepBegins,
+    WorkerQuestion,
     WorkerStopped,
     read_message,
 )
 from forge_bot.errors import GitFailed
-from forge_bot.gate import grammar
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
@@ -62,7 +59,7 @@ class WorkerProcess:
 
     def messages(
         self,
-    ) -> Generator[Committed | StepBegins | ActionEnded | LogMessage | InquiryAnswer]:
+    ) -> Generator[Committed | StepBegins | ActionEnded | LogMessage]:
         """Yield the worker's messages until it has stopped; then read `stopped`."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):
@@ -164,25 +161,11 @@ class SupervisedWorker:
         """
         self._done = True
 
-    def work(self, info: RunInfo) -> WorkerStopped:
-        """Perform until somebody else has to act."""
-        stopped, _ = self._started(info, (info.name,))
-        return stopped
-
-    def answer(self, info: RunInfo, spoken: ThreadCommand) -> tuple[WorkerStopped, str]:
-        """Return a model's answer to a question about the run; empty after a problem."""
-        command = spoken.command
-        question = command.question if isinstance(command, grammar.Ask) else ""
-        return self.answered(info, question, spoken.by, spoken.comment.url, spoken.key)
-
-    def answered(
-        self, info: RunInfo, question: str, by: str, via: str, key: str
-    ) -> tuple[WorkerStopped, str]:
-        """Return a model's answer to a question that did not come from the thread."""
-        asked = {"question": question, "by": by, "via": via, "key": key}
-        return self._started(info, (info.name, json.dumps(asked)))
-
-    def _started(self, info: RunInfo, arguments: tuple[str, ...]) -> tuple[WorkerStopped, str]:
+    def work(self, info: RunInfo, question: WorkerQuestion | None = None) -> WorkerStopped:
+        """Perform until somebody else has to act, or have a model answer a question about the run;
+        return how it stopped, with the answer.
+        """
+        asked = (question.model_dump_json(),) if question is not None else ()
         tree = self.repository.tree_of(info.branch)
         if tree is None:
             raise GitFailed(
@@ -199,27 +182,24 @@ class SupervisedWorker:
         pushed = tree.head().commit
         self._child = child = WorkerProcess(
             self.repository.root,
-            arguments,
+            (info.name, *asked),
             {**without_token(self.environ, self.around.token), **OWN_IDENTITY},
         )
         if self._cancelled:
             # A signal may have arrived while the worker was being started.
             child.cancel()
         try:
-            answer = self._followed(child, inspector, pushed)
+            self._follow(child, inspector, pushed)
         except BaseException:
             child.kill()
             raise
         finally:
             self._child = None
             stopped = child.stopped()
-        return stopped, answer
+        return stopped
 
-    def _followed(self, child: WorkerProcess, inspector: CommitInspector, pushed: str) -> str:
-        """Heed a worker's messages until it has stopped; `pushed` is the commit it starts from.
-        Return its answer to a question.
-        """
-        answer = ""
+    def _follow(self, child: WorkerProcess, inspector: CommitInspector, pushed: str) -> None:
+        """Heed a worker's messages until it has stopped; `pushed` is the commit it starts from."""
         for message in child.messages():
             match message:
                 case Committed(head=head):
@@ -238,9 +218,6 @@ class SupervisedWorker:
                     self.gate.ended(message)
                 case LogMessage(level=level, text=text):
                     (log.warning if level == "warning" else log.line)(text)
-                case InquiryAnswer():
-                    answer = message.text
-        return answer
 
 
 def _kept_code() -> tuple[str, ...]:

@@ -7,19 +7,17 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
 from threading import Event
 
 from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import failed_checks, thread_commands
-from forge_bot.bot.closed_issue import asked_since, stopped_by_closing
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_text
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
-from forge_bot.bot.job_handoff import JobHandoff
+from forge_bot.bot.job_handoff import JobHandoff, question_of
 from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import BranchPusher, known_tip, refuse_unseen
 from forge_bot.bot.step_permission import StepGate
@@ -111,9 +109,9 @@ class Supervisor:
             clock=time.monotonic,
             pause=float(around.edit_seconds),
             tip=lambda branch: known_tip(repository, branch),
+            tracked=around.wake.tracking_comment,
+            pushes_workflows=around.push_workflows,
         )
-        self.writer.tracked = around.wake.tracking_comment
-        self.writer.pushes_workflows = around.push_workflows
         self.gate = StepGate(environ)
         self.shift = SupervisedWorker(repository, around, environ, self._pushed, self.gate)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
@@ -175,10 +173,9 @@ class Supervisor:
                 self._look_at_checks(run)
             self.pusher.keep(run, before)
             if not questions:
-                if not run.state.ended and self.issue.closed_at is not None:
-                    self._tell_of_closing(run, self.issue.closed_at, closed)
-                    if closed is not None:
-                        return ended_by(closed)
+                if not run.state.ended and closed is not None:
+                    self.writer.say_once(closed, run.name)
+                    return ended_by(closed)
                 _, action = drive_blocking(run.pipeline, run.state, self._host(run))
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
                     if self.wall is not None or not leaves_batches(run):
@@ -218,13 +215,7 @@ class Supervisor:
 
     def _stopped_by_closing(self, run: Run) -> CommentReply | None:
         wake = self.around.wake
-        return stopped_by_closing(run, self.issue, self.thread, self.commands, wake)
-
-    def _tell_of_closing(self, run: Run, at: datetime, closed: CommentReply | None) -> None:
-        """Say once that the run stands because the issue was closed, or goes on nevertheless."""
-        by = asked_since(run, at, self.thread, self.around.wake)
-        goes_on = reply("closed_and_asked", commands=self.commands, by=by)
-        self.writer.say_once(closed or goes_on, run.name)
+        return thread_commands.stopped_by_closing(run, self.issue, self.thread, self.commands, wake)
 
     def _look_at_checks(self, run: Run) -> None:
         """Handle failed checks of the pull request. Checks that no change can fix are not
@@ -301,10 +292,10 @@ class Supervisor:
                 reply("used_up", commands=self.commands) if self.wall.last else None
             )
         for spoken in questions:
-            stopped, answer = self.shift.answer(info, spoken)
+            stopped = self.shift.work(info, question_of(spoken))
             if self.cancelled.is_set():
                 return None
-            if (ended := self.answered(info, spoken, stopped, answer)) is not None:
+            if (ended := self.answered(info, spoken, stopped)) is not None:
                 return ended
         if questions:
             return None
@@ -332,14 +323,14 @@ class Supervisor:
         return reply if agrees else reply.replace(outcome=Outcome.FAILED)
 
     def answered(
-        self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped, answer: str
+        self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped
     ) -> Ended | None:
         """Answer a question. If the model could not be asked, say so in the thread, and end the
         job.
         """
-        if answer:
+        if stopped.answer:
             question = spoken.command.question if isinstance(spoken.command, Ask) else ""
-            self.writer.say(command_replies.answered(answer, question), spoken)
+            self.writer.say(command_replies.answered(stopped.answer, question), spoken)
             return None
         trouble = self.trouble(info, stopped, repeat=f"{self.commands.say('ask')} …")
         self.writer.say(trouble, spoken)

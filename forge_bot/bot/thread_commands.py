@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, failed_checks
-from forge_bot.bot.command_reports import Telling
+from forge_bot.bot.command_reports import ReportedCommand
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.command_replies import reply_with_state
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
-from forge_bot.bot.job_context import JobContext
+from forge_bot.bot.job_context import JobContext, Wake
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.person_requirements import approved_with
@@ -39,7 +39,7 @@ from forge_bot.errors import (
 from forge_bot.gate import grammar
 from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
-from forge_bot.github_api.types import PullState
+from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.chosen_options import with_options
 from forge_bot.runs.publishing.base_update import update
@@ -85,18 +85,18 @@ def carry_out(
             case grammar.Status() | grammar.Cost() | grammar.Help() | grammar.Start():
                 writer.say(_talk(spoken, run, thread, writer, closed), spoken)
             case grammar.Refresh():
-                _refreshed(run, spoken, thread, writer, around)
+                _refresh(run, spoken, thread, writer, around)
             case grammar.Update():
-                _updated(run, spoken, thread, writer)
+                _update(run, spoken, thread, writer)
             case grammar.Retry(phase=None) if run.state.ended and thread.pull_of(run):
-                _mended(run, spoken, thread, writer, strike)
+                _retry_checks(run, spoken, thread, writer, strike)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
-                _told(run, command, spoken, thread, writer)
+                _report(run, command, spoken, thread, writer)
     return tuple(questions)
 
 
-def _mended(
+def _retry_checks(
     run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, strike: Redactor
 ) -> None:
     """Retry the checks of the pull request: nothing else is left to retry once all is delivered."""
@@ -153,9 +153,9 @@ def _view_with_pull(run: Run, thread: Thread, writer: CommentWriter) -> RunView:
     return view if pull is None else view.replace(pull_state=pull.state)
 
 
-def _told(
+def _report(
     run: Run,
-    command: command_reports.Telling,
+    command: command_reports.ReportedCommand,
     spoken: ThreadCommand,
     thread: Thread,
     writer: CommentWriter,
@@ -176,13 +176,13 @@ def _told(
     if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
         writer.say(reply_with_state("no_budget", writer.view(run)), spoken)
         return
-    if (shown := _taken(spoken, report, thread, writer)) is not None:
+    if (shown := _shown_back(spoken, report, thread, writer)) is not None:
         writer.say(shown, spoken)
     else:
         writer.react(spoken.comment, "rocket")
 
 
-def _taken(
+def _shown_back(
     spoken: ThreadCommand, report: Report, thread: Thread, writer: CommentWriter
 ) -> CommentReply | None:
     """Return what counted of a comment; None where that is plain."""
@@ -197,10 +197,10 @@ def _taken(
         case _:
             pass
     line = split_lines(spoken.comment.body)[spoken.command.line - 1] if unread else ""
-    return command_replies.taken(writer.commands, line=line, words=words)
+    return command_replies.shown_back(writer.commands, line=line, words=words)
 
 
-def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
+def _update(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
     """Merge the new commits of the base branch, unless the pull request is over."""
     branch, base = run.state.pull_request_branch or run.state.branch, target_of(run)
     try:
@@ -222,7 +222,7 @@ def _updated(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWri
     writer.say(reply_with_state("updated", writer.view(run), base=base, conflicts=paths), spoken)
 
 
-def _refreshed(
+def _refresh(
     run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, around: JobContext
 ) -> None:
     """Freeze the issue as it was when the command came; the run's first commits do not change."""
@@ -232,14 +232,14 @@ def _refreshed(
         draft = snapshot_request(
             issue, thread, Given(around.payload if woken else None, spoken.comment)
         )
-        _told_anew(run, draft, spoken)
+        _report_request(run, draft, spoken)
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
     writer.react(spoken.comment, "rocket")
 
 
-def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
+def _report_request(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
     """Write a new request and report it to the run; keep the old one if the run refuses it. Raises
     ForgeError.
     """
@@ -265,7 +265,7 @@ def _told_anew(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
 
 
 def _refusal(
-    error: ForgeError, command: Telling, view: RunView, commands: CommandNames
+    error: ForgeError, command: ReportedCommand, view: RunView, commands: CommandNames
 ) -> CommentReply:
     """Return the reply to somebody whose command was refused."""
     answer = ANSWER_OF[type(command)].value if type(command) in ANSWER_OF else "change"
@@ -289,3 +289,26 @@ def _refusal(
             return reply_with_state("nothing_to_answer", view, answer=answer)
         case _:
             return command_replies.cannot(commands, error)
+
+
+# -- closed issues: a closing and the commands after it have their times on GitHub
+# --------------------------------------------------------------------------------------------------
+
+
+def stopped_by_closing(
+    run: Run, issue: Issue, thread: Thread, commands: CommandNames, wake: Wake
+) -> CommentReply | None:
+    """Return what is said where the issue was closed and nobody asked for more since, by a command
+    or the label; None if the run may go on.
+
+    GitHub's times have whole seconds: a command of the same second does not count, as with a
+    comment that somebody closes the issue with.
+    """
+    closed, pull = issue.closed_at, thread.pull_of(run)
+    if closed is None or (wake.way == "label" and wake.deed == "start"):
+        return None
+    for spoken in thread.spoken(thread.number, *((pull,) if pull else ())):
+        if spoken.comment.created_at > closed and not isinstance(spoken.command, grammar.TALK):
+            return None
+    answer = "" if run.state.gate is None else commands.say(run.state.gate.options[0])
+    return reply("issue_closed", commands=commands, why=issue.state_reason, answer=answer)

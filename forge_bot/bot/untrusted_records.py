@@ -62,7 +62,7 @@ MOST_OF_DOCUMENT = 2_000_000
 def is_declared(pipeline: Pipeline, name: str) -> bool:
     """Return whether a worker may write a file of this name into the folder of a run."""
     named = [phase.writes for phase in pipeline.phases if isinstance(phase, WRITING)]
-    patterns = [re.escape(each).replace(r"\{task\}", _TASK) for each in (*named, _HELD)]
+    patterns = [re.escape(name).replace(r"\{task\}", _TASK) for name in (*named, _HELD)]
     return bool(_RUN_FILES.fullmatch(name) or re.fullmatch("|".join(patterns), name))
 
 

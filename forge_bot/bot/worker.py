@@ -20,8 +20,8 @@ from forge_bot.bot.step_permission import STEPS
 from forge_bot.bot.worker_messages import (
     ActionEnded,
     Cancelled,
-    InquiryAnswer,
     Outbox,
+    WorkerQuestion,
     WorkerStopped,
     stopped_by,
 )
@@ -49,16 +49,7 @@ from forge_bot.runs.tier_models import TierModels
 from forge_bot.runs.time_limit import time_limit
 from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings import Config, load_config
-from forge_bot.values import Frozen, Tier
-
-
-class WorkerQuestion(Frozen):
-    """A person's question about the run, and its place."""
-
-    question: str
-    by: str
-    via: str
-    key: str
+from forge_bot.values import Tier
 
 
 class Worker:
@@ -74,11 +65,13 @@ class Worker:
         """Continue the run, or answer a question about it; return how it stopped."""
         repository = Repository.find(folder)
         config = load_config(repository.root)
+        answer = ""
         try:
             with open_run(repository, resolve_run(repository, name), config) as run:
                 self._commits(run)
                 if asked:
-                    self._answer(repository, run, config, WorkerQuestion.model_validate_json(asked))
+                    question = WorkerQuestion.model_validate_json(asked)
+                    answer = self._answer(repository, run, config, question)
                 else:
                     asyncio.run(self._performed(repository, run, config))
                     if leaves_batches(run):
@@ -88,7 +81,7 @@ class Worker:
             return stopped_by(error)
         except (Cancelled, KeyboardInterrupt):
             return WorkerStopped(cancelled=True, exit_code=1)
-        return WorkerStopped()
+        return WorkerStopped(answer=answer)
 
     async def _performed(self, repository: Repository, run: Run, config: Config) -> None:
         async with time_limit(config.run_seconds):
@@ -141,10 +134,10 @@ class Worker:
 
     def _answer(
         self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion
-    ) -> None:
+    ) -> str:
         inquiry = inquire(
             run,
-            asked.question,
+            asked.text,
             profile=profile_at(repository, run.state.base_commit, config, run.state.flags.scope),
             models=TierModels(config)(),
             templates=prompts_for(repository.root, run.pipeline),
@@ -154,7 +147,7 @@ class Worker:
             environ=self.environ,
             key=asked.key,
         )
-        self.outbox.send(InquiryAnswer(text=(inquiry.answer or inquiry.message)[:40_000]))
+        return (inquiry.answer or inquiry.message)[:40_000]
 
     def _commits(self, run: Run) -> None:
         """Wait until the finished work is where a lost machine cannot lose it."""

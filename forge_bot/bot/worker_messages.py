@@ -15,11 +15,20 @@ from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.sentences import hint_of
 from forge_bot.values import Frozen
 
-LONGEST_LINE = 64_000
+LONGEST_LINE = 200_000
 GO_ON = "go on\n"
 """The supervisor's answer after a commit has reached the remote. A worker stops at the end of its
 input.
 """
+
+
+class WorkerQuestion(Frozen):
+    """A person's question about the run, and its place; its key is that of its report."""
+
+    text: str = Field(max_length=8_000)
+    by: str
+    via: str
+    key: str
 
 
 class Committed(Frozen):
@@ -54,13 +63,6 @@ class LogMessage(Frozen):
     level: Literal["note", "warning"] = "note"
 
 
-class InquiryAnswer(Frozen):
-    """A model's answer to a person's question, as Markdown that nobody has checked."""
-
-    kind: Literal["answer"] = "answer"
-    text: str = Field(max_length=40_000)
-
-
 class WorkerStopped(Frozen):
     """The worker has nothing more to do, was cancelled, or cannot go on. `code` names the error, if
     it was one.
@@ -72,13 +74,15 @@ class WorkerStopped(Frozen):
     hint: str = Field(default="", max_length=2_000)
     exit_code: int = Field(default=0, ge=0, le=6)
     cancelled: bool = False
+    answer: str = Field(default="", max_length=40_000)
+    """A model's answer to a person's question, as Markdown that nobody has checked."""
     remedy: Annotated[Remedy, Field(discriminator="kind")] | None = None
     trouble: ModelTrouble | None = None
     seconds: int | None = Field(default=None, ge=0)
     """The seconds that GitHub asks to wait."""
 
 
-AnyMessage = Committed | StepBegins | ActionEnded | LogMessage | InquiryAnswer | WorkerStopped
+AnyMessage = Committed | StepBegins | ActionEnded | LogMessage | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 

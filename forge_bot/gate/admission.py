@@ -1,11 +1,8 @@
 """Admit or refuse one request at the gate, and tell the person who made it."""
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from forge_bot.gate import messages, outputs
 from forge_bot.gate.environment_variables import Inputs, StepContext
-from forge_bot.gate.events import Intent, Trigger, issue_of_branch
+from forge_bot.gate.events import GateOutcome, Intent, Result, Trigger, issue_of_branch
 from forge_bot.gate.github import GateClient, OwnComments
 from forge_bot.gate.people import (
     Account,
@@ -17,28 +14,6 @@ from forge_bot.gate.people import (
     read_membership,
     to_ask_about,
 )
-
-
-class Result(StrEnum):
-    """The kinds of result. Only after the first one the later steps run."""
-
-    PROCEED = "proceed"
-    NOTHING = "nothing"
-    REFUSED = "refused"
-    UNVERIFIED = "unverified"
-    MISTYPED = "mistyped"
-    HELPED = "helped"
-
-
-@dataclass(frozen=True, slots=True)
-class GateOutcome:
-    """The result, its reason, and the data for the later steps."""
-
-    result: Result
-    reason: str
-    issue: int | None = None
-    by: Account | None = None
-    tracking: int | None = None
 
 
 class Admission:
@@ -128,7 +103,7 @@ class Admission:
             if part in {ActorPart.AUTHOR, ActorPart.SENDER}
         )
         written_here = intent.trigger in {Trigger.COMMENT, Trigger.LABEL}
-        answered = written_here and own_doing and refused.told
+        answered = written_here and own_doing and refused.is_answered
         if answered and not (intent.on_pull and self._issue_of_pull() is None):
             self._react("confused")
             text = messages.refusal(

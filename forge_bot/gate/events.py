@@ -70,6 +70,28 @@ class Intent:
         return bool(self.commands) and all(isinstance(part, Help) for part in self.commands)
 
 
+class Result(StrEnum):
+    """The kinds of result. Only after the first one the later steps run."""
+
+    PROCEED = "proceed"
+    NOTHING = "nothing"
+    REFUSED = "refused"
+    UNVERIFIED = "unverified"
+    MISTYPED = "mistyped"
+    HELPED = "helped"
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutcome:
+    """The result, its reason, and the data for the later steps."""
+
+    result: Result
+    reason: str
+    issue: int | None = None
+    by: Account | None = None
+    tracking: int | None = None
+
+
 _People = Mapping[ActorPart, Account | None]
 
 

@@ -56,17 +56,8 @@ class WrittenCommand:
         """Return the text behind the command and below it."""
         return f"{self.rest}\n{self.below}".strip()
 
-    @property
-    def prefixed(self) -> bool:
-        """Return whether it was written with the prefix in front."""
-        return bool(self.prefix) and len(self.words.split()) > 1
-
     def named(self, command: str) -> str:
-        """Return another command as this one is written, for example `/forge reject`, `/reject` or
-        `reject`.
-        """
-        if self.prefix and not self.prefixed:
-            return f"/{command}"
+        """Return another command as it is written here: `/forge reject`, at a terminal `reject`."""
         return f"{self.prefix} {command}".strip()
 
     def wrong(self, hint: str) -> Mistyped:
@@ -324,14 +315,8 @@ def _resize(written: WrittenCommand) -> Command | Mistyped:
 
 def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Command | Mistyped]:
     def read(written: WrittenCommand) -> _Command | Mistyped:
-        if written.rest:
-            name = written.words.split()[-1].lstrip("/").casefold()
-            hint = say("gate.grammar.stands_alone")
-            if written.prefixed:
-                start = f"{written.prefix} -- {name} …"
-                hint = f"{hint} {say('gate.start_with_these_words', start=start)}"
-            return written.wrong(hint)
-        return command(written.line)
+        alone = say("gate.grammar.stands_alone")
+        return written.wrong(alone) if written.rest else command(written.line)
 
     return read
 

@@ -209,7 +209,7 @@ class Denied:
     who: str = ""
 
     @property
-    def told(self) -> bool:
+    def is_answered(self) -> bool:
         """Return whether the refusal is posted in the thread. Bots and absent people get no answer:
         a bot might answer back.
         """

@@ -39,7 +39,7 @@ def commands(
             return shown
         return shown + say("checks.before_the_change", result=_before(earlier))
 
-    shown = [line(each) for each in results]
+    shown = [line(result) for result in results]
     if proof is not None and proof.tests:
         there = say("checks.red_with_only_the_tests", base=escape.code(proof.base[:12]))
         named = _named(f"**{say('checks.red_before_green')}**", proof.tests)

@@ -22,7 +22,8 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Papers, compose, limited
-from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
+from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.number_format import head, may_be_billed, money, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_description
 from forge_bot.interaction.review_table import open_findings, reviews
 from forge_bot.interaction.run_facts import RunFacts, decided, footer
@@ -31,7 +32,6 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.values import CommandResult, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
-from forge_bot.verification.unusable_commands import UnusableCommand
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
 _MOST_USES = 20
@@ -109,73 +109,35 @@ def _closes(state: State) -> str:
 
 
 def _warnings(view: RunFacts, words: Mapping[str, str]) -> str:
-    state = view.state
-    warned = [
-        say(
-            "pull_request.yours_to_push",
-            files=listed([escape.code(path) for path in paths[:5]]),
-            patch=view.links.named(name),
-        )
-        for name, paths in view.patches.items()
-    ]
-    if state.verification is None:
-        warned.append(say("pull_request.not_verified_yet"))
-    elif state.verification.red:
-        warned.append(
-            say(
-                "pull_request.red_and_accepted"
-                if state.verification.accepted
-                else "pull_request.verification_is_red"
-            )
-        )
-    elif not _judged(state):
-        warned.append(
-            say(
-                "pull_request.nothing_was_verified"
-                if state.unusable
-                else "pull_request.no_command_checks_it"
-            )
-        )
-    if state.verification is not None and state.verification.requirements is not None:
-        sentences = state.verification.requirements.said
-        warned += [escape.line(with_requirement_words(each, words)) for each in sentences]
-    warned += [_without(state, each) for each in state.unusable]
-    warned += [
-        _accepted(decision)
-        for decision in state.decisions
-        if decision.reason not in {None, Reason.BASELINE} and decision.answer == "approve"
-    ]
-    risks = dict.fromkeys(state.risks)
-    warned += [escape.line(with_requirement_words(risk, words)) for risk in risks]
-    return warnings(warned)
+    state, verification = view.state, view.state.verification
+    check = verification.requirements if verification is not None else None
+    approved = [one for one in reversed(state.decisions) if one.answer == "approve"]
+    lines = render(
+        "parts.warnings",
+        patches={Markdown(view.links.named(name)): files for name, files in view.patches.items()},
+        verification=verification,
+        judged=bool(_judged(state)),
+        requirements=[_in_words(one, words) for one in (check.said if check is not None else ())],
+        unusable=list(map(said_before, state.unusable)),
+        without=next((one.by for one in approved if one.reason is Reason.BASELINE), ""),
+        accepted=[one for one in reversed(approved) if one.reason not in {None, Reason.BASELINE}],
+        risks=[_in_words(risk, words) for risk in dict.fromkeys(state.risks)],
+    )
+    return warnings([line for line in lines.splitlines() if line])
+
+
+def _in_words(text: str, words: Mapping[str, str]) -> Markdown:
+    return Markdown(escape.line(with_requirement_words(text, words)))
 
 
 def _judged(state: State) -> list[CommandResult]:
     """Return the results that count, without commands that a person left out."""
     results = state.verification.results if state.verification is not None else ()
-    return [result for result in results if not any(each.covers(result) for each in state.unusable)]
-
-
-def _without(state: State, each: UnusableCommand) -> str:
-    who = next(
-        (
-            say("pull_request.said_to_go_on_without_it", by=escape.code(decision.by))
-            for decision in reversed(state.decisions)
-            if decision.reason is Reason.BASELINE and decision.answer == "approve"
-        ),
-        "",
-    )
-    return say("pull_request.not_judged", said=escape.line(said_before(each)), who=who)
-
-
-def _accepted(decision: Decision) -> str:
-    reason = decision.reason.value.replace("_", " ") if decision.reason is not None else ""
-    task = (
-        say("words.of_task", task=escape.plain(decision.task, 20))
-        if decision.task is not None
-        else ""
-    )
-    return say("pull_request.in_spite_of", by=escape.code(decision.by), reason=reason, task=task)
+    return [
+        result
+        for result in results
+        if not any(command.covers(result) for command in state.unusable)
+    ]
 
 
 # -- requirement, files, tests
@@ -198,7 +160,11 @@ def _requirements(view: RunFacts, documents: Mapping[str, str], words: Mapping[s
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
     return limited(
-        [_requirement(each, check, words) for each in requirements if each.text.strip()],
+        [
+            _requirement(requirement, check, words)
+            for requirement in requirements
+            if requirement.text.strip()
+        ],
         "pull_request.more_requirements",
         _where(view),
         before=before,
@@ -207,24 +173,21 @@ def _requirements(view: RunFacts, documents: Mapping[str, str], words: Mapping[s
 
 
 def _requirement(
-    each: Requirement, check: RequirementCheck | None, words: Mapping[str, str]
+    requirement: Requirement, check: RequirementCheck | None, words: Mapping[str, str]
 ) -> str:
     """Return a requirement with its state, and below it where it is and which tests show it.
 
     It is no row of a table: names of tests do not break, and a telephone would cut them off.
     """
-    state = f" · {escape.line(each.state, 80)}" if each.state.strip() else ""
-    places = [
-        say(name, names=_names(names, check))
-        for name, names in (
-            ("pull_request.in_files", each.files),
-            ("pull_request.shown_by_tests", each.tests),
-        )
-        if names
-    ]
-    below = f"  \n  {' · '.join(places)}" if places else ""
-    text = with_requirement_words(each.text, words) if each.is_number else each.text
-    return f"- {escape.line(text, 300)}{state}{below}"
+    text = requirement.text
+    return render(
+        "parts.requirement",
+        text=with_requirement_words(text, words) if requirement.is_number else text,
+        state=requirement.state.strip(),
+        files=requirement.files,
+        tests=requirement.tests,
+        check=check,
+    )
 
 
 def _where(view: RunFacts) -> str:
@@ -247,30 +210,6 @@ def _planned(state: State) -> tuple[Requirement, ...]:
     )
 
 
-def _names(names: tuple[str, ...], check: RequirementCheck | None) -> str:
-    shown = [f"{_name(name)}{_marked(name, check)}" for name in names[:8]]
-    if more := len(names) - len(shown):
-        return ", ".join(shown) + say("words.and_more", count=more)
-    return ", ".join(shown)
-
-
-def _name(name: str) -> str:
-    """Return the name of a file or test as code, and words that stand in their place as words."""
-    return escape.line(name, 100) if " " in name else escape.code(name, 100)
-
-
-def _marked(name: str, check: RequirementCheck | None) -> str:
-    """Return the problem of a name, if forge-bot looked for it."""
-    if check is None:
-        return ""
-    marks = (
-        (check.not_found, say("pull_request.not_found")),
-        (check.not_run, say("pull_request.not_seen_to_run")),
-        (check.failed, say("pull_request.failed")),
-    )
-    return next((f" (⚠️ {mark})" for names, mark in marks if name in names), "")
-
-
 # -- how it came about
 # --------------------------------------------------------------------------------------------------
 
@@ -291,24 +230,27 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
 
 def _decisions(view: RunFacts) -> str:
     state = view.state
-    answers = sorted((*state.decisions, *state.sent_back), key=lambda each: each.at)
-    noted = any(_words_of(each) for each in answers)
-
-    def line(each: Decision) -> str:
-        version = f", {escape.code(short(each.digest))}" if each.digest else ""
-        answer = f"{decided(each)}, {_where_said(view, each)}{version}"
-        notes = [escape.cell(_words_of(each), 600)] if noted else []
-        return row(_asked(view, each), answer, *notes)
+    answers = sorted((*state.decisions, *state.sent_back), key=lambda decision: decision.at)
+    noted = any(_words_of(decision) for decision in answers)
 
     before = f"### {say('pull_request.who_decided')}\n\n" + head(
         "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
     )
-    return limited(
-        [line(each) for each in answers],
-        "pull_request.more_decisions",
-        before=before,
-        most=6_000,
-    )
+    lines = [
+        render(
+            "parts.decision",
+            question=Markdown(_asked(view, decision)),
+            decided=Markdown(decided(decision)),
+            via=decision.via,
+            linked=_is_comment_here(view, decision.via),
+            unasked=decision.via == UNASKED,
+            version=short(decision.digest or ""),
+            noted=noted,
+            notes=_words_of(decision),
+        )
+        for decision in answers
+    ]
+    return limited(lines, "pull_request.more_decisions", before=before)
 
 
 def _words_of(decision: Decision) -> str:
@@ -316,12 +258,10 @@ def _words_of(decision: Decision) -> str:
     return decision.notes or " · ".join(approved_with(decision))
 
 
-def _where_said(view: RunFacts, decision: Decision) -> str:
-    """Return the comment as a link if it is one of this repository, else the way of the answer."""
+def _is_comment_here(view: RunFacts, via: str) -> bool:
+    """Return whether an answer was given in a comment of this repository."""
     home = view.links.repository
-    if home and decision.via.startswith(f"{home}/") and _ADDRESS.fullmatch(decision.via):
-        return f"[{say('pull_request.in_a_comment')}]({decision.via})"
-    return escape.code(decision.via) if decision.via == UNASKED else escape.cell(decision.via, 40)
+    return bool(home) and via.startswith(f"{home}/") and _ADDRESS.fullmatch(via) is not None
 
 
 def _asked(view: RunFacts, decision: Decision) -> str:
@@ -335,25 +275,13 @@ def _asked(view: RunFacts, decision: Decision) -> str:
 def _cost(view: RunFacts) -> str:
     state, usage = view.state, view.state.usage
     paid = spent(usage, state.budget) if state.budget.cap is not None else money(usage.cost)
-    cached = (
-        say("pull_request.cached", cached_tokens=usage.cached_tokens) if usage.cached_tokens else ""
+    return render(
+        "parts.cost",
+        paid=Markdown(paid),
+        usage=usage,
+        lost=may_be_billed(usage),
+        uses=use_lines(state)[:_MOST_USES],
     )
-    used = "".join(
-        f"\n- {escape.code(use_line.name)}: {escape.line(use_line.words, 300)}"
-        f"{f', {money(use_line.cost)}' if use_line.cost is not None else ''}"
-        for use_line in use_lines(state)[:_MOST_USES]
-    )
-    tools = f"\n\n{say('pull_request.tools_and_skills')}\n{used}" if used else ""
-    cost = say(
-        "pull_request.cost",
-        paid=paid,
-        count=usage.calls,
-        input=usage.input_tokens,
-        cached=cached,
-        output=usage.output_tokens,
-    )
-    lost = escape.line(may_be_billed(usage))
-    return f"{cost}{f' · {lost}' if lost else ''}{tools}"
 
 
 def _documents(view: RunFacts) -> str:

@@ -14,7 +14,7 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelle
 from temporalio.exceptions import TimeoutError as LostActivity
 
 with workflow.unsafe.imports_passed_through():
-    from forge_bot.bot.command_reports import Telling, Utterance, command_key, report_of
+    from forge_bot.bot.command_reports import ReportedCommand, Utterance, command_key, report_of
     from forge_bot.bot.worker_messages import stopped_by
     from forge_bot.engine import REPORT, Pipeline, State, advance, fold, next_action
     from forge_bot.errors import ForgeError, ReportRejected, TemporalWorkerDiffers
@@ -286,7 +286,7 @@ def _check_taken(wake: ThreadWake, pipeline: Pipeline, state: State) -> None:
     inputs = read_inputs(wake.inputs)
     refused: ForgeError | None = None
     for command in parse_comment(comment.body, inputs.prefix, bare=inputs.bare).commands:
-        if not isinstance(command, Telling):
+        if not isinstance(command, ReportedCommand):
             return
         key = command_key(number, command.line)
         spoken = Utterance(key=key, at=comment.at, by=comment.by, via=comment.via)

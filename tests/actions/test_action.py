@@ -74,18 +74,6 @@ def passes(runner: Runner, folder: Path) -> None:
     assert (folder / "tests" / "test_before.py").is_file()
 
 
-@pytest.mark.slow
-def test_a_rejection_brings_another_question_and_then_an_approval_the_pull_request(
-    runner: Runner,
-) -> None:
-    green(runner.label())
-    green(runner.say("/reject Say also what happens on the last day."))
-    assert len(runner.said("checkpoint")) == 2
-    green(runner.say("/approve"))
-    assert [decision["answer"] for decision in runner.state["decisions"]] == ["reject", "approve"]
-    assert runner.state["currentPhaseStatus"] == "completed"
-
-
 def test_strangers_and_talk_start_nothing_and_install_nothing(runner: Runner) -> None:
     refused = green(runner.say("/forge", by="stranger"))
     assert runner.branches() == ["main"]
@@ -133,27 +121,6 @@ def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they
     assert "could not be set up" in runner.said("tracking")[0]
     assert "could not be set up" in job.summary
     assert runner.branches() == ["main"]
-
-
-@pytest.mark.slow
-def test_an_audit_leads_from_its_label_to_issues_without_a_key(runner: Runner) -> None:
-    files: dict[str, str | bytes | None] = {"rota/broken.py": "def (:\n"}
-    runner.repo.bare.commit("main", files, "Break it", "ann <a@b.c>", runner.hub.clock.tick())
-    green(runner.label("forge:audit"))
-    asked = green(runner.label())
-    (question,) = runner.said("checkpoint")
-    assert "### SCAN-001: rota/broken.py is not read whole" in question, asked.log
-    assert len(runner.repo.issues) == 1, "before the approval"
-    done = green(runner.say("/approve"))
-    assert runner.state["currentPhaseStatus"] == "completed", done.log
-    (found,) = [
-        issue
-        for issue in runner.repo.issues.values()
-        if issue.pull is None and issue is not runner.issue
-    ]
-    assert found.title == "SCAN-001: rota/broken.py is not read whole: line 1 cannot be parsed"
-    assert any(name.startswith(".annotations/") for name in runner.files())
-    assert runner.state["usage"]["calls"] == 0
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from typing import Any
 
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.next_step import pull_request_link, standing
-from forge_bot.bot.comments.reply import CommentReply, Markdown, reply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import failed
 from forge_bot.engine.state import Decision, OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
@@ -13,6 +13,7 @@ from forge_bot.gate.grammar import Mistyped
 from forge_bot.gate.parse_comment import parse_comment
 from forge_bot.gate.people import Denied, DenyReason, Role
 from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.runs.steps.finding_issues import IssueResult
 from tests.bot import scene
 
@@ -63,7 +64,9 @@ def every_reply() -> list[CommentReply]:
     `scene` has.
     """
     waits, works = scene.design_waits(), scene.at_work()
-    shown = command_replies.taken(COMMANDS, line="/approve", words="2a with it should be `sch`")
+    shown = command_replies.shown_back(
+        COMMANDS, line="/approve", words="2a with it should be `sch`"
+    )
     assert shown is not None
     refused = ReportRejected("The request has not changed.", hint="Edit the issue first.")
     no_permission = PermissionMissing("Actions may not open pull requests.", hint="Allow it.")
@@ -94,14 +97,14 @@ def every_reply() -> list[CommentReply]:
 
 
 PLAIN = (
-    *("no_run", "branch_gone", "no_budget", "already_running", "nothing_to_answer"),
+    *("no_run", "no_budget", "already_running", "nothing_to_answer"),
     *("notes_missing", "resumed", "fixing", "updated", "up_to_date", "used_up", "issues_by_hand"),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
     *("batch_under_way", "credit_used_up", "model_down", "not_taken", "git_down"),
     *("github_limited", "branch_protected", "archived", "may_not_push", "workflow_files"),
     *("workflow_push_refused", "checks_wait", "record_not_kept", "cancelled", "no_sandbox"),
     *("unexpected", "issue_locked", "issue_transferred", "issue_gone", "label_removed"),
-    *("issue_closed", "closed_and_asked", "base_is_gone"),
+    *("issue_closed", "base_is_gone"),
 )
 """The replies that need no more of a run than a sentence does."""
 

@@ -73,17 +73,6 @@ def test_a_retry_of_the_checks_of_a_closed_pull_request_says_that_it_is_closed(
 
 
 @pytest.mark.slow
-def test_a_run_whose_branch_was_deleted_is_not_called_one_that_never_began(
-    waiting: Stage,
-) -> None:
-    waiting.repo.bare.git("update-ref", "-d", f"refs/heads/{waiting.branch}")
-    assert heard(waiting.say("/approve")).code == 0
-    (said,) = waiting.said("reply occasion=branch-gone")
-    assert "#issuecomment-" in said
-    assert waiting.said("reply occasion=no-run") == []
-
-
-@pytest.mark.slow
 def test_more_money_for_a_run_without_a_budget_is_not_called_done(stage: Stage) -> None:
     stage.hub.commit(stage.repo, "main", {".forge/config.yml": "budget: null\n"})
     assert stage.label().code == 0

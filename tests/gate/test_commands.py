@@ -107,25 +107,6 @@ def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("body", "named", "others"),
-    [
-        ("/approve please", "`/reject please`", "/forge"),
-        ("/forge approve please", "`/forge approve with please`", "`/reject"),
-        ("/continue", "`/continue +$5`", "/forge"),
-        ("/status please", "alone", "/forge"),
-        ("/forge status please", "`/forge -- status …`", "`/status"),
-    ],
-)
-def test_a_hint_names_commands_as_the_one_that_was_mistyped(
-    body: str, named: str, others: str
-) -> None:
-    (part,) = parse_comment(body).commands
-    assert isinstance(part, Mistyped)
-    assert named in part.hint
-    assert others not in part.hint
-
-
 def test_another_prefix_replaces_the_old_one() -> None:
     assert parse_comment("/fb approve", "/fb").commands == (Approve(1),)
     assert parse_comment("/forge approve", "/fb").commands == ()

@@ -248,7 +248,7 @@ def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
         )
     assert api.reactions == [("comment", 1001, "eyes"), ("comment", 1001, "confused")]
     assert len(api.said()) == 1
-    assert "`/reject no wait`" in api.said()[0]
+    assert "`/forge reject no wait`" in api.said()[0]
     assert "nothing in this comment was done" in api.said()[0]
 
 

@@ -18,7 +18,7 @@ from forge_bot.gate.people import Role as Rank
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
-from tests.github_api.asking import never
+from tests.github_api import never
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Repository
-from tests.github_api.asking import never
+from tests.github_api import never
 
 NEW = NewPullRequest(title="Fix the login", body="Closes #1", head="fix/1-login", base="main")
 FORGE = ".github/workflows/forge-bot.yml"

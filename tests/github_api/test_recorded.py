@@ -27,7 +27,7 @@ from forge_bot.github_api.types import NewPullRequest, PullState
 from tests.fakes.github import Exchange, FakeGitHub, Role
 from tests.fakes.github.calls import matching
 from tests.fakes.github.description import description
-from tests.github_api.asking import never
+from tests.github_api import never
 
 pytestmark = [pytest.mark.vcr, pytest.mark.block_network(allowed_hosts=["nobody.invalid"])]
 REAL = "https://api.github.com"

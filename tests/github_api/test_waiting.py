@@ -17,7 +17,7 @@ from forge_bot.errors import (
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
-from tests.github_api.asking import never
+from tests.github_api import never
 
 
 @pytest.fixture

@@ -11,136 +11,78 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, compose, limited
+from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import money, spent, tokens_of_cap
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_text import changed_lines, first_screen
 from forge_bot.sentences import listed, say
-from forge_bot.text_format import code_block, right_to_left
+from forge_bot.text_format import right_to_left
 
 
 def checkpoint(view: RunView) -> str:
-    """The question that is open. Raises ValueError when the view has none."""
+    """Return the question that is open. Raises ValueError when the view has none."""
     question, gate = view.question, view.state.gate
     if question is None or gate is None:
         raise ValueError("no question is open")
+    mark = markers.checkpoint(view.state.run, question.data.gate, gate.round, question.data.digest)
     return compose(
         [
-            _heading(view, gate),
-            _decision(view, question, gate),
-            first_screen(question),
-            _pushed_by_hand(view),
-            _cost(view, question),
-            _answer(view, question, gate),
-            _bound(view, question, gate),
+            _first_part(view, question, gate),
             _changed(question),
             *_evidence(view, gate),
             Papers(_documents(view, question)),
-            markers.checkpoint(
-                view.state.run, question.data.gate, gate.round, question.data.digest
-            ),
+            mark,
         ]
     )
 
 
-def _pushed_by_hand(view: RunView) -> str:
-    """Say what a yes to workflow files leads to, where the token cannot push them."""
-    files = listed([escape.code(path) for path in view.by_hand[:5]])
-    return say("checkpoint.pushed_by_hand", files=files) if files else ""
-
-
-def _heading(view: RunView, gate: OpenGate) -> str:
-    again = (
-        say("checkpoint.version", round=gate.round)
-        if gate.round > 1 and gate.reason is None
-        else ""
-    )
-    return f"### ✋ {asked_for(view, gate).removesuffix('.')}{again}"
-
-
-def _decision(view: RunView, question: Question, gate: OpenGate) -> str:
-    """Two lines: the subject of the run, and the decision or where all of the text is."""
-    lines = [f"**{escape.plain(view.state.title)}**"]
-    if gate.reason is not None:
-        lines += [escape.line(each) for each in question.data.decision[2:3]]
-    elif gate.task is not None:
-        lines += [escape.line(each) for each in question.data.decision[:1]]
-    elif question.data.documents:
-        names = (document.name for document in question.data.documents)
-        texts = listed([view.links.named(name) for name in names])
-        lines.append(say("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts))
-    else:
-        lines += [escape.line(each) for each in question.data.decision[1:2]]
-    # GitHub sets a whole paragraph from right to left where its first letter is written so.
-    return ("\n\n" if right_to_left(view.state.title) else "  \n").join(lines)
-
-
-def _cost(view: RunView, question: Question) -> str:
-    """Return the cost so far, where the first screen does not say it."""
-    if question.data.overview.spent:
-        return ""
-    so_far = spent(view.state.usage, view.state.budget)
-    return f"<sub>{say('checkpoint.cost_so_far', so_far=so_far)}</sub>"
-
-
-# -- answering
-# --------------------------------------------------------------------------------------------------
-
-
-def _answer(view: RunView, question: Question, gate: OpenGate) -> str:
-    """The line that says yes, ready to be copied, above the other answers, each with its effect."""
+def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
+    """Return what is decided, and the line that says yes, ready to be copied, above the other
+    answers, each with its effect.
+    """
+    data, state, commands = question.data, view.state, view.commands
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("approve", "done") if answer in effects), "")
-    lines = [
-        f"- {escape.code(_said(view, answer, gate))}: {escape.line(effect)}"
-        for answer, effect in effects.items()
-        if answer != first
-    ]
-    if gate.reason is Reason.BUDGET:
-        more = view.commands.raise_budget(view.state.budget)
-        lines.insert(0, f"- {escape.code(more)}: {say('checkpoint.allow_so_much_more')}")
-    if first == "approve" and view.commands.asks:
-        asking = view.commands.form("ask")
-        lines.insert(-1, f"- {escape.code(asking)}: {say('checkpoint.the_model_answers')}")
-    others = "\n".join(lines if first else [f"**{say('checkpoint.answer')}**:", "", *lines])
-    if not first:
-        return others
-    effect, _, besides = effects[first].partition("; ")
-    beside = f" ({escape.line(besides)})" if besides else ""
-    last = escape.plain(question.data.overview.until)
-    until = say("checkpoint.until", last=last) if last else ""
-    how = (
-        say("checkpoint.answer_when_done", until=until)
-        if first == "done"
-        else say("checkpoint.answer_to", effect=f"{escape.line(effect)}{beside}", until=until)
+    others = [(_line(view, one, gate), effects[one]) for one in effects if one != first]
+    return render(
+        "parts.question",
+        asked=Markdown(asked_for(view, gate).removesuffix(".")),
+        version=gate.round if gate.reason is None else 1,
+        title=state.title,
+        # GitHub sets a whole paragraph from right to left where its first letter is written so.
+        below=Markdown("\n\n" if right_to_left(state.title) else "  \n"),
+        subject=Markdown(_subject(view, question, gate)),
+        first_screen=Markdown(first_screen(question)),
+        by_hand=view.by_hand,
+        so_far="" if data.overview.spent else Markdown(spent(state.usage, state.budget)),
+        first=first,
+        command=_line(view, first, gate),
+        effect=effects.get(first, "").partition("; "),
+        until=data.overview.until,
+        more=commands.raise_budget(state.budget) if gate.reason is Reason.BUDGET else "",
+        others=others,
+        asking=commands.form("ask") if first == "approve" and commands.asks else "",
+        digest=data.digest[:12] if "approve" in gate.options else "",
+        files=[escape.code(file.name) for file in gate.files],
+        removed=view.removed,
     )
-    return f"{how}\n\n{code_block(_said(view, first, gate))}\n\n{others}"
 
 
-def _said(view: RunView, answer: str, gate: OpenGate) -> str:
-    match answer:
-        case "approve":
-            return view.commands.say("approve", short(gate.digest))
-        case "reject":
-            return view.commands.form("reject")
-        case _:
-            return view.commands.say(answer)
+def _subject(view: RunView, question: Question, gate: OpenGate) -> str:
+    """Return the decision, or where all of the text is."""
+    decision, documents = question.data.decision, question.data.documents
+    if documents and gate.reason is None and gate.task is None:
+        texts = listed([view.links.named(document.name) for document in documents])
+        return say("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts)
+    place = 2 if gate.reason is not None else 0 if gate.task is not None else 1
+    return "".join(map(escape.line, decision[place : place + 1]))
 
 
-def _bound(view: RunView, question: Question, gate: OpenGate) -> str:
-    removed = f"🧹 {escape.line(view.removed)}" if view.removed else ""
-    if not question.data.digest or "approve" not in gate.options:
-        return removed
-    parts = listed(
-        [
-            say("checkpoint.the_request"),
-            say("checkpoint.the_base_commit"),
-            *(escape.code(file.name) for file in gate.files),
-        ]
-    )
-    digest = escape.code(question.data.digest[:12])
-    bound = say("checkpoint.bound_to_version", digest=digest, parts=parts)
-    return f"{bound}  \n{removed}" if removed else bound
+def _line(view: RunView, answer: str, gate: OpenGate) -> str:
+    if answer == "approve":
+        return view.commands.say("approve", short(gate.digest))
+    return view.commands.form(answer)
 
 
 # -- what it is about

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from forge_bot.bot.comments.next_step import next_move, standing
 from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.reply import CommentReply, Markdown, reply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
@@ -14,6 +14,7 @@ from forge_bot.gate.messages import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Paper, Papers, compose
+from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
 from forge_bot.interaction.run_facts import decided
 from forge_bot.remedies import ShowStatus
@@ -70,7 +71,7 @@ def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
     return reply("not_offered", answer=answer, offered=offered)
 
 
-def taken(commands: CommandNames, *, line: str, words: str) -> CommentReply | None:
+def shown_back(commands: CommandNames, *, line: str, words: str) -> CommentReply | None:
     """Show back what counted of a comment: the words of a person, and the `line` with text below it
     that was not read. Return None where there is nothing to show.
     """

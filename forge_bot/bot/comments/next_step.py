@@ -1,12 +1,13 @@
 """The first part of every comment: the state of the run, and whether somebody has to act."""
 
-from forge_bot.bot.comments.reply import CommentReply, Markdown, reply
+from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
 from forge_bot.sentences import say

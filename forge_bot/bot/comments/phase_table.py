@@ -29,12 +29,14 @@ def phases(view: RunView) -> str:
     """The started phases in their order, with their results; below them the phases still to come,
     and those left out.
     """
-    known = [each for each in rows(view.pipeline, view.state) if not _is_bookkeeping(view, each)]
-    shown = [each for each in known if each.standing in _BEGUN or each.usage.calls]
+    known = [entry for entry in rows(view.pipeline, view.state) if not _is_bookkeeping(view, entry)]
+    shown = [entry for entry in known if entry.standing in _BEGUN or entry.usage.calls]
     later = [
-        view.label(each.phase) for each in known if each.standing == "open" and not each.usage.calls
+        view.label(entry.phase)
+        for entry in known
+        if entry.standing == "open" and not entry.usage.calls
     ]
-    left_out = [view.label(each.phase) for each in known if each.standing == "skipped"]
+    left_out = [view.label(entry.phase) for entry in known if entry.standing == "skipped"]
     priced = view.state.usage.cost is not None
     notes = (
         [say("progress.phases.still_to_come", phases=" → ".join(later))]
@@ -47,7 +49,7 @@ def phases(view: RunView) -> str:
         notes.append(f"<sub>{not_part}</sub>")
     table = limited(
         [
-            *(_line(view, each, priced=priced) for each in shown),
+            *(_line(view, entry, priced=priced) for entry in shown),
             _total(view, priced=priced),
         ],
         "progress.phases.more",
@@ -62,27 +64,27 @@ def phases(view: RunView) -> str:
     return "\n\n".join([table, *notes])
 
 
-def _is_bookkeeping(view: RunView, each: Row) -> bool:
+def _is_bookkeeping(view: RunView, entry: Row) -> bool:
     """Return whether a row says nothing to people: the end, and publications but the pull request,
     unless the run has stopped there.
     """
-    phase = view.pipeline.phase(each.phase)
+    phase = view.pipeline.phase(entry.phase)
     if isinstance(phase, EndPhase):
         return True
-    stopped = each.standing in {"current", "waiting"} and view.trouble is not None
+    stopped = entry.standing in {"current", "waiting"} and view.trouble is not None
     return isinstance(phase, PublishPhase) and phase.operation != "pull-request" and not stopped
 
 
-def _line(view: RunView, each: Row, *, priced: bool) -> str:
-    label = view.label(each.phase)
-    now = each.standing in {"current", "waiting"}
-    paid = money(each.usage.cost) if priced else tokens(each.usage)
-    mark = "⏹️" if now and view.state.ended else _MARKS[each.standing]
+def _line(view: RunView, entry: Row, *, priced: bool) -> str:
+    label = view.label(entry.phase)
+    now = entry.standing in {"current", "waiting"}
+    paid = money(entry.usage.cost) if priced else tokens(entry.usage)
+    mark = "⏹️" if now and view.state.ended else _MARKS[entry.standing]
     # Three columns, since a telephone has no room for more.
     return row(
         f"{mark} **{label}**" if now else f"{mark} {label}",
-        " · ".join(_results(view, each)),
-        paid if each.usage.calls else "",
+        " · ".join(_results(view, entry)),
+        paid if entry.usage.calls else "",
     )
 
 
@@ -98,15 +100,15 @@ def _total(view: RunView, *, priced: bool) -> str:
     )
 
 
-def _results(view: RunView, each: Row) -> list[str]:
+def _results(view: RunView, entry: Row) -> list[str]:
     """Return the cells of Markdown: decisions of people, findings of reviewers and commands, and
     the documents.
     """
-    words = _said(view, each.phase)
-    return [*([words] if words else []), *_documents(view, each.phase)]
+    words = _outcome(view, entry.phase)
+    return [*([words] if words else []), *_documents(view, entry.phase)]
 
 
-def _said(view: RunView, phase_id: PhaseId) -> str:
+def _outcome(view: RunView, phase_id: PhaseId) -> str:
     state = view.state
     match view.pipeline.phase(phase_id):
         case TasksPhase() if state.tasks:
@@ -128,7 +130,7 @@ def _said(view: RunView, phase_id: PhaseId) -> str:
 
 def _judged(view: RunView, phase_id: PhaseId) -> str:
     decision = next(
-        (each for each in reversed(view.state.decisions) if each.gate == phase_id), None
+        (decision for decision in reversed(view.state.decisions) if decision.gate == phase_id), None
     )
     if decision is not None:
         return f"{decided(decision)}, {escape.code(short(decision.digest))}"

@@ -1,12 +1,25 @@
-"""The view of a run that every comment is made from."""
+"""The view of a run that every comment is made from, and the patches in it that only a person can
+push.
+"""
+
+import re
+from collections.abc import Callable, Iterator
 
 from pydantic import Field
 
-from forge_bot.bot.comments.reply import CommentReply, Markdown
+from forge_bot.bot.comments.reply import CommentReply
+from forge_bot.engine.next_action import held_patch_name
+from forge_bot.engine.reports import Answer
+from forge_bot.engine.state import Reason, State
 from forge_bot.github_api.types import PullState
+from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
+from forge_bot.runs.workflow_file import WORKFLOWS
+from forge_bot.values import TaskId
+
+_PATH = re.compile(r"^(?:\+\+\+ b/|--- a/|rename (?:from|to) )(?P<path>.+)$", re.MULTILINE)
 
 
 class RunView(RunFacts):
@@ -49,3 +62,34 @@ class RunView(RunFacts):
     def offered(self) -> str:
         """The branch that is offered for merge."""
         return self.state.pull_request_branch or self.state.branch
+
+
+def _approved_patches(state: State) -> Iterator[str]:
+    """Yield the names of the patches that were approved, in the order of the decisions."""
+    for decision in state.decisions:
+        if decision.reason is Reason.PROTECTED_PATHS and decision.answer == Answer.APPROVE:
+            yield held_patch_name(decision.task or TaskId(""))
+
+
+def patches_by_hand(
+    state: State, read: Callable[[str], bytes | None]
+) -> dict[str, tuple[str, ...]]:
+    """Return the approved patches that have workflow files in them, with those files; `read` gives
+    a document of the run.
+    """
+    workflows = {name: _workflows(read(name)) for name in _approved_patches(state)}
+    return {name: paths for name, paths in workflows.items() if paths}
+
+
+def workflows_that_wait(state: State, read: Callable[[str], bytes | None]) -> tuple[str, ...]:
+    """Return the workflow files of the patch that a person is asked about now."""
+    gate = state.gate
+    if gate is None or gate.reason is not Reason.PROTECTED_PATHS:
+        return ()
+    return _workflows(read(held_patch_name(gate.task or TaskId(""))))
+
+
+def _workflows(patch: bytes | None) -> tuple[str, ...]:
+    text = (patch or b"").decode("utf-8", "replace")
+    paths = {match["path"] for match in _PATH.finditer(text)}
+    return tuple(sorted(path for path in paths if path.startswith(f"{WORKFLOWS}/")))

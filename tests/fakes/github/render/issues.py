@@ -7,7 +7,7 @@ from tests.fakes.github.people import Role, User
 from tests.fakes.github.render import stamp
 from tests.fakes.github.render.people import user
 from tests.fakes.github.replies import Thing
-from tests.fakes.github.state import Comment, Issue, IssueEvent, Label, Reaction, Repository
+from tests.fakes.github.state import Comment, Issue, Label, Reaction, Repository
 
 REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 
@@ -74,26 +74,6 @@ def app(url: str, slug: str) -> Thing | None:
         "events": [],
     }
     return {**about, "created_at": stamp(0), "updated_at": stamp(0)}
-
-
-def event(url: str, repo: Repository, found: IssueEvent) -> Thing:
-    """An event in the timeline of an issue."""
-    about: Thing = {
-        "id": found.id,
-        "node_id": f"EV_{found.id}",
-        "url": f"{url}/repos/{repo.full_name}/issues/events/{found.id}",
-        "actor": user(url, found.actor) if found.actor else None,
-        "event": found.kind,
-        "commit_id": None,
-        "commit_url": None,
-        "created_at": stamp(found.at),
-        "performed_via_github_app": app(url, found.via_app),
-    }
-    if found.label is not None:
-        return {**about, "label": {"name": found.label.name, "color": found.label.color}}
-    if found.kind in {"closed", "reopened"}:
-        return about
-    return {**about, "rename": {"from": found.titles[0], "to": found.titles[1]}}
 
 
 def comment(url: str, repo: Repository, found: Comment) -> Thing:

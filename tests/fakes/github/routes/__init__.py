@@ -3,7 +3,6 @@
 from tests.fakes.github.routes import (
     actions,
     apps,
-    branches,
     checks,
     comments,
     contents,
@@ -19,7 +18,6 @@ from tests.fakes.github.routes import (
 __all__ = [
     "actions",
     "apps",
-    "branches",
     "checks",
     "comments",
     "contents",

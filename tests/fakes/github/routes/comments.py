@@ -59,18 +59,6 @@ def comments(call: Call) -> Reply:
     return _shown(call, call.issue().comments)
 
 
-@route("GET", R + "/issues/comments", *_READ)
-def all_comments(call: Call) -> Reply:
-    """The comments of the whole repository, in the order of their ids."""
-    every = [
-        found
-        for issue in call.repo.issues.values()
-        if not issue.deleted
-        for found in issue.comments
-    ]
-    return _shown(call, sorted(every, key=lambda found: found.id))
-
-
 @route("POST", R + "/issues/{issue_number}/comments", *_WRITE)
 def create_comment(call: Call) -> Reply:
     """Say something. In a locked conversation only those who may write can."""
@@ -85,23 +73,9 @@ def create_comment(call: Call) -> Reply:
     return Reply(201, shown, {"Location": shown["url"]})
 
 
-@route("GET", R + "/issues/comments/{comment_id}", *_READ)
-def comment(call: Call) -> Reply:
-    """One comment."""
-    return Reply(body=render.comment(call.hub.url, call.repo, _found(call)))
-
-
 @route("PATCH", R + "/issues/comments/{comment_id}", *_WRITE)
 def edit_comment(call: Call) -> Reply:
     """Another text for a comment."""
     found = _own(call)
     found.body, found.updated = _body(call), call.hub.clock.tick()
     return Reply(body=render.comment(call.hub.url, call.repo, found))
-
-
-@route("DELETE", R + "/issues/comments/{comment_id}", *_WRITE)
-def delete_comment(call: Call) -> Reply:
-    """The comment is gone."""
-    found = _own(call)
-    found.issue.comments.remove(found)
-    return Reply(204)

@@ -4,7 +4,7 @@ from tests.fakes.github.calls import Call, R, route
 from tests.fakes.github.people import Role
 from tests.fakes.github.render import issues as render
 from tests.fakes.github.render import stamp
-from tests.fakes.github.replies import Refused, Reply, mapping, unfit
+from tests.fakes.github.replies import Refused, Reply, unfit
 from tests.fakes.github.routes.labels import named, set_labels
 from tests.fakes.github.state import Issue
 
@@ -78,15 +78,6 @@ def issue(call: Call) -> Reply:
     return _shown(call, call.issue())
 
 
-@route("GET", R + "/issues/{issue_number}/events", "issues=read", "pull_requests=read")
-def events(call: Call) -> Reply:
-    """What happened to an issue, the oldest first."""
-    return Reply(
-        body=[render.event(call.hub.url, call.repo, each) for each in call.issue().events],
-        page=True,
-    )
-
-
 @route("PATCH", R + "/issues/{issue_number}", "issues=write", "pull_requests=write")
 def change_issue(call: Call) -> Reply:
     """Title, text, state, labels: by the author, or by somebody who may."""
@@ -119,27 +110,3 @@ def set_state(call: Call, issue: Issue, state: str, reason: str | None) -> None:
     issue.state_reason = (
         None if issue.pull else reason or ("completed" if state == "closed" else "reopened")
     )
-
-
-@route(
-    "PUT", R + "/issues/{issue_number}/lock", "issues=write", "pull_requests=write", role=Role.WRITE
-)
-def lock(call: Call) -> Reply:
-    """Only those who may write can go on talking."""
-    found = call.issue()
-    found.locked, found.lock_reason = True, mapping(call.body).get("lock_reason")
-    return Reply(204)
-
-
-@route(
-    "DELETE",
-    R + "/issues/{issue_number}/lock",
-    "issues=write",
-    "pull_requests=write",
-    role=Role.WRITE,
-)
-def unlock(call: Call) -> Reply:
-    """Everybody may talk again."""
-    found = call.issue()
-    found.locked, found.lock_reason = False, None
-    return Reply(204)

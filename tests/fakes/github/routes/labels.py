@@ -62,25 +62,6 @@ def label(call: Call) -> Reply:
     return Reply(body=render.label(call.hub.url, call.repo, _found(call)))
 
 
-@route("PATCH", R + "/labels/{name}", *_BOTH, role=Role.WRITE)
-def change_label(call: Call) -> Reply:
-    """Another name, colour or description."""
-    found, given = _found(call), call.given()
-    found.name, found.color = given.get("new_name", found.name), _color(given, found.color)
-    found.description = _described(given) if "description" in given else found.description
-    return Reply(body=render.label(call.hub.url, call.repo, found))
-
-
-@route("DELETE", R + "/labels/{name}", *_BOTH, role=Role.WRITE)
-def delete_label(call: Call) -> Reply:
-    """Gone from the repository and from all its issues."""
-    found = _found(call)
-    call.repo.labels.remove(found)
-    for issue in call.repo.issues.values():
-        issue.labels = [label for label in issue.labels if label is not found]
-    return Reply(204)
-
-
 def _on(call: Call, issue: Issue) -> Reply:
     issue.updated = call.hub.clock.tick()
     return Reply(body=[render.label(call.hub.url, call.repo, found) for found in issue.labels])
@@ -121,15 +102,6 @@ def _wanted(call: Call) -> list[Label]:
     return named(call, sequence(mapping(call.body).get("labels")) or sequence(call.body))
 
 
-@route("GET", R + "/issues/{issue_number}/labels", *_SEEN)
-def labels_on(call: Call) -> Reply:
-    """The labels of an issue."""
-    return Reply(
-        body=[render.label(call.hub.url, call.repo, found) for found in call.issue().labels],
-        page=True,
-    )
-
-
 @route("POST", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
 def add_labels(call: Call) -> Reply:
     """Add labels to those that are there."""
@@ -139,29 +111,4 @@ def add_labels(call: Call) -> Reply:
         issue,
         [*issue.labels, *(label for label in _wanted(call) if label not in issue.labels)],
     )
-    return _on(call, issue)
-
-
-@route("PUT", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
-def replace_labels(call: Call) -> Reply:
-    """These labels and no others."""
-    issue = call.issue()
-    set_labels(call, issue, _wanted(call))
-    return _on(call, issue)
-
-
-@route("DELETE", R + "/issues/{issue_number}/labels", *_BOTH, role=Role.TRIAGE)
-def clear_labels(call: Call) -> Reply:
-    """No labels."""
-    set_labels(call, call.issue(), [])
-    return Reply(204)
-
-
-@route("DELETE", R + "/issues/{issue_number}/labels/{name}", *_BOTH, role=Role.TRIAGE)
-def remove_label(call: Call) -> Reply:
-    """One label less; 404 when it is not on the issue."""
-    issue, found = call.issue(), call.repo.label(call.params["name"])
-    if found is None or found not in issue.labels:
-        raise not_found()
-    set_labels(call, issue, [each for each in issue.labels if each is not found])
     return _on(call, issue)

@@ -3,39 +3,7 @@
 from tests.fakes.github.calls import Call, R, route
 from tests.fakes.github.people import Role
 from tests.fakes.github.render import people, repositories
-from tests.fakes.github.replies import Refused, Reply, Thing, not_found
-
-
-@route("GET", "/user")
-def myself(call: Call) -> Reply:
-    """Whose token it is; an App's token belongs to nobody."""
-    if call.token is not None and call.token.app:
-        raise Refused(403, "Resource not accessible by integration")
-    return Reply(body=people.account(call.hub.url, call.someone))
-
-
-@route("GET", "/users/{username}")
-def somebody(call: Call) -> Reply:
-    """An account, as everybody may see it."""
-    found = call.hub.account(call.params["username"])
-    if found is None:
-        raise not_found()
-    return Reply(body=people.account(call.hub.url, found))
-
-
-@route("GET", "/rate_limit")
-def rate_limit(call: Call) -> Reply:
-    """What is left in this hour; asking costs nothing."""
-    limit: Thing = call.hub.limit_of(call.token)
-    return Reply(
-        body={
-            "resources": {
-                "core": limit,
-                "search": {**limit, "limit": 30, "remaining": 30, "used": 0},
-            },
-            "rate": limit,
-        }
-    )
+from tests.fakes.github.replies import Refused, Reply, not_found
 
 
 @route("GET", R + "/collaborators/{username}/permission", "metadata=read")
@@ -57,12 +25,3 @@ def permission(call: Call) -> Reply:
     return Reply(
         body={"permission": role.permission, "role_name": call.repo.role_name(found), "user": who}
     )
-
-
-@route("GET", R + "/collaborators/{username}", "metadata=read", role=Role.WRITE)
-def collaborator(call: Call) -> Reply:
-    """Whether somebody was given a role here."""
-    found = call.hub.account(call.params["username"])
-    if found is None or not (found is call.repo.owner or found.login.lower() in call.repo.members):
-        raise not_found()
-    return Reply(204)

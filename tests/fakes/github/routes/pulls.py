@@ -115,29 +115,3 @@ def change_pull(call: Call) -> Reply:
 def files(call: Call) -> Reply:
     """What it changes."""
     return Reply(body=render.files(call.hub.url, call.repo, _found(call)[1]), page=True)
-
-
-@route("PUT", R + "/pulls/{pull_number}/merge", "contents=write", role=Role.WRITE)
-def merge(call: Call) -> Reply:
-    """Join the head into the base with a merge commit; a draft or a conflict is refused."""
-    (issue, found), repo = _found(call), call.repo
-    base, head = repo.bare.head(found.base), render.head_of(repo, found)
-    if found.draft or issue.state != "open":
-        raise Refused(
-            405, "Pull Request is still a draft" if found.draft else "Pull Request is not mergeable"
-        )
-    if call.given().get("sha", head) != head:
-        raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    call.hub.guard_branch(call, found.base, base, head, protected=False)
-    message = (
-        f"Merge pull request #{issue.number} from {repo.owner.login}/{found.head}\n\n{issue.title}"
-    )
-    sha = repo.bare.merge(
-        base, head, message, call.hub.signature(call.someone), call.hub.clock.tick()
-    )
-    if not sha:
-        raise Refused(405, "Pull Request is not mergeable")
-    repo.bare.set_ref(f"refs/heads/{found.base}", sha)
-    issue.state, issue.closed = "closed", call.hub.clock.tick()
-    found.merged, found.last_head = issue.closed, head
-    return Reply(body={"sha": sha, "merged": True, "message": "Pull Request successfully merged"})

@@ -1,0 +1,84 @@
+"""Markdown out of Jinja templates of the catalogue: the replies of the bot, in `replies.toml`, and
+parts of longer texts, in `parts.toml`.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from textwrap import shorten
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from forge_bot.interaction.number_format import money
+from forge_bot.prompts import escape
+from forge_bot.sentences import VARIABLE, find_sentence, listed
+from forge_bot.text_format import code_block, whole_sentences
+
+
+class Markdown(str):
+    """Words that are Markdown already. Any other value in a template is shown as plain words."""
+
+    __slots__ = ()
+
+
+def render(name: str, /, **values: object) -> Markdown:
+    """Return a template with these values in it; empty where there is none of this name."""
+    template = _templates(os.environ.get(VARIABLE, "")).get_template(name)
+    return Markdown(template.render(values).strip())
+
+
+@cache
+def _templates(_language: str) -> Environment:
+    """Return the templates of one language."""
+    # The templates are our own; what is Markdown escapes what is put into it.
+    templates = Environment(  # noqa: S701
+        loader=FunctionLoader(_template),
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    filters: dict[str, Callable[..., str]] = {
+        "as_is": Markdown,
+        "plain": _markdown(escape.plain),
+        "line": _markdown(escape.line),
+        "cell": _markdown(escape.cell),
+        "code": _markdown(escape.code),
+        "codes": _markdown(_codes),
+        "block": _markdown(code_block),
+        "fenced": _markdown(escape.fenced),
+        "gist": _markdown(_gist),
+        "row": _markdown(listed),
+        "source": _markdown(escape.show_source),
+        "whole": _markdown(_whole),
+        "money": _markdown(money),
+    }
+    templates.filters.update(filters)
+    return templates
+
+
+def _template(name: str) -> str:
+    try:
+        return str(find_sentence(name)[1])
+    except KeyError:
+        return ""
+
+
+def _markdown(escaped: Callable[..., str]) -> Callable[..., Markdown]:
+    return lambda *given: Markdown(escaped(*given))
+
+
+def _harmless(value: object) -> str:
+    return value if isinstance(value, Markdown) else escape.plain(str(value))
+
+
+def _codes(names: Sequence[str], row: str = "words.and", most: int = 5) -> str:
+    """Return the first names as code, and how many more there are."""
+    return listed([escape.code(name, 100) for name in names], row, most)
+
+
+def _gist(text: str) -> str:
+    return escape.plain(shorten(text, 60, placeholder=" …"))
+
+
+def _whole(text: str, most: int = 600) -> str:
+    return escape.line(whole_sentences(text, most), 1_000)
