@@ -73,15 +73,6 @@ class CheckKey:
 
 
 @dataclass(frozen=True, slots=True)
-class GiveBranchBack:
-    """Give a renamed branch its old name back."""
-
-    renamed: str = "NEW"
-    branch: str = "OLD"
-    kind: Literal["give-branch-back"] = "give-branch-back"
-
-
-@dataclass(frozen=True, slots=True)
 class ReportBug:
     """Report the error to the people who make forge-bot."""
 
@@ -98,7 +89,6 @@ Remedy = (
     | ApproveAgain
     | SetKey
     | CheckKey
-    | GiveBranchBack
     | ReportBug
 )
 

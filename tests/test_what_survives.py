@@ -302,7 +302,7 @@ STATE = (
 )
 CONFIGURED = (
     "model models pipeline budget budget_tokens commands projects command_seconds run_seconds"
-    " environment carry services setup_credentials records sign_off sign sandbox agent"
+    " environment carry services setup_credentials sign_off sign sandbox agent"
     " capabilities tries protected protected_branches"
 )
 REVIEWED, CHECKED = "APPROVE APPROVE_WITH_NOTES REVISE", "PASS PASS_WITH_NOTES FAIL"

@@ -291,7 +291,6 @@ def expected_cost(run: Run) -> str:
             models,
             auto=state.flags.auto,
             batch=state.flags.batch,
-            records=state.recalls_from,
         )
     except ForgeError:
         return ""

@@ -146,7 +146,6 @@ def _new_run(
         by=asked.by if asked is not None else around.wake.by or "",
         key=asked.key if asked is not None else by_label,
         base=base,
-        records=supervisor.config.records,
     )
 
 

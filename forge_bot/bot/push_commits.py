@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 
 from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
-from forge_bot.runs.finding_runs.ended_records import is_kept
+from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.publishing.pull_request_branch import Offer, push_run
 from forge_bot.runs.run import Run
 
@@ -36,7 +36,8 @@ class BranchPusher:
         run.keep()
         head = run.tree.head().commit
         # A branch that people deleted comes back only with something new.
-        if head != before or (run.tree.unpushed() and not is_kept(run.repository, head)):
+        kept = is_kept(run.repository, run.name, head, at_origin=True)
+        if head != before or (run.tree.unpushed() and not kept):
             self.push(run.tree, head)
 
 

@@ -40,10 +40,12 @@ from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
+from forge_bot.git.refs import ENDED
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Issue
+from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
+from forge_bot.runs.finding_runs.ended_runs import remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
@@ -52,7 +54,6 @@ from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.settings import Config
-from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import Tier
 
 MOST_TURNS = 60
@@ -258,10 +259,10 @@ class Supervisor:
                 return Outcome.WAITING, None
 
     def _keep_record(self, run: Run) -> None:
-        """Store the record of a run that is over on the branch of records, or tell people why that
-        failed.
-        """
+        """Store the record of a run that is over, or tell people why that failed."""
         kept = keep_run(run, push=True)
+        if not kept.trouble:
+            self._remove_branches(run)
         if kept.trouble:
             self.writer.say_once(
                 reply(
@@ -269,10 +270,18 @@ class Supervisor:
                     links=self.writer.view(run).links,
                     run=run.name,
                     branch=run.state.branch,
-                    records=RECORD_BRANCHES[0],
+                    records=f"{ENDED}{run.name}",
                     message=kept.trouble,
                 )
             )
+
+    def _remove_branches(self, run: Run) -> None:
+        """Remove the branches of a run whose pull request is closed; its record has all of it."""
+        offered = run.state.pull_request_branch
+        pull = self.github.pull_request_for(offered) if self.thread.pull_of(run) else None
+        if offered and pull is not None and pull.state is not PullState.OPEN:
+            for branch in (offered, run.state.branch):
+                remove_branch(self.repository, run.name, branch)
 
     # -- the worker's
     # ----------------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ _STEP = 1024
 
 
 def clean(folder: Path, *, remove: bool) -> int:
-    """List what runs left, and remove that of ended runs after a yes. Branches and records stay."""
+    """List what runs left, and remove that of ended runs after a yes, with the branches that only
+    have their records. The records stay.
+    """
     repository = Repository.find(folder)
     console = Console()
     found = leftovers(repository)

@@ -8,8 +8,8 @@ from rich.markup import escape
 
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.git.revisions import HEADS
-from forge_bot.runs.finding_runs.ended_records import recorded_on
+from forge_bot.git.refs import ENDED
+from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.publishing.merge_into_run import newest_base
@@ -52,7 +52,7 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     said = f"{total.calls} calls · {tokens:,} tokens · {money(total.cost)}"
     progress.line(f"[dim]{said}[/]\n")
     separate = is_separate(state)
-    kept = recorded_on(run.repository).get(run.name, "").removeprefix(HEADS) if separate else ""
+    kept = f"{ENDED}{run.name}" if is_kept(run.repository, run.name, run.tree.commit_id()) else ""
     code = offered(run) if separate else Offer(branch=state.branch)
     if state.nothing_to_do is not None:
         code = Offer()
@@ -105,9 +105,7 @@ def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
             )
         )
         yield _row("cli.closing.branch", begins)
-    if is_separate(state):
-        record = f"branch {escape(kept or state.branch)}"
-        yield _row("cli.closing.record", record)
+    yield _row("cli.closing.record", escape(kept or f"branch {state.branch}"))
     show = f"{_away(run)}forge-bot show"
     if run.pipeline.summary:
         yield _row("cli.closing.what_was_done", escape(f"{show} {run.pipeline.summary}"))

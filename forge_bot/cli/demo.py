@@ -56,7 +56,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
     info = create_run(
         repository,
-        NewRun(draft=draft, plan=plan, by=local_user(), records=config.records),
+        NewRun(draft=draft, plan=plan, by=local_user()),
         load_pipeline(config.pipeline, repository.root),
     )
     progress.began(info, plan)

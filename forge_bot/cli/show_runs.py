@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
+from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 
@@ -76,7 +77,10 @@ def list_runs(folder: Path) -> int:
     """All runs of the repository, newest first."""
     repository = Repository.find(folder)
     console = Console()
+    reached = fetch_ended(repository)
     known = runs(repository)
+    if not reached:
+        console.print("[dim]The remote could not be asked for ended runs.[/]")
     if not known:
         console.print('No run yet. Start one: [bold]forge-bot run "what is to be done"[/]')
         return 0
@@ -104,14 +108,12 @@ def _where(repository: Repository, info: RunInfo) -> str:
 
 
 def _branch(info: RunInfo) -> str:
-    """Return the branch of a run, and where its record is if that is elsewhere: on a remote, on a
-    branch of another name, or among the records of ended runs.
+    """Return the branch of a run, and where its record is if that is elsewhere: on a remote, or
+    among those of ended runs.
     """
     branch = escape(info.branch)
-    if info.renamed:
-        return f"{branch}, now called {escape(info.renamed)}"
     if info.kept:
-        return f"{branch}, which is gone; its record is on {escape(info.kept_on)}"
+        return f"{branch}, which is gone; its record is {escape(info.kept)}"
     if info.remote:
         return f"{escape(info.remote)}/{branch}, on the remote only"
     return branch

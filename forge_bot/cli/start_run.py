@@ -36,7 +36,6 @@ from forge_bot.runs.capabilities.capability_setup import (
 from forge_bot.runs.capabilities.outside_capabilities import problems_of_files, require_before_run
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
-from forge_bot.runs.finding_runs.ended_records import newest_records
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message, warning
@@ -56,7 +55,7 @@ from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.temporal.run_place import TemporalPlace
 from forge_bot.text_format import money
-from forge_bot.values import Effort, RecordsPolicy, Tier
+from forge_bot.values import Effort, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
@@ -84,7 +83,6 @@ class _Start:
             name=name,
             branch=self.options.branch,
             here=self.options.here,
-            records=self.config.records,
         )
 
     def subject(self, plan: RunPlan) -> CheckSubject:
@@ -286,7 +284,6 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
         by=local_user(),
         answers=answers,
         # In the user's own branch there is no other place for the record.
-        records=RecordsPolicy.IN_BRANCH if options.here else start.config.records,
     )
 
 
@@ -332,7 +329,6 @@ class _Outlook:
             self.names,
             auto=self.start.options.auto,
             batch=self.start.options.batch,
-            records=newest_records(repository),
         )
         if budget is not None and found.cost is not None and found.exceeds(budget):
             short = (

@@ -57,6 +57,7 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
     first = pipeline.phases[0]
     skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
     state = State(
+        version=report.version,
         run=report.run,
         pipeline=report.pipeline,
         title=report.title,
@@ -78,7 +79,6 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         first_cap=report.budget,
         first_token_cap=report.budget_tokens,
         records=report.records,
-        recalls_from=report.recalls_from,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )

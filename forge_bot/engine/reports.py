@@ -67,6 +67,7 @@ class RunStarted(_Report):
 
     type: Literal["run_started"] = "run_started"
     run: str = Field(description="the workspace's name")
+    version: str = unless_empty("", "the version of forge-bot that began the run")
     pipeline: str
     title: str
     effort: Effort
@@ -86,9 +87,6 @@ class RunStarted(_Report):
     by: str = ""
     records: RecordsPolicy = Field(
         default=RecordsPolicy.IN_BRANCH, description="where the record is kept"
-    )
-    recalls_from: str = Field(
-        default="", description="commit with records of ended runs that the run recalls too"
     )
 
 

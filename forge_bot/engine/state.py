@@ -242,6 +242,7 @@ class State(Recorded):
     """One run. Only `start` and `advance` build it."""
 
     schema_version: int = SCHEMA_VERSION
+    version: str = unless_empty("", "the version of forge-bot that began the run")
     run: str
     pipeline: str
     title: str
@@ -297,9 +298,6 @@ class State(Recorded):
     usage: Usage = Usage()
     pull_request: str = ""
     records: RecordsPolicy = RecordsPolicy.IN_BRANCH
-    recalls_from: str = Field(
-        default="", description="commit with the records that the run recalls beside its base's"
-    )
     pull_request_branch: str = Field(
         default="", description="the branch that is offered for merge; empty if it is the run's"
     )

@@ -3,7 +3,6 @@
 from forge_bot.errors.error_base import ReportRejected, RunError, StateError
 from forge_bot.remedies import (
     ApproveAgain,
-    GiveBranchBack,
     RejectWithNotes,
     Resume,
     ShowStatus,
@@ -29,10 +28,6 @@ class NothingToRetry(RunError, code="RUN-003", remedy=ShowStatus()):
 
 class RunMoved(RunError, code="TEMPORAL-006"):
     """The branch of the run is not where the workflow knows it to be."""
-
-
-class BranchRenamed(RunError, code="RUN-004", hint="", remedy=GiveBranchBack()):
-    """The branch that the run belongs to is gone, and another one has its record."""
 
 
 class CannotUpdate(RunError, code="RUN-005", hint="", remedy=ShowStatus()):

@@ -4,12 +4,11 @@ Calls of git are argument lists, never a shell; hooks do not run, and nothing is
 amended.
 """
 
-from forge_bot.git.branch_tips import BranchNames, BranchTips, LocalTip
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commits import Commit
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
-from forge_bot.git.object_reader import GitObject, ObjectReader, TreeEntry, tree_entries
+from forge_bot.git.refs import BranchNames, Ref
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Operation
@@ -18,23 +17,18 @@ from forge_bot.git.worktree_list import WorktreeInfo
 
 __all__ = [
     "BranchNames",
-    "BranchTips",
     "Commit",
-    "GitObject",
     "Head",
-    "LocalTip",
     "MergeConflict",
-    "ObjectReader",
     "Operation",
+    "Ref",
     "Repository",
     "StatusEntry",
     "Tracking",
     "Tree",
-    "TreeEntry",
     "WorktreeInfo",
     "blob_id",
     "clone_repository",
     "make_repository",
     "merge",
-    "tree_entries",
 ]

@@ -135,21 +135,6 @@ def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
     return tuple(line for line in listed.split("\n") if line)
 
 
-def commits_with_line(root: Path, line: str, tips: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids of the commits up to some whose messages have exactly this line, newest
-    first. The line has no sign that a basic regular expression reads as another one.
-    """
-    options = ("--format=%H", "--topo-order", f"--grep=^{line}$")
-    ids = git(root, "log", *options, *tips, "--", seconds=LONG).line if tips else ""
-    return tuple(ids.split("\n")) if ids else ()
-
-
-def first_commit(root: Path, tip: str) -> str:
-    """Return the id of the commit at the end of the first parents of another one."""
-    options = ("--first-parent", "--max-parents=0")
-    return git(root, "rev-list", *options, tip, "--", seconds=LONG).line
-
-
 def count_commits(root: Path, base: str, tip: str) -> int:
     """Return the number of commits between two."""
     limits = f"{commit_id(root, base)}..{commit_id(root, tip)}"

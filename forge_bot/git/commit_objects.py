@@ -21,7 +21,7 @@ from forge_bot.git.revisions import (
 )
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.snapshot import APPLY, quoted
-from forge_bot.git.tree_entries import GONE, ListedEntry, rows
+from forge_bot.git.tree_entries import GONE
 from forge_bot.git.worktree_list import is_checked_out
 
 _PLAIN, _LINK = "100644", "120000"
@@ -56,27 +56,6 @@ def tree_without(root: Path, commit: str, under: str) -> str:
     tree = tree_id(root, commit)
     names = files_at.list_files(root, commit, under)
     return tree_with(root, tree, [FileVersion(name, GONE, "") for name in names])
-
-
-def tree_with_folders(root: Path, tree: str, under: str, folders: Mapping[str, str]) -> str:
-    """Return the id of a tree in which these folders are added to a folder, or replaced there."""
-    above = rows(root, tree)
-    old = above.get(under)
-    inside = rows(root, old.oid) if old is not None and old.kind == "tree" else {}
-    inside = inside | {name: ListedEntry("040000", oid) for name, oid in folders.items()}
-    return _tree_of(root, above | {under: ListedEntry("040000", _tree_of(root, inside))})
-
-
-def empty_tree(root: Path) -> str:
-    """Return the id of the tree without files."""
-    return _tree_of(root, {})
-
-
-def _tree_of(root: Path, inside: Mapping[str, ListedEntry]) -> str:
-    text = "".join(
-        f"{entry.mode} {entry.kind} {entry.oid}\t{name}\0" for name, entry in inside.items()
-    ).encode(errors="surrogateescape")
-    return git(root, "mktree", "-z", "--missing", stdin=text, seconds=LONG).line
 
 
 @contextmanager
@@ -192,18 +171,6 @@ def advance_branch(root: Path, branch: str, commit: str) -> bool:
         return False
     unlock_ref(root, ref)
     git(root, "update-ref", ref, commit, before or "0" * len(commit))
-    return True
-
-
-def move_branch(root: Path, branch: str, commit: str, before: str) -> bool:
-    """Move a branch from the commit where it was seen, or create it if that is empty; return False
-    if it has moved since.
-    """
-    unlock_ref(root, f"{HEADS}{branch}")
-    try:
-        git(root, "update-ref", f"{HEADS}{branch}", commit, before or "0" * len(commit))
-    except GitFailed:
-        return False
     return True
 
 

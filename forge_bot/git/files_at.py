@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.object_reader import answers
+from forge_bot.git.objects import read_objects
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_full_id, tree_id
 from forge_bot.git.tree_entries import SUBMODULE, ListedEntry, files_below, find, rows
@@ -186,7 +186,7 @@ def _below(folder: Path, tree: str, place: str | None) -> Sequence[tuple[str, Li
 def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
     """Contents by object id, from one process (git-cat-file(1))."""
     contents: dict[str, bytes] = {}
-    for oid, answer in zip(oids, answers(folder, [name.encode() for name in oids]), strict=True):
+    for oid, answer in zip(oids, read_objects(folder, oids), strict=True):
         if answer is None or answer.kind != wanted:
             raise GitFailed(
                 f"The object {oid} is missing in {folder}.",

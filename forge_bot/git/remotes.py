@@ -10,10 +10,9 @@ from pathlib import Path
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.job_token import ask_remote
 from forge_bot.git.process import LONG, git, without_credentials
+from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
 from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
 from forge_bot.remedies import Resume
-
-REMOTES = "refs/remotes/"
 
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (
@@ -95,6 +94,26 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
             raise
         for branch, source in sources.items():
             _push(folder, branch, (source,))
+
+
+def fetch_ended(folder: Path) -> None:
+    """Learn which records of ended runs origin has. Raises GitFailed."""
+    ask_remote(folder, "fetch", "--prune", *_FETCHED, "--", ORIGIN, f"+{ENDED}*:{ENDED_AT_ORIGIN}*")
+
+
+def push_ended(folder: Path, run: str) -> None:
+    """Push the record of an ended run. Raises GitFailed with a way out if there is no such remote
+    or it refuses.
+    """
+    ref = f"{ENDED}{run}"
+    _push(folder, ref, (f"{ref}:{ref}",))
+    git(folder, "update-ref", f"{ENDED_AT_ORIGIN}{run}", ref)
+
+
+def delete_at_origin(folder: Path, branch: str, commit: str) -> None:
+    """Delete a branch of origin that nobody has moved from the commit. Raises GitFailed."""
+    ref = f"{HEADS}{branch}"
+    _push(folder, branch, (f":{ref}",), (f"--force-with-lease={ref}:{commit}",))
 
 
 def fetch_branch(folder: Path, branch: str) -> None:

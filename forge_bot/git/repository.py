@@ -18,10 +18,10 @@ from forge_bot.git import (
     worktree,
     worktree_list,
 )
-from forge_bot.git.branch_tips import branch_names, branch_tips
 from forge_bot.git.job_token import ask_remote, clone_with_token
-from forge_bot.git.object_reader import ObjectReader
+from forge_bot.git.objects import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
+from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES, branch_names, list_refs
 from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
@@ -52,7 +52,7 @@ class Repository:
 
     # Branches, remotes, and what they name.
     head = _OfRoot(revisions.head)
-    tips = _OfRoot(branch_tips)
+    refs = _OfRoot(list_refs)
     branch_names = _OfRoot(branch_names)
     commit_id = _OfRoot(revisions.commit_id)
     tree_id = _OfRoot(revisions.tree_id)
@@ -67,6 +67,7 @@ class Repository:
     read_many = _OfRoot(files_at.read_many)
     versions = _OfRoot(files_at.versions)
     objects = _OfRoot(files_at.objects)
+    read_objects = _OfRoot(read_objects)
     blobs_at = _OfRoot(files_at.blobs)
     blobs_here = _OfRoot(files_at.blobs_here)
     blob = _OfRoot(files_at.blob)
@@ -77,7 +78,6 @@ class Repository:
 
     # Work trees.
     worktrees = _OfRoot(worktree_list.listed)
-    tree_folders = _OfRoot(worktree_list.folders)
     is_checked_out = _OfRoot(worktree_list.is_checked_out)
     add_worktree = _OfRoot(worktree.add)
     detached_tree = _OfRoot(worktree.detached)
@@ -119,10 +119,6 @@ class Repository:
         """Names of the local branches, in git's order of refs."""
         return tuple(self.branch_names().local)
 
-    def objects_by_id(self) -> ObjectReader:
-        """A reader of any number of objects that fetches nothing."""
-        return ObjectReader(self.common_dir)
-
     def branch_exists(self, name: str) -> bool:
         """Return whether there is a local branch of exactly that name. A text that cannot be a name
         has none.
@@ -148,7 +144,7 @@ class Repository:
 
     def pushed(self, branch: str) -> bool:
         """Return whether the remote had this branch as it is here, when it was last spoken to."""
-        there = revisions.ref_target(self.root, f"{remotes.REMOTES}{remotes.ORIGIN}/{branch}")
+        there = revisions.ref_target(self.root, f"{REMOTES}{remotes.ORIGIN}/{branch}")
         return there is not None and there == revisions.ref_target(
             self.root, revisions.HEADS + branch
         )
@@ -156,7 +152,7 @@ class Repository:
     def at_a_remote(self, branch: str, commit: str) -> bool:
         """Return whether a remote's branch of that name had the commit when last spoken to."""
         words = ("for-each-ref", "--count=1", f"--contains={commit}")
-        return git(self.root, *words, f"{remotes.REMOTES}*/{branch}").line != ""
+        return git(self.root, *words, f"{REMOTES}*/{branch}").line != ""
 
     def contains(self, commit: str, other: str) -> bool:
         """Return whether a commit is the other one or one of its descendants, both by their full
@@ -165,10 +161,11 @@ class Repository:
         return revisions.is_ancestor(self.root, other, commit)
 
     def fetch(self) -> None:
-        """Fetch the remote's branches. Raises GitFailed."""
-        refs = f"+{revisions.HEADS}*:{remotes.REMOTES}{remotes.ORIGIN}/*"
+        """Fetch the remote's branches and records of ended runs. Raises GitFailed."""
+        branches = f"+{revisions.HEADS}*:{REMOTES}{remotes.ORIGIN}/*"
+        records = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
         options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
-        ask_remote(self.root, "fetch", *options, "--", remotes.ORIGIN, refs)
+        ask_remote(self.root, "fetch", *options, "--", remotes.ORIGIN, branches, records)
 
     def remote_branches(self) -> tuple[str, ...]:
         """Names of origin's branches as of the last fetch, without its HEAD."""
@@ -255,7 +252,9 @@ def clone_repository(address: str, folder: Path) -> Repository:
         folder.parent.mkdir(parents=True, exist_ok=True)
         options = ("--quiet", "--no-checkout", "--no-tags", "--template=")
         clone_with_token(address, folder, *options)
-        return Repository.find(folder)
+        repository = Repository.find(folder)
+        remotes.fetch_ended(repository.root)
+        return repository
     repository = Repository.find(folder)
     repository.fetch()
     return repository

@@ -34,13 +34,6 @@ def listed(root: Path) -> tuple[WorktreeInfo, ...]:
     return tuple(_info(Path(match["path"]), match["rest"]) for match in _ENTRY.finditer(text))
 
 
-def folders(root: Path) -> tuple[str, ...]:
-    """Return the folders of all registered work trees, the main one first, whether they are there
-    or not.
-    """
-    return tuple(str(info.path) for info in listed(root))
-
-
 def is_checked_out(root: Path, branch: str) -> bool:
     """Return whether a registered work tree has this branch checked out, be its folder there or
     not.

@@ -2,11 +2,10 @@
 in the commands of this one.
 """
 
-import shlex
 from typing import TYPE_CHECKING
 
 from forge_bot.errors import ForgeError, ReportRejected
-from forge_bot.remedies import CheckKey, GiveBranchBack, Remedy, SetKey, ShowStatus, StartRun
+from forge_bot.remedies import CheckKey, Remedy, SetKey, ShowStatus, StartRun
 from forge_bot.sentences import hint_of, say
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def _in_commands(remedy: Remedy | None, words: dict[str, str]) -> str:
     match remedy:
         case None:
             return ""
-        case SetKey() | CheckKey() | GiveBranchBack():
+        case SetKey() | CheckKey():
             return _on_the_machine(remedy)
         case StartRun(task=task):
             return words[remedy.kind].format(task=task)
@@ -127,7 +126,7 @@ def _in_commands(remedy: Remedy | None, words: dict[str, str]) -> str:
             return words[remedy.kind]
 
 
-def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
+def _on_the_machine(remedy: SetKey | CheckKey) -> str:
     """Return the words of a remedy outside of forge-bot, the same everywhere."""
     match remedy:
         case SetKey(variable=variable):
@@ -140,6 +139,3 @@ def _on_the_machine(remedy: SetKey | CheckKey | GiveBranchBack) -> str:
             key = variable or "the key"
             model = "this model" if variable else "the model that is configured"
             return f"Check {key} in the environment, its account, and that it may use {model}."
-        case GiveBranchBack():
-            names = shlex.join([remedy.renamed, remedy.branch])
-            return f"Give the branch its old name back: git branch -m {names}"

@@ -46,9 +46,9 @@ class DocumentNames(NamedTuple):
         """The names that a pipeline gives to the documents."""
         return cls(summary=pipeline.summary)
 
-    def tells(self, name: str) -> bool:
-        """Return whether a file of that name in a workspace can tell something about its run."""
-        return name in {REQUEST, STATE, REPORTS, self.summary}
+    def all(self) -> tuple[str, ...]:
+        """Return the files in a workspace that can tell something about its run."""
+        return tuple(filter(None, (REQUEST, STATE, REPORTS, self.summary)))
 
 
 class PastRun(Frozen):

@@ -14,7 +14,7 @@ from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import in_one_line
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.finding_runs.ended_records import newest_records
+from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.files_of_run import raw_file
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
@@ -105,11 +105,9 @@ class Queries:
         except BadPipeline:
             # Their states and reports still tell.
             documents = DocumentNames()
-        head, records = repository.commit_id("HEAD"), newest_records(repository)
-        past, count = (
-            history_at(repository, head, documents, records),
-            min(max(limit, 1), _MOST_FOUND),
-        )
+        fetch_ended(repository)
+        past = history_at(repository, repository.commit_id("HEAD"), documents)
+        count = min(max(limit, 1), _MOST_FOUND)
         results: list[dict[str, JsonValue]]
         match about:
             case "runs":

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from forge_bot import __version__
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.reports import RunFlags, RunStarted
 from forge_bot.errors import BadOption, DirtyTree
@@ -19,7 +20,6 @@ from forge_bot.git.commit_objects import delete_branch, make_branch
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
-from forge_bot.runs.finding_runs.ended_records import newest_records, record_tips
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
@@ -36,11 +36,9 @@ from forge_bot.store import (
     slug,
     told_when_full,
     workspace_name,
-    write_whole,
 )
 from forge_bot.values import Effort, Frozen, RecordsPolicy
 
-_FOLDED = "* linguist-generated gitlab-generated\n"
 """Attributes by which GitHub and GitLab fold files in a diff."""
 
 
@@ -86,12 +84,6 @@ class NewRun(Frozen):
     base: Head | None = Field(
         default=None, description="what the branch begins at; what is checked out if None"
     )
-    records: RecordsPolicy | None = Field(
-        default=None, description="None: on the run's branch, and nothing folds it there"
-    )
-    recalls_from: str = Field(
-        default="", description="commit with records of ended runs, found when the run is made"
-    )
 
 
 def plan_for(
@@ -104,10 +96,9 @@ def plan_for(
     here: bool,
     external_worktree: bool = False,
     mark: str = "forge",
-    records: RecordsPolicy = RecordsPolicy.SEPARATE,
 ) -> RunPlan:
     """Return the plan for a draft. `mark` is the label that starts runs; `forge:S` goes with it.
-    `branch` names the branch for merge, which is the run's own where `records` lie there too.
+    `branch` names the branch for merge.
 
     With `external_worktree` the tree belongs to somebody who already knows the problems of a run in
     it. Names that a killed start has taken become free again. Raises BadOption, BranchExists,
@@ -126,7 +117,7 @@ def plan_for(
         effort=guess.effort,
         effort_reason=guess.reason,
         slug=slug(name or draft.title),
-        branch=branch or "",
+        branch="",
         here=here,
     )
     if here:
@@ -140,8 +131,6 @@ def plan_for(
         return plan.replace(branch=head.branch)
     if branch is not None:
         check_free(repository, branch)
-        if records is RecordsPolicy.IN_BRANCH:
-            return plan
     wanted = branch_name(draft.source.id, plan.slug)
     names = repository.branch_names()
     own = free_branch(repository, wanted, names.with_local(branch) if branch else names)
@@ -178,13 +167,11 @@ def create_run(
     draft, plan = beginning.draft, beginning.plan
     stamp = now()
     head = beginning.base or repository.head()
-    tips = record_tips(repository)
-    beginning = beginning.replace(recalls_from=newest_records(repository, tips))
     wanted = workspace_name(stamp.date(), draft.source.id, plan.slug)
     own_tree = not (plan.here or external_worktree)
     with (
         told_when_full(run_paths(repository, wanted).written),
-        free_run(repository, wanted, tips, this_process()) as name,
+        free_run(repository, wanted, this_process()) as name,
         _whole_start(repository, name, beginning, head, external_worktree=external_worktree),
     ):
         remember_state_folder(repository)
@@ -276,30 +263,30 @@ class _FirstCommit(NamedTuple):
         report = self._report(request, blob_id(raw))
         state = start(self.pipeline, report)
         workspace.record(report, state)
-        folds = self.beginning.records is RecordsPolicy.IN_BRANCH
-        attributes = _fold_records(tree) if folds else ()
         if commit:
             trailers = [("Forge-Run", self.name), ("Forge-Phase", state.current_phase)]
             tree.commit(
                 start_subject(self.beginning.draft.title),
                 trailers,
-                (workspace.relative, *attributes),
+                (workspace.relative,),
                 when=self.stamp.isoformat(),
             )
 
     def _report(self, request: Request, blob: str) -> RunStarted:
+        plan = self.beginning.plan
         return RunStarted(
             key=self.beginning.key or f"start-{uuid4().hex}",
             at=self.stamp,
             run=self.name,
+            version=__version__,
             pipeline=self.pipeline.id,
             title=title_of_run(request.title),
             effort=request.effort,
             effort_reason=request.effort_reason,
             source=request.source,
             flags=self.beginning.flags,
-            branch=self.beginning.plan.branch,
-            merge_branch=self.beginning.plan.merge_branch,
+            branch=plan.branch,
+            merge_branch=plan.merge_branch,
             base_branch=self.head.branch,
             base_commit=self.head.commit,
             request_blob=blob,
@@ -307,21 +294,9 @@ class _FirstCommit(NamedTuple):
             budget=self.beginning.budget.dollars,
             budget_tokens=self.beginning.budget.tokens,
             by=self.beginning.by,
-            records=self.beginning.records or RecordsPolicy.IN_BRANCH,
-            recalls_from=self.beginning.recalls_from,
+            # In a branch that is checked out there is no other place for the record.
+            records=RecordsPolicy.IN_BRANCH if plan.here else RecordsPolicy.SEPARATE,
         )
-
-
-def _fold_records(tree: Tree) -> tuple[str, ...]:
-    """Write the attributes that fold records in the diff of a pull request, if there are none; the
-    paths that were written.
-    """
-    path = f"{SPECS}/.gitattributes"
-    place = tree.path / path
-    if place.exists():
-        return ()
-    write_whole(place, _FOLDED)
-    return (path,)
 
 
 def request_of(beginning: NewRun) -> Request:

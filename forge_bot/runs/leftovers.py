@@ -9,6 +9,7 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
+from forge_bot.runs.finding_runs.ended_runs import remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.process_signals import this_process
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -18,10 +19,13 @@ from forge_bot.values import Frozen
 
 
 class Leftover(Frozen):
-    """The folder of one run, and the reason why it cannot be removed; empty if it can."""
+    """The folder of one run, the run's own branch if it ended and the change is on another one,
+    and the reason why nothing can be removed; empty if it can.
+    """
 
     run: str
     folder: Path
+    branch: str = ""
     size: int
     kept_because: str = ""
 
@@ -31,18 +35,26 @@ def leftovers(repository: Repository) -> tuple[Leftover, ...]:
     known = {info.name: info for info in runs(repository)}
     found: list[Leftover] = []
     for name, folder in _folders(repository):
-        because = _against(repository, known.get(name), run_paths(repository, name))
+        info = known.get(name)
+        because = _against(repository, info, run_paths(repository, name))
+        branch = info.branch if info is not None and info.merge_branch else ""
         size = _size(folder)
-        found.append(Leftover(run=name, folder=folder, size=size, kept_because=because))
+        found.append(
+            Leftover(run=name, folder=folder, branch=branch, size=size, kept_because=because)
+        )
     return tuple(found)
 
 
 def remove_leftover(repository: Repository, left: Leftover) -> bool:
-    """Remove all files of a run, its journal included; False if a process works on it."""
+    """Remove all files of a run, its journal included, and its branch once its record is kept;
+    False if a process works on it.
+    """
     places = run_paths(repository, left.run)
     try:
         with held(places.lock, f"the run {left.run}", this_process()):
             remove_trees(repository, places.home)
+            if left.branch:
+                remove_branch(repository, left.run, left.branch)
     except RunBusy:
         return False
     return True

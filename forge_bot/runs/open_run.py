@@ -5,12 +5,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate
-from forge_bot.errors import BranchRenamed, ForeignCommits, ForgeError, NothingToRetry
+from forge_bot.errors import ForeignCommits, ForgeError
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.git.own_files import INDEX_LOCK
-from forge_bot.remedies import GiveBranchBack
-from forge_bot.runs.finding_runs.ended_records import head_of_record
+from forge_bot.runs.finding_runs.ended_runs import last_commit
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
@@ -19,7 +18,7 @@ from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
 from forge_bot.settings import Config
-from forge_bot.store import RECORD_BRANCHES, SPECS, Workspace, held, told_when_full, write_whole
+from forge_bot.store import SPECS, Workspace, held, told_when_full, write_whole
 from forge_bot.store.run_folder import REPORTS, STATE, ReadOnlyWorkspace
 
 _SHORT = 12
@@ -176,10 +175,7 @@ def look_at_run(repository: Repository, info: RunInfo, config: Config) -> Run:
 def held_tree(
     repository: Repository, info: RunInfo
 ) -> Generator[tuple[RunPaths, Tree, tuple[str, ...]]]:
-    """Lock a run for this process: yield its places, its work tree, and notices of repairs. Raises
-    BranchRenamed.
-    """
-    refuse_renamed(info)
+    """Lock a run for this process: yield its places, its work tree, and notices of repairs."""
     places = run_paths(repository, info.name)
     with (
         told_when_full(places.written),
@@ -195,18 +191,6 @@ def held_tree(
         yield places, tree, notices + free
 
 
-def refuse_renamed(info: RunInfo) -> None:
-    """Raise BranchRenamed if another branch has the run's record."""
-    if info.renamed:
-        raise BranchRenamed(
-            (
-                f"The run {info.name} belongs to the branch {info.branch}, which is called "
-                f"{info.renamed} now."
-            ),
-            remedy=GiveBranchBack(info.renamed, info.branch),
-        )
-
-
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
     """Return the run's work tree, and notices of repairs. If the tree is missing, it is made from
     the run's branch, or from a remote's.
@@ -216,16 +200,8 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         return Tree(info.tree), ()
     if info.remote:
         repository.take(info.tracking)
-    if info.kept and not info.kept_on.endswith(RECORD_BRANCHES):
-        raise NothingToRetry(
-            (
-                f"The run {info.name} was merged into {info.kept_on}, and its branch "
-                f"{info.branch} is gone."
-            ),
-            hint="forge-bot show reads its documents; for more work, begin a new run.",
-        )
     if info.kept:
-        advance_branch(repository.root, info.branch, head_of_record(repository, info.name))
+        advance_branch(repository.root, info.branch, last_commit(repository, info.kept))
     return repository.add_worktree(place, info.branch, None), ()
 
 

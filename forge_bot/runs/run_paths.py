@@ -74,12 +74,6 @@ def _mark(common: Path) -> str:
     return hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
-def run_of_tree(folder: str) -> str:
-    """Return the name of the run whose own work tree a folder is; empty where it is no such."""
-    home, _, last = folder.rpartition("/")
-    return home.rpartition("/")[2].rpartition("-")[0] if last == "tree" else ""
-
-
 def paths_in(home: Path, common: Path, run: str) -> RunPaths:
     """Return the paths of a run whose folder outside git is `home`."""
     return RunPaths(

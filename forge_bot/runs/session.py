@@ -28,7 +28,7 @@ from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.chosen_options import counted, with_options
-from forge_bot.runs.finding_runs.ended_records import is_kept
+from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
@@ -183,7 +183,7 @@ class Session:
         self._keep_record(run, push=push)
 
     def _is_kept(self, run: Run) -> bool:
-        return is_kept(self.repository, run.tree.commit_id())
+        return is_kept(self.repository, run.name, run.tree.commit_id())
 
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 
 from forge_bot.errors import BadConfig
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
-from forge_bot.values import Frozen, RecordsPolicy, Tier
+from forge_bot.values import Frozen, Tier
 
 CONFIG = ".forge/config.yml"
 DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
@@ -247,10 +247,6 @@ class Config(Frozen):
             "variables with credentials of registries, for setup alone; their values come from "
             "`FORGE_SETUP_…`"
         ),
-    )
-    records: RecordsPolicy = Field(
-        default=RecordsPolicy.SEPARATE,
-        description="whether the branch for merge has the run's record in it",
     )
     sign_off: bool = Field(
         default=False,

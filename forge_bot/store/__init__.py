@@ -6,18 +6,15 @@ from forge_bot.store.atomic_files import Content, append_line, inside, write_who
 from forge_bot.store.disk_space import full, is_full, told_when_full, without_room
 from forge_bot.store.lock import held
 from forge_bot.store.names_of_runs import (
-    RECORD_BRANCHES,
     SPECS,
     branch_name,
     slug,
-    usual_branch,
     workspace_name,
 )
 from forge_bot.store.request import Request, read_request, render_request
 from forge_bot.store.run_folder import Loaded, Workspace
 
 __all__ = [
-    "RECORD_BRANCHES",
     "SPECS",
     "Content",
     "Loaded",
@@ -33,7 +30,6 @@ __all__ = [
     "render_request",
     "slug",
     "told_when_full",
-    "usual_branch",
     "without_room",
     "workspace_name",
     "write_whole",

@@ -7,10 +7,6 @@ from datetime import date
 SPECS = ".specs"
 LONGEST_SLUG = 48
 
-RECORD_BRANCHES = ("forge-bot/records", "forge-bot-records")
-"""The branch with the records of ended runs. It has the second name where a branch called like
-its folder makes the first one impossible."""
-
 
 def slug(title: str) -> str:
     """A short name for a title, safe in paths and branch names.
@@ -55,10 +51,3 @@ def branch_name(source_id: str, name: str) -> str:
     It carries the run's record. The type of the change is that of its pull request.
     """
     return f"feature/{slug(source_id)}-{name}" if source_id else f"feature/{name}"
-
-
-def usual_branch(run: str) -> str:
-    """Return the usual branch of a run with this name: the one it gets if that is free and nobody
-    chose another.
-    """
-    return f"feature/{run.partition('-')[2]}"

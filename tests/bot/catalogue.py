@@ -147,7 +147,7 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "until": "in 14 minutes",
         "patch": "held-1.patch",
         "apply": "git fetch",
-        "records": "forge-bot/records",
+        "records": "refs/forge-bot/runs/20260102-42-rota-next",
         "why": "not_planned",
         **others,
         **(linked if name in {"already_running", "pull_request_over"} else {}),

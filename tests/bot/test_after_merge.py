@@ -15,10 +15,9 @@ from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.state import ShownVersion
 from forge_bot.git import Repository, blob_id
 from forge_bot.knowledge.past_runs import DocumentNames
-from forge_bot.runs.finding_runs.ended_records import newest_records
+from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.past_runs.past_run_reader import history_at
-from forge_bot.store import RECORD_BRANCHES
 from forge_bot.values import PhaseId
 from tests.bot.kept import Kept
 from tests.bot.stage import TITLE, Stage, heard
@@ -73,7 +72,7 @@ def _digest_of_what_is_kept(clone: Repository, state: Mapping[str, Any], gate: s
     files = [
         ShownVersion(name=name, blob=blob_id(raw))
         for name in phase.shows
-        if (raw := clone.read(newest_records(clone), f".specs/{state['run']}/{name}"))
+        if (raw := clone.read(runs(clone)[0].ref, f".specs/{state['run']}/{name}"))
     ]
     assert files
     return digest(phase.id, 1, state["requestHash"], state["baseCommit"], tuple(files), "")
@@ -88,12 +87,13 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
     state = stage.state
     name = state["run"]
     _merged(stage, way, tmp_path)
-    assert sorted(stage.branches()) == [RECORD_BRANCHES[0], "main"]
+    assert sorted(stage.branches()) == ["main"]
     assert stage.repo.bare.git("ls-tree", "-r", "--name-only", "main", ".specs") == ""
 
     fresh = tmp_path / "fresh"
     _git(tmp_path, "clone", "-q", str(stage.repo.bare.path), str(fresh))
     clone = Repository.find(fresh)
+    assert fetch_ended(clone)
     (found,) = runs(clone)
     assert (found.name, found.ended) == (name, True)
     links = [found for text in texts for found in _LINK.finditer(text)]
@@ -103,7 +103,7 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
         assert _git(fresh, "cat-file", "-t", f"{commit}:{path}" if path else commit)
     assert [text for text in texts if _BRANCH_LINK.search(text)] == []
     documents = DocumentNames.of(DEVELOP)
-    history = history_at(clone, clone.commit_id("main"), documents, newest_records(clone))
+    history = history_at(clone, clone.commit_id("main"), documents)
     assert [entry.name for entry in history.similar(TITLE, exclude="")] == [name]
 
     shown = sample.forge("show", "summary.md", "--repo", str(fresh))
@@ -115,24 +115,4 @@ def test_a_merged_run_is_found_recalled_and_done_from_a_fresh_clone(
     assert heard(stage.say("/status")).code == 0
     (said,) = [each.body for each in stage.issue.comments if each.id not in there][1:]
     assert "Done" in said
-    assert sorted(stage.branches()) == [RECORD_BRANCHES[0], "main"]
-
-
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=() if way == "squash" else pytest.mark.slow) for way in WAYS]
-)
-def test_with_records_in_branch_a_merged_run_is_recalled_from_the_base(
-    stage: Stage, tmp_path: Path, way: str
-) -> None:
-    stage.hub.commit(stage.repo, "main", {".forge/config.yml": "records: in-branch\n"})
-    assert stage.label().code == 0
-    assert heard(stage.say("/approve")).code == 0
-    name = stage.state["run"]
-    _merged(stage, way, tmp_path)
-    fresh = tmp_path / "fresh"
-    _git(tmp_path, "clone", "-q", str(stage.repo.bare.path), str(fresh))
-    clone = Repository.find(fresh)
-    history = history_at(clone, clone.commit_id("main"), DocumentNames.of(DEVELOP))
-    assert [entry.name for entry in history.similar(TITLE, exclude="")] == [name]
-    assert heard(stage.say("/status")).code == 0
-    assert stage.branches() == ["main"]
+    assert sorted(stage.branches()) == ["main"]

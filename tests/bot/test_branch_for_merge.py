@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.store import RECORD_BRANCHES
+from forge_bot.git.refs import ENDED
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
 from tests.fakes import script
@@ -15,25 +15,15 @@ from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
 pytestmark = pytest.mark.slow
 
-RECORDS = RECORD_BRANCHES[0]
 ANN = "ann <ann@x.example>"
+
+
+def _record(stage: Stage) -> str:
+    return f"{ENDED}{stage.state['run']}"
 
 
 def _code(stage: Stage) -> list[str]:
     return stage.repo.bare.git("diff", "--name-only", f"main...{stage.offered}").split()
-
-
-def test_with_records_in_branch_the_pull_request_comes_from_the_branch_of_the_run(
-    stage: Stage,
-) -> None:
-    settings: dict[str, str | bytes | None] = {".forge/config.yml": "records: in-branch\n"}
-    stage.hub.commit(stage.repo, "main", settings)
-    assert stage.label().code == 0
-    assert heard(stage.say("/approve")).code == 0
-    assert stage.pull.pull is not None
-    assert stage.pull.pull.head == stage.branch == stage.offered
-    assert sorted(stage.branches()) == [stage.branch, "main"]
-    assert any(name.startswith(".specs/") for name in _code(stage))
 
 
 def test_one_commit_a_task_names_the_commit_of_the_run_and_the_record_has_both(
@@ -45,8 +35,8 @@ def test_one_commit_a_task_names_the_commit_of_the_run_and_the_record_has_both(
     form = "--format=%(trailers:key=Forge-Landed,valueonly)"
     made_from = bare.git("log", "-1", form, stage.offered).strip()
     assert bare.contains(stage.branch, made_from)
-    parents = bare.git("log", "-1", "--format=%P", RECORDS).split()
-    assert parents[1:] == [bare.head(stage.branch), bare.head(stage.offered)]
+    parents = bare.git("log", "-1", "--format=%P", _record(stage)).split()
+    assert parents == [bare.head(stage.branch), bare.head(stage.offered)]
     assert stage.said("reply occasion=record-not-kept") == []
 
 
@@ -64,8 +54,8 @@ def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
     assert stage.repo.bare.contains(stage.offered, first)
     assert stage.repo.bare.git("rev-list", "--count", f"{first}..{stage.offered}").strip() == "1"
     assert not [name for name in _code(stage) if name.startswith(".specs/")]
-    parents = stage.repo.bare.git("log", "-1", "--format=%P", RECORDS).split()
-    assert parents[1:] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
+    parents = stage.repo.bare.git("log", "-1", "--format=%P", _record(stage)).split()
+    assert parents[:2] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
 
 
 def test_commits_for_merge_are_signed_by_the_jobs_that_write_and_who_works_has_no_key(
@@ -81,7 +71,7 @@ def test_commits_for_merge_are_signed_by_the_jobs_that_write_and_who_works_has_n
     key.with_suffix(".pub").write_bytes(public.stdout)
     bare = stage.repo.bare
     assert verified(bare.path, key, stage.offered) == f"G signer {COMMITTER}"
-    for branch in (stage.branch, RECORDS):
+    for branch in (stage.branch, _record(stage)):
         assert verified(bare.path, key, branch, "%G?") == "N"
 
 
@@ -142,31 +132,31 @@ def test_a_pull_request_that_is_over_gets_no_further_commits_and_that_is_said(
     over: Kept, tmp_path: Path, *, merged: bool
 ) -> None:
     stage = over.again(tmp_path)
-    pull, offered = stage.pull.pull, stage.offered
+    pull, offered, bare = stage.pull.pull, stage.offered, stage.repo.bare
+    branch, record = stage.branch, _record(stage)
     assert pull is not None
-    pull.last_head = stage.repo.bare.head(offered)
+    pull.last_head = bare.head(offered)
     stage.pull.state, stage.pull.closed = "closed", stage.hub.clock.tick()
     pull.merged = stage.pull.closed if merged else None
     stage.repo.bare.set_ref(f"refs/heads/{offered}", "")
     assert heard(stage.say("/retry final-commit")).code == 0
     assert stage.repo.bare.head(offered) == "", "nothing new, so nothing is made or said"
     assert stage.said("reply occasion=pull-request-over") == []
-    stage.repo.bare.commit(
-        stage.branch, {"more.txt": "more\n"}, "More", ANN, stage.hub.clock.tick()
-    )
+    assert stage.branches() == ["main"], "the record has all that the branches had"
+    bare.set_ref(f"refs/heads/{branch}", bare.git("rev-parse", f"{record}^1").strip())
+    bare.commit(branch, {"more.txt": "more\n"}, "More", ANN, stage.hub.clock.tick())
     assert heard(stage.say("/retry final-commit")).code == 0
     assert stage.repo.bare.head(offered) == ""
     (said,) = stage.said("reply occasion=pull-request-over")
     assert ("merged" if merged else "closed") in said
-    assert stage.branch in said
+    assert branch in said
 
 
-def test_a_records_branch_of_somebody_else_is_left_alone_and_that_is_said(waiting: Stage) -> None:
-    theirs = waiting.repo.bare.commit(
-        RECORDS, {"mine.txt": "mine\n"}, "Mine", ANN, waiting.hub.clock.tick()
-    )
+def test_a_record_that_the_remote_does_not_take_stays_on_the_branch_and_that_is_said(
+    waiting: Stage,
+) -> None:
+    waiting.repo.bare.set_ref(ENDED.rstrip("/"), waiting.repo.bare.head("main"))
     assert heard(waiting.say("/approve")).code == 0
-    assert waiting.repo.bare.head(RECORDS) == theirs
     (said,) = waiting.said("reply occasion=record-not-kept")
     assert waiting.branch in said
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from forge_bot.runs.workflow_file import schema_address
 from forge_bot.settings.config import Config, parse_config
-from forge_bot.values import RecordsPolicy
 from tests.fakes.sample import Sample
 
 
@@ -22,7 +21,7 @@ def test_the_written_file_sets_a_budget_and_the_records_policy_and_names_every_k
     assert said.code == 0
     assert "python3 -m unittest" in said.out
     text = (sample.path / ".forge" / "config.yml").read_text()
-    assert read(text) == Config(budget=Decimal(5), records=RecordsPolicy.SEPARATE)
+    assert read(text) == Config(budget=Decimal(5))
     for key in Config.model_fields:
         assert re.search(rf"^(# )?{key}:", text, re.MULTILINE), key
     assert text.startswith(f"# yaml-language-server: $schema={schema_address('config')}\n")

@@ -33,7 +33,7 @@ def document(sample: Sample, name: str) -> str:
 
 def record(sample: Sample, name: str) -> str:
     """A document of a run that is over."""
-    ref = sample.git("for-each-ref", "--format=%(refname)", "refs/heads/forge-bot/records")
+    ref = sample.git("for-each-ref", "--format=%(refname)", "refs/forge-bot/runs")
     (path,) = [
         path
         for path in sample.git("ls-tree", "-r", "--name-only", ref).splitlines()

@@ -9,7 +9,7 @@ from forge_bot.engine import REPORT, State, start
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, RunStatus
+from forge_bot.values import Effort
 from tests.fakes.bench import DEVELOP, START
 
 _FIRST = 1_700_000_000
@@ -17,13 +17,9 @@ _PACKED = ("-c", "fastimport.unpackLimit=1")
 """However few objects there are, they are in a pack, as after a clone."""
 
 
-def record(
-    branch: str, number: int = 0, *, ended: bool = False, mark: str = ""
-) -> dict[str, bytes]:
-    """The files of a run's folder, by path: its first report and its state. With a mark they have
-    ids that no other repository of this process has.
-    """
-    begun = START - timedelta(days=400) + timedelta(hours=number)
+def record(branch: str) -> dict[str, bytes]:
+    """The files of a run's folder, by path: its first report and its state."""
+    begun = START - timedelta(days=400)
     name = f"{begun:%Y%m%d}-{branch.rpartition('/')[2]}"
     first = RunStarted(
         key="start",
@@ -32,7 +28,7 @@ def record(
         pipeline="develop",
         title=f"Title of {branch}",
         effort=Effort.S,
-        effort_reason=f"asked for {mark}",
+        effort_reason="asked for",
         branch=branch,
         base_branch="main",
         base_commit="0" * 40,
@@ -40,29 +36,11 @@ def record(
         request_hash="0" * 64,
     )
     state: State = start(DEVELOP, first)
-    if ended:
-        state = state.replace(current_phase_status=RunStatus.COMPLETED)
     return {
         f"{SPECS}/{name}/reports.jsonl": REPORT.dump_json(first) + b"\n",
         f"{SPECS}/{name}/state.json": state.model_dump_json().encode(),
         f"{SPECS}/{name}/request.md": f"# Title of {branch}\n\nPlease.\n".encode(),
     }
-
-
-def repository_with(root: Path, *, merged: int, branches: int, own: bool = False) -> Repository:
-    """A repository whose main has so many runs that are over, and so many branches that began
-    there; with `own`, each with a run of its own.
-    """
-    commits = [("main", "", _merged(merged, str(root)))]
-    for number in range(branches):
-        branch = f"feature/{number}-topic-{number}"
-        more = (
-            record(branch, merged + number, mark=str(root))
-            if own
-            else {f"topic-{number}.txt": b"text\n"}
-        )
-        commits.append((branch, "main", more))
-    return imported(root, commits)
 
 
 def imported(root: Path, commits: list[tuple[str, str, dict[str, bytes]]]) -> Repository:
@@ -73,13 +51,6 @@ def imported(root: Path, commits: list[tuple[str, str, dict[str, bytes]]]) -> Re
     _git(root, *_PACKED, "fast-import", "--quiet", stdin=b"".join(_stream(commits)))
     _git(root, "reset", "--quiet", "--hard", "main")
     return Repository.find(root)
-
-
-def _merged(count: int, mark: str) -> dict[str, bytes]:
-    files = {"readme.txt": mark.encode()}
-    for number in range(count):
-        files |= record(f"feature/m{number}-merged-{number}", number, ended=True, mark=mark)
-    return files
 
 
 def _stream(commits: list[tuple[str, str, dict[str, bytes]]]) -> Iterator[bytes]:

@@ -20,34 +20,25 @@ def cloned(scene: Scene) -> Repository:
 def test_branches_of_remotes_are_listed_without_their_heads(scene: Scene) -> None:
     scene.git("branch", "feature/x")
     clone = cloned(scene)
-    scene.git("remote", "add", "up/stream", str(scene.root), at=clone.root)
-    scene.git("fetch", "--quiet", "up/stream", at=clone.root)
-    found = clone.tips().remote
-    assert set(found) == {
-        Tracking("origin", "main"),
-        Tracking("origin", "feature/x"),
-        Tracking("up/stream", "main"),
-        Tracking("up/stream", "feature/x"),
-    }
-    for tracking, commit in found.items():
-        assert clone.commit_id(tracking.ref) == commit
-        assert tracking.ref.startswith("refs/remotes/")
+    assert sorted(clone.remote_branches()) == ["feature/x", "main"]
+    names = [ref.name for ref in clone.refs("refs/remotes/")]
+    assert names == ["refs/remotes/origin/feature/x", "refs/remotes/origin/main"]
 
 
 @pytest.mark.parametrize("odd", ["größe", "link", "broken", "leads-nowhere"])
 def test_a_broken_branch_hides_no_other(scene: Scene, odd: str) -> None:
     heads = scene.root / ".git" / "refs" / "heads"
     commit = scene.repository.commit_id("HEAD")
-    said = {
+    text = {
         "größe": commit,
         "link": "ref: refs/heads/main",
         "broken": commit[:20],
         "leads-nowhere": "ref: refs/heads/nobody",
     }
-    (heads / odd).write_text(f"{said[odd]}\n")
-    tips = scene.repository.tips()
-    assert ("größe" in tips.local) == (odd == "größe")
-    assert tips.local["main"].commit == commit
+    (heads / odd).write_text(f"{text[odd]}\n")
+    found = {ref.name: ref.commit for ref in scene.repository.refs("refs/heads/")}
+    assert ("refs/heads/größe" in found) == (odd == "größe")
+    assert found["refs/heads/main"] == commit
 
 
 def test_packed_branches_that_git_cannot_read_are_no_empty_list(scene: Scene) -> None:
@@ -55,32 +46,18 @@ def test_packed_branches_that_git_cannot_read_are_no_empty_list(scene: Scene) ->
     with (scene.root / ".git" / "packed-refs").open("a") as packed:
         packed.write("no line of git\n")
     with pytest.raises(GitFailed, match="packed-refs"):
-        scene.repository.tips()
+        scene.repository.refs("refs/heads/")
 
 
 def test_a_branch_is_told_with_the_work_tree_that_has_it(scene: Scene) -> None:
     tree = scene.worktree("work")
-    found = scene.repository.tips(trees=True).local
-    assert found["work"].tree == tree.path
-    assert found["main"].tree == scene.root
+
+    def trees() -> dict[str, Path | None]:
+        return {ref.name: ref.tree for ref in scene.repository.refs("refs/heads/")}
+
+    assert trees() == {"refs/heads/main": scene.root, "refs/heads/work": tree.path}
     shutil.rmtree(tree.path)
-    assert scene.repository.tips(trees=True).local["work"].tree is None
-
-
-def test_of_local_branches_only_those_are_read_that_are_asked_for(scene: Scene) -> None:
-    for name in ("feature/x", "kept/one", "kept/two", "keptall", "other"):
-        scene.git("branch", name)
-    assert set(scene.repository.tips(only=("kept", "other")).local) == {
-        "kept/one",
-        "kept/two",
-        "other",
-    }
-    clone = cloned(scene)
-    assert clone.tips(only=("kept",)).remote == clone.tips().remote
-
-
-def test_a_repository_without_remotes_has_none(scene: Scene) -> None:
-    assert scene.repository.tips().remote == {}
+    assert trees()["refs/heads/work"] is None
 
 
 def test_a_branch_is_taken_over_and_follows_the_remote_it_came_from(scene: Scene) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Tree
-from forge_bot.git.commit_objects import advance_branch, move_branch, point
+from forge_bot.git.commit_objects import advance_branch, point
 from tests.git.git_scene import Scene
 
 
@@ -61,7 +61,7 @@ def test_the_locks_of_a_dead_git_are_taken_away_and_named(scene: Scene) -> None:
 
 def test_a_ref_of_a_run_moves_in_spite_of_the_lock_of_a_dead_git(scene: Scene) -> None:
     root, head = scene.root, scene.git("rev-parse", "HEAD")
-    refs = ("refs/forge-bot/offered/run", "refs/heads/fix/x", "refs/heads/forge-bot/records")
+    refs = ("refs/forge-bot/offered/run", "refs/heads/fix/x")
     locks = [root / ".git" / f"{ref}.lock" for ref in refs]
     for lock in locks:
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -69,8 +69,7 @@ def test_a_ref_of_a_run_moves_in_spite_of_the_lock_of_a_dead_git(scene: Scene) -
     with subprocess.Popen(["git", "cat-file", "--batch"], cwd=root, stdin=subprocess.PIPE):
         point(root, refs[0], head)
         assert advance_branch(root, "fix/x", head)
-        assert move_branch(root, "forge-bot/records", head, "")
-    assert [scene.git("rev-parse", ref) for ref in refs] == [head] * 3
+    assert [scene.git("rev-parse", ref) for ref in refs] == [head] * 2
     assert not any(lock.exists() for lock in locks)
 
 

@@ -173,26 +173,20 @@ async def test_a_wave_is_one_action_for_several_agents(sample: Sample) -> None:
         assert "# Task 2\n" in action["prompt"]
 
 
-@pytest.mark.parametrize("records", ["separate", "in-branch"])
 async def test_a_publication_is_an_argument_list_for_the_host(
-    sample: Sample, tmp_path: Path, records: str
+    sample: Sample, tmp_path: Path
 ) -> None:
     remote(sample, tmp_path)
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(f"records: {records}\n", encoding="utf-8")
-    sample.git("add", ".forge")
-    sample.git("commit", "-qm", "Settings")
     async with hosting(sample) as host:
         ready = await host.begin(TASK, "S")
         await host.drive(await host.next())
         push = await host.drive(await host.next(user_response="approve"))
         assert set(push) == ACTION | {"phase", "commands", "setup_only"}
         heads = host.git("branch", "--format=%(refname:short)").split()
-        (offered,) = [item for item in heads if item not in {"main", ready["branch"]}] or [""]
-        assert (offered != "") == (records == "separate")
-        together = ["--atomic"] if offered else []
-        names = [ready["branch"], *([offered] if offered else [])]
-        assert push["commands"] == ["git", "push", *together, "--set-upstream", "origin", *names]
+        (offered,) = [item for item in heads if item not in {"main", ready["branch"]}]
+        names = [ready["branch"], offered]
+        together = ["--atomic", "--set-upstream", "origin", *names]
+        assert push["commands"] == ["git", "push", *together]
         assert (push["type"], push["phase"], push["setup_only"]) == ("exec", "pr-creation", True)
         with pytest.raises(Refusal, match="not at its remote"):
             await host.next(previous_action_complete=True, action_id=push["action_id"])

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from forge_bot.store import RECORD_BRANCHES
+from forge_bot.git.refs import ENDED
 from forge_bot.store.run_folder import REPORTS
 from tests.recovery.conftest import Told
 from tests.recovery.kills import KILLED, REFUSED, Boundary, compare, killed_at, survives
@@ -41,7 +41,7 @@ def test_a_run_that_is_killed_at_each_record_boundary_ends_the_same(
 def test_a_record_that_was_not_kept_before_a_kill_is_kept_by_the_next_command(short: Told) -> None:
     world, parts = short
     world.back("end")
-    world.git("branch", "-D", RECORD_BRANCHES[0])
+    world.git("update-ref", "-d", f"{ENDED}{world.here.name}")
     code, said = world.forge("resume", *MODEL)
     assert (code, "RUN-002" in said) == (REFUSED, True), said
     assert world.standing() == parts[-1].standing

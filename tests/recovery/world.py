@@ -15,9 +15,10 @@ from typing import Any
 from forge_bot.engine import REPORT, fold
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import blob_id
+from forge_bot.git.refs import ENDED
 from forge_bot.resources import templates
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import RECORD_BRANCHES, SPECS
+from forge_bot.store import SPECS
 from forge_bot.store.run_folder import REPORTS, STATE, state_file
 from tests.fakes.sample import by_script
 from tests.fakes.warm_python import warm_python
@@ -46,7 +47,7 @@ class Standing:
     branches: Mapping[str, str]
     """The trees of the other branches: the base and the one for merge."""
     kept: Sequence[str]
-    """The runs on the branch of records."""
+    """The ended runs whose records are kept."""
     work_trees: int
 
 
@@ -251,18 +252,17 @@ class World:
             branches={
                 branch: self.git("rev-parse", f"{branch}^{{tree}}")
                 for branch in self.git("branch", "--format=%(refname:short)").split()
-                if branch not in {self.branch, *RECORD_BRANCHES}
+                if branch != self.branch
             },
             kept=[*self._kept()],
             work_trees=self.git("worktree", "list", "--porcelain").count("worktree "),
         )
 
     def _kept(self) -> dict[str, str]:
-        """The trees of the runs on the branch of records."""
-        names = self.git("branch", "--format=%(refname:short)").split()
-        branch = next((name for name in RECORD_BRANCHES if name in names), None)
-        lines = self.git("ls-tree", f"{branch}:{SPECS}").splitlines() if branch else []
-        return {line.split("\t")[1]: line.split()[2] for line in lines}
+        """The trees of the records of ended runs, by the names of the runs."""
+        refs = self.git("for-each-ref", "--format=%(refname)", ENDED).split()
+        names = {ref.rpartition("/")[2]: ref for ref in refs}
+        return {n: self.git("rev-parse", f"{ref}:{SPECS}/{n}") for n, ref in names.items()}
 
     def contradictions(self) -> list[str]:
         """Files of the run that say something else than its reports."""
@@ -278,7 +278,7 @@ class World:
         ]
         kept = self._kept().get(self.here.name)
         own = self.git("rev-parse", f"{self.branch}:{SPECS}/{self.here.name}")
-        return found + (["the branch of records"] if kept not in {None, own} else [])
+        return found + (["the kept record"] if kept not in {None, own} else [])
 
     def leftovers(self) -> list[str]:
         """Locks and half-written files that a killed process left, where they could stand in

@@ -9,11 +9,9 @@ from forge_bot.git import Repository
 from forge_bot.runs.create_run import plan_for
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.runs.request_draft import draft_from, draft_from_words
+from forge_bot.runs.request_draft import draft_from
 from forge_bot.values import Effort, Source
-from tests.fakes.kept_samples import TASK
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 
 
 @pytest.fixture
@@ -127,53 +125,16 @@ def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(
         resolve_run(clone, None)
 
 
-# -- a branch with another name
-# --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def renamed(sample: Sample) -> tuple[Sample, str]:
-    """A repository in which the branch of the waiting run was renamed to `other`, and the name it
-    had.
-    """
+def test_a_run_whose_branch_was_renamed_is_not_found_and_the_way_back_is_said(
+    sample: Sample,
+) -> None:
     branch = sample.branch
     sample.git("branch", "-m", branch, "other")
-    return sample, branch
-
-
-def test_a_run_whose_branch_was_renamed_is_listed_and_shown(renamed: tuple[Sample, str]) -> None:
-    sample, branch = renamed
-    for command in ("list", "status"):
-        shown = sample.forge(command)
-        assert shown.code == 0, shown.err
-        assert f"{branch}, now called other" in shown.out
-    assert sample.forge("status", "--run", "other").code == 0
-    assert sample.forge("show", "design.md").out.startswith("# Document")
-
-
-@pytest.mark.parametrize(
-    "words", sampled([("approve",), ("resume",), ("retry",), ("abandon",), ("repair",)], 3)
-)
-def test_going_on_with_it_names_the_command_that_gives_the_name_back(
-    renamed: tuple[Sample, str], words: tuple[str, ...]
-) -> None:
-    sample, branch = renamed
-    more = () if words[0] in {"abandon", "repair"} else ("--model", sample.model())
-    refused = sample.forge(*words, *more)
-    assert refused.code == 5, refused
-    assert "RUN-004" in refused.err
-    command = f"git branch -m other {branch}"
-    assert command in refused.err
-    sample.git(*command.split()[1:])
+    refused = sample.forge("approve", "--run", branch, "--model", sample.model())
+    assert refused.code == 2, refused
+    assert "git branch -m NEW OLD" in refused.err
+    sample.git("branch", "-m", "other", branch)
     assert sample.forge("resume", "--model", sample.model()).code == 3
-
-
-def test_another_run_of_the_same_task_leaves_it_its_name(renamed: tuple[Sample, str]) -> None:
-    sample, branch = renamed
-    draft = draft_from_words(TASK, token=None, api_url=None)
-    repository = Repository.find(sample.path)
-    plan = plan_for(repository, draft, effort=None, name=None, branch=None, here=False)
-    assert plan.branch == f"{branch}-2"
 
 
 def test_the_type_of_an_issue_tells_its_effort(sample: Sample) -> None:
@@ -182,22 +143,6 @@ def test_the_type_of_an_issue_tells_its_effort(sample: Sample) -> None:
     repository = Repository.find(sample.path)
     plan = plan_for(repository, draft, effort=None, name=None, branch=None, here=False)
     assert (plan.effort, plan.effort_reason) == (Effort.L, "the issue type “Epic”")
-
-
-def test_it_is_found_without_its_work_tree_and_beside_what_a_remote_has(
-    renamed: tuple[Sample, str], tmp_path: Path
-) -> None:
-    sample, branch = renamed
-    sample.git("clone", "-q", "--bare", str(sample.path), str(tmp_path / "remote.git"))
-    sample.git("-C", str(tmp_path / "remote.git"), "branch", "-m", "other", branch)
-    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
-    sample.git("fetch", "-q", "origin")
-    (found,) = runs(Repository.find(sample.path))
-    assert (found.renamed, found.remote) == ("other", "")
-    sample.git("worktree", "remove", "--force", str(found.tree))
-    (found,) = runs(Repository.find(sample.path))
-    assert (found.renamed, found.branch, found.tree) == ("other", branch, None)
-    assert sample.forge("status").code == 0
 
 
 def test_a_run_that_is_over_is_found_by_its_kept_record_and_not_on_branches_that_came_after(
@@ -209,8 +154,8 @@ def test_a_run_that_is_over_is_found_by_its_kept_record_and_not_on_branches_that
     sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
     sample.git("branch", "-q", "-D", branch)
     kept = runs(Repository.find(sample.path))
-    assert [(info.kept_on, info.renamed) for info in kept] == [("forge-bot/records", "")]
+    assert [info.kept for info in kept] == [f"refs/forge-bot/runs/{kept[0].name}"]
     sample.git("merge", "-q", "--ff-only", "stacked")
     assert runs(Repository.find(sample.path)) == kept
-    sample.git("branch", "-q", "-D", "forge-bot/records")
+    sample.git("update-ref", "-d", kept[0].kept)
     assert runs(Repository.find(sample.path)) == ()

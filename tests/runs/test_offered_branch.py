@@ -359,7 +359,7 @@ def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
 
 
 def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> None:
-    said = _run(sample, "--keep")
+    said, branch = _run(sample, "--keep"), sample.branch
     tree = sample.workspace.parents[1]
     assert str(tree) in said
     listed = sample.forge("clean")
@@ -367,6 +367,7 @@ def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> No
     assert "Nothing was removed" in listed.out
     removed = sample.forge("clean", "--remove")
     assert (removed.code, tree.exists(), tree.parent.exists()) == (0, False, False), removed.out
+    assert sample.git("branch", "--list", branch) == "", "the record has its commits"
     assert sample.forge("show", "summary.md").code == 0
 
 
@@ -446,18 +447,6 @@ def test_without_gh_open_pr_is_refused_before_the_run_begins(
     said = sample.forge("run", TASK, "--open-pr", "--model", sample.model())
     assert (said.code != 0, "gh" in said.err) == (True, True)
     assert sample.git("branch", "--format=%(refname:short)") == "main"
-
-
-@pytest.mark.slow
-def test_records_in_branch_keep_the_record_on_the_branch_and_fold_it(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("records: in-branch\n")
-    said = _run(sample)
-    assert sample.git("branch", "--format=%(refname:short)").count("\n") == 1
-    names = _files(sample, sample.branch)
-    assert ".specs/.gitattributes" in names
-    assert any(name.endswith("/summary.md") for name in names)
-    assert f"git merge {sample.branch}" in said
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import DocumentNames
-from forge_bot.runs.past_runs.past_run_reader import RUNS_READ, history_at, read_past_runs
+from forge_bot.runs.past_runs.past_run_reader import RUNS_READ, history_at
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
 
@@ -29,10 +29,8 @@ def run(played: Repository, tmp_path: Path) -> Finished:
 def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(
     run: Finished,
 ) -> None:
-    history_at.cache_clear()
     judging = next(step for step in run.steps if step.action.agent == "design-reviewer")
     assert run.prompt(judging)[1].similar == ()
-    assert history_at.cache_info().misses == 0
     designing = next(step for step in run.steps if step.action.agent == "architect")
     noted = {
         "type": "answered",
@@ -70,10 +68,11 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
 
 def test_the_newest_runs_are_read_and_no_more(run: Finished) -> None:
     more = {f".specs/2030-{number:03}/request.md": "# New\n" for number in range(RUNS_READ - 1)}
-    runs = read_past_runs(run.repository, committed(run, more), DOCUMENTS)
-    before = read_past_runs(run.repository, run.base, DOCUMENTS)
+    runs = history_at(run.repository, committed(run, more), DOCUMENTS).runs
+    before = history_at(run.repository, run.base, DOCUMENTS).runs
     assert (len(before), len(runs)) == (30, RUNS_READ)
-    assert [each for each in runs if each.title != "New"] == [before[-1]]
+    (kept,) = [each.name for each in runs if each.title != "New"]
+    assert kept == max(each.name for each in before)
 
 
 def test_what_a_partial_clone_has_not_fetched_is_not_read(run: Finished, tmp_path: Path) -> None:
@@ -84,7 +83,7 @@ def test_what_a_partial_clone_has_not_fetched_is_not_read(run: Finished, tmp_pat
     subprocess.run(["git", *words, str(clone)], check=True)
     partial = Repository.find(clone)
     before = sorted((partial.common_dir / "objects").rglob("*"))
-    assert read_past_runs(partial, run.base, DOCUMENTS) == ()
+    assert history_at(partial, run.base, DOCUMENTS).runs == []
     assert sorted((partial.common_dir / "objects").rglob("*")) == before
 
 
@@ -97,4 +96,4 @@ def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
             ".specs/\u200bodd/request.md": "# x\n",
         },
     )
-    assert len(read_past_runs(run.repository, base, DOCUMENTS)) == 30
+    assert len(history_at(run.repository, base, DOCUMENTS).runs) == 30

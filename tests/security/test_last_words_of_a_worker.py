@@ -9,7 +9,7 @@ from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import registry
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.remedies import GiveBranchBack, ModelTrouble, SetKey
+from forge_bot.remedies import ModelTrouble, SetKey
 from tests.bot.catalogue import LINKS
 from tests.bot.parted import Parted
 from tests.bot.reading import acts, elements
@@ -20,10 +20,10 @@ HOSTILE = (
     f"[Approve here]({EVIL}) <a href='{EVIL}'>x</a> ![p]({EVIL}) <{EVIL}> {EVIL} www.evil.example"
     f" [x][1] **`[`**[`c`]({EVIL}) @ann fixes #1\n\n[1]: {EVIL}"
 )
-REMEDIES = (None, SetKey(variable=HOSTILE), GiveBranchBack(branch=HOSTILE, renamed=HOSTILE))
+REMEDIES = (None, SetKey(variable=HOSTILE))
 
 
-def _comment(code: str, remedy: SetKey | GiveBranchBack | None) -> str:
+def _comment(code: str, remedy: SetKey | None) -> str:
     trouble = ModelTrouble(cause="down")
     stopped = WorkerStopped(
         code=code, message=HOSTILE, hint=HOSTILE, remedy=remedy, trouble=trouble

@@ -55,7 +55,7 @@ from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.edit_checks.edit_tries import EditTries
-from forge_bot.runs.finding_runs.ended_records import KeptRecord
+from forge_bot.runs.finding_runs.ended_runs import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.pull_request_branch import keep_run
@@ -266,8 +266,7 @@ def _last(run: Run, kept: KeptRecord) -> str:
     branch = run.state.branch
     sentences = [f"The work is on {run.state.pull_request_branch or branch}."]
     if run.state.pull_request and not run.repository.pushed(branch):
-        pushed = f"git push origin {branch} {kept.branch}" if kept.branch else "git push once more"
-        sentences = [f"{pushed} publishes the last record of {branch}."]
+        sentences = [f"git push origin {branch} {kept.ref} publishes the last record of {branch}."]
     if kept.trouble:
         sentences.append(f"Its record stays on {branch}: {kept.trouble}.")
     return " ".join(sentences)

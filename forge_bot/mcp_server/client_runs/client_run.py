@@ -14,10 +14,9 @@ from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.open_run import open_run, refuse_renamed
+from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.store import Workspace
-from forge_bot.store.run_folder import REPORTS
 
 _PATIENCE = 20.0
 """Seconds that a call waits for another process to let go of the run."""
@@ -79,11 +78,6 @@ def _check_branch(served: ServedRepository, info: RunInfo) -> None:
     if repository.branch_exists(branch):
         raise WrongBranch(words, hint=f"git switch {branch}, then call again.")
     workspace = Workspace(served.path, info.name)
-    for known in served.runs():
-        # A record without a commit belongs to a branch that does not exist yet.
-        record = f"{workspace.relative}/{REPORTS}"
-        if known.name == info.name and known.renamed and repository.read(known.renamed, record):
-            refuse_renamed(known)
     first = workspace.reports()[0]
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
     if (operation := under_way(served.path)) is not None:

@@ -60,7 +60,7 @@ from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen, RecordsPolicy, Source, Tier
+from forge_bot.values import Effort, Frozen, Source, Tier
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
@@ -270,7 +270,6 @@ def _beginning(served: ServedRepository, task: _Task, chosen: Confirmation) -> N
     else:
         ticket = edited(task.ticket(chosen.effort), enriched)
     flags = task.flags
-    separate = served.config.records is RecordsPolicy.SEPARATE and not chosen.use_current_branch
     return NewRun(
         draft=ticket.draft,
         plan=_planned(served, ticket, chosen, task),
@@ -284,8 +283,6 @@ def _beginning(served: ServedRepository, task: _Task, chosen: Confirmation) -> N
         ),
         budget=_budget(served, task),
         by=local_user(),
-        # In the client's own branch there is no other place for the record.
-        records=RecordsPolicy.SEPARATE if separate else None,
     )
 
 

@@ -67,8 +67,8 @@ class ProjectFiles:
         """Yield the contents of files; None for one that this clone does not have."""
         stored = [path for path in paths if self.entries[path].data is None]
         yield from ((path, data) for path in paths if (data := self.entries[path].data) is not None)
-        reader = self._repository.objects_by_id()
-        objects = reader.read([self.entries[path].blob for path in stored])
+        blobs = [self.entries[path].blob for path in stored]
+        objects = self._repository.read_objects(blobs, fetching=False)
         for path, known in zip(stored, objects, strict=True):
             yield path, None if known is None else known.data
 

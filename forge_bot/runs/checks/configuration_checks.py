@@ -22,7 +22,6 @@ from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
 from forge_bot.text_format import several
-from forge_bot.values import RecordsPolicy
 
 
 def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -63,9 +62,9 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
         fingerprint = try_key(root, key) if key is not None else ""
     if not fingerprint and (subject.signs_here or not config.sign):
         return
-    if subject.intent.here or config.records is RecordsPolicy.IN_BRANCH:
+    if subject.intent.here:
         said = "Only commits without the run's record can be signed."
-        way_out = "Leave out --here and `records: in-branch`, or the key and `sign: true`."
+        way_out = "Leave out --here, or the key and `sign: true`."
         yield refuse("signing", said, way_out, BadSigningKey.code)
     elif fingerprint:
         yield note("signing", f"Commits for merge are signed by {fingerprint}.")

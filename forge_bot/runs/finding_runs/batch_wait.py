@@ -10,7 +10,6 @@ from forge_bot.git import Repository
 from forge_bot.interaction.number_format import duration
 from forge_bot.runs.finding_runs.files_of_run import raw_file
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Recorded
 
@@ -33,7 +32,7 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
     if info.ended or info.waiting:
         return None
     waits: dict[str, Mapping[str, object]] = {}
-    for line in _carried(repository, info).splitlines():
+    for line in (raw_file(repository, info, CARRIED) or b"").splitlines():
         try:
             entry = json.loads(line)
         except ValueError:
@@ -50,14 +49,6 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
     except ValidationError:
         return None
     return min(known, key=lambda each: each.since, default=None)
-
-
-def _carried(repository: Repository, info: RunInfo) -> bytes:
-    """Return the batch journal on a run's branch. One process of git reads it for all runs."""
-    if info.tree is not None:
-        return raw_file(repository, info, CARRIED) or b""
-    found = repository.objects_by_id().one(f"{info.ref}:{SPECS}/{info.name}/{CARRIED}")
-    return found.data if found is not None else b""
 
 
 def batch_in_words(repository: Repository, info: RunInfo) -> str:

@@ -1,13 +1,15 @@
 """The run that a person means."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.git.revisions import head
 from forge_bot.remedies import StartRun
-from forge_bot.runs.finding_runs.find_runs import RunInfo, kept_run, run_in, runs
+from forge_bot.runs.finding_runs.ended_runs import fetch_ended
+from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
 
@@ -19,21 +21,26 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     """Return the run that a person means: by name or branch, else that of the checked-out branch,
     else the only one that is not over.
 
-    A run that only a remote has is meant if it is named, or if no run here can continue. Raises
-    UnknownRun, or AmbiguousRun, which lists the candidates.
+    A run that only a remote has is meant if it is named, or if no run here can continue. Where no
+    run has the name, the remote's ended runs are fetched. Raises UnknownRun, or AmbiguousRun, which
+    lists the candidates.
     """
     known = runs(repository)
     if wanted:
         named = wanted.rstrip("/").rpartition("/")[2] if wanted.startswith(SPECS) else wanted
-        if match := [
-            info
-            for info in known
-            if named in {info.name, *_branches(info), f"{info.remote}/{info.branch}"}
-        ]:
-            return match[0]
-        if (older := kept_run(repository, named)) is not None:
-            return older
-        raise UnknownRun(f"There is no run {wanted!r} in this repository.")
+        match = _called(known, named)
+        if match is None and fetch_ended(repository):
+            match = _called(runs(repository), named)
+        if match is not None:
+            return match
+        raise UnknownRun(
+            f"There is no run {wanted!r} in this repository.",
+            hint=(
+                "`forge-bot list` names all runs. A run is found by its branch: one that was "
+                "renamed needs its name again (git branch -m NEW OLD), and of one that only the "
+                "remote has, `git fetch` brings the branch."
+            ),
+        )
     here = checked_out(repository)
     if mine := [info for info in known if here in _branches(info) - {""} and not info.remote]:
         return mine[0]
@@ -77,8 +84,20 @@ def checked_out(repository: Repository) -> str:
         return ""
 
 
+def _called(known: Sequence[RunInfo], named: str) -> RunInfo | None:
+    """Return the run of a name, or on a branch of that name."""
+    return next(
+        (
+            info
+            for info in known
+            if named in {info.name, *_branches(info), f"{info.remote}/{info.branch}"}
+        ),
+        None,
+    )
+
+
 def _branches(info: RunInfo) -> set[str]:
-    return {info.branch, info.merge_branch, info.renamed}
+    return {info.branch, info.merge_branch}
 
 
 def _where(info: RunInfo) -> str:

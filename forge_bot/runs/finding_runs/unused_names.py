@@ -1,29 +1,25 @@
 """Free names for a run and its branch: no folder, no branch, and no other run uses them."""
 
 from collections.abc import Collection, Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 
 from forge_bot.errors import BranchExists, RunBusy
-from forge_bot.git import BranchNames, BranchTips, Repository
+from forge_bot.git import BranchNames, Repository
+from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.git.revisions import branch_ref
-from forge_bot.runs.finding_runs.ended_records import recorded_on
 from forge_bot.runs.finding_runs.find_runs import run_in
-from forge_bot.runs.run_paths import run_of_tree, run_paths
-from forge_bot.store import SPECS, held, usual_branch
-from forge_bot.store.run_folder import REPORTS
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.store import SPECS, held
 
 _MOST = 1000
 
 
 @contextmanager
-def free_run(repository: Repository, wanted: str, tips: BranchTips, by: str) -> Generator[str]:
+def free_run(repository: Repository, wanted: str, by: str) -> Generator[str]:
     """Hold the lock of a run's name for the time of the block: the wanted name, or the next free
-    one.
-
-    `tips` has the branches of records; `by` describes this process.
+    one. `by` describes this process.
     """
-    recorded = recorded_on(repository, tips)
+    recorded = {ref.name.rpartition("/")[2] for ref in repository.refs(ENDED, ENDED_AT_ORIGIN)}
 
     def is_free(name: str) -> bool:
         used = (
@@ -60,7 +56,7 @@ def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> s
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
     around = (*names, *branches.at_origin())
     start = wanted.replace("/", "-") if _above(wanted, around) else wanted
-    taken = {*names, *_promised(repository, start, branches)}
+    taken = {*names, *_promised(repository)}
     free = (name for name in numbered(start) if name not in taken)
     return next(name for name in free if _in_the_way(name, around) is None)
 
@@ -92,19 +88,12 @@ def _above(name: str, branches: Collection[str]) -> str | None:
     return next((other for other in branches if name.startswith(f"{other}/")), None)
 
 
-def _promised(repository: Repository, start: str, branches: BranchNames) -> Iterator[str]:
-    """Branches beginning like this one that runs in the work trees here will be on, whether they
-    are made or not. One that is made has its name by itself.
+def _promised(repository: Repository) -> Iterator[str]:
+    """Yield the branches that runs in the work trees here will be on, whether they are made or
+    not.
     """
-    mark = start.encode("utf-8", "replace")
-    for folder in repository.tree_folders():
-        if usual_branch(run_of_tree(folder)) in branches.local:
-            continue
-        for reports in Path(folder, SPECS).glob(f"*/{REPORTS}"):
-            # A run that could not begin is taken away while others look around.
-            with suppress(OSError):
-                with reports.open("rb") as file:
-                    first = file.readline()
-                info = run_in(Path(folder), reports.parent.name) if mark in first else None
-                if info is not None and not info.ended:
-                    yield info.branch
+    for tree in repository.worktrees():
+        for folder in (tree.path / SPECS).glob("*"):
+            info = run_in(tree.path, folder.name)
+            if info is not None and not info.ended:
+                yield info.branch

@@ -71,13 +71,12 @@ def estimate(
     *,
     auto: bool = False,
     batch: bool = False,
-    records: str = "",
 ) -> Estimate:
     """Return the estimate for a run of this pipeline and effort from the commit `base`; nothing is
     written.
 
-    `models` has one for each tier, `records` is a commit with records of ended runs. With `batch`
-    models are asked in batches: at half the price, and for an unknown time.
+    `models` has one for each tier. With `batch` models are asked in batches: at half the price, and
+    for an unknown time.
     """
     # Reads runs and prices, which who looks at an estimate needs not.
     from forge_bot.agent.prices import offers_batches
@@ -90,7 +89,7 @@ def estimate(
 
     at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))
-    earlier = earlier_runs(repository, base, pipeline.id, effort, records)
+    earlier = earlier_runs(repository, base, pipeline.id, effort)
     alone = len(earlier) >= ENOUGH
     samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
     priced = (cost_of(sample, pipeline, models, batch=batch) for sample in samples)

@@ -15,7 +15,7 @@ from forge_bot.git import Repository
 from forge_bot.knowledge.past_runs import PastRun, read_past_run
 from forge_bot.project.lenient_config import json_object, table
 from forge_bot.resources import templates
-from forge_bot.runs.past_runs.past_run_reader import past_folders
+from forge_bot.runs.past_runs.past_run_reader import past_files, past_folders
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Effort, PhaseId, Tier, Usage
 
@@ -29,19 +29,16 @@ _RUNS_READ = 50
 
 
 def earlier_runs(
-    repository: Repository, base: str, pipeline: str, effort: Effort, records: str = ""
+    repository: Repository, base: str, pipeline: str, effort: Effort
 ) -> tuple[Sample, ...]:
-    """The finished runs of this pipeline and effort whose state is in the commit `base`, or in
-    `records`; broken ones are left out.
+    """The finished runs of this pipeline and effort that have ended, or whose state is in the
+    commit `base`; broken ones are left out.
     """
-    newest = list(past_folders(repository, base, records).items())[-_RUNS_READ:]
+    newest = past_folders(repository, base)[-_RUNS_READ:]
     # Only what the runs used is of interest: their documents stay unread.
-    reader = repository.objects_by_id()
-    states = list(reader.read([f"{tree}:{STATE}" for _, tree in newest]))
+    states = past_files(repository, newest, (STATE,)).items()
     found = (
-        (read_past_run(name, {STATE: text}.get), text)
-        for (name, _), state in zip(newest, states, strict=True)
-        if (text := state.data.decode("utf-8", "replace") if state is not None else None)
+        (read_past_run(name, files.get), files[STATE]) for name, files in states if files.get(STATE)
     )
     return tuple(
         tuple((phase, used.replace(cost=None)) for phase, used in _sample(run))

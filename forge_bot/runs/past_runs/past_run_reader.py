@@ -1,75 +1,64 @@
 """Reads the newest past runs of a repository from git."""
 
-import os
-from collections.abc import Mapping
+from collections.abc import Collection
 from functools import lru_cache
 
 from forge_bot.errors import GitFailed
-from forge_bot.git import GitObject, Repository, tree_entries
+from forge_bot.git import Repository
+from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.knowledge.history import History
-from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
+from forge_bot.knowledge.past_runs import DocumentNames, read_past_run
 from forge_bot.store import SPECS
 
 RUNS_READ = 200
 """Past runs that are learned from, the newest by name."""
 
-_FILES = (b"100644", b"100755")
+_Folders = tuple[tuple[str, str], ...]
+
+
+def history_at(repository: Repository, commit: str, documents: DocumentNames) -> History:
+    """Return the history of the runs that have ended, and of those whose records are in a commit,
+    given by its full id.
+    """
+    return _history(repository, past_folders(repository, commit)[-RUNS_READ:], documents)
 
 
 @lru_cache(maxsize=2)
-def history_at(
-    repository: Repository, commit: str, documents: DocumentNames, records: str = ""
-) -> History:
-    """Return the history in a commit, given by its full id; read once for each commit. `records`
-    is a commit with the records of ended runs.
+def _history(repository: Repository, folders: _Folders, documents: DocumentNames) -> History:
+    found = past_files(repository, folders, documents.all()).items()
+    runs = (read_past_run(name, files.get, documents) for name, files in found)
+    return History([run for run in runs if run is not None])
+
+
+def past_folders(repository: Repository, commit: str) -> _Folders:
+    """Return the folders of past runs as git names them, by the names of the runs, the newest last:
+    those of ended runs, and those in a commit.
     """
-    return History(read_past_runs(repository, commit, documents, records))
-
-
-def read_past_runs(
-    repository: Repository, commit: str, documents: DocumentNames, records: str = ""
-) -> tuple[PastRun, ...]:
-    """Return the newest past runs in a commit and in one with records, by name; none where a
-    partial clone has not fetched all of them.
-    """
-    try:
-        return _read(repository, past_folders(repository, commit, records), documents)
-    except GitFailed:
-        return ()
-
-
-def _read(
-    repository: Repository, folders: Mapping[str, str], documents: DocumentNames
-) -> tuple[PastRun, ...]:
-    reader = repository.objects_by_id()
-    trees = zip(folders, reader.read([*folders.values()]), strict=True)
-    files = {name: _files(tree, documents) for name, tree in trees}
-    ids = list(dict.fromkeys(oid for oids in files.values() for oid in oids.values()))
-    blobs = zip(ids, reader.read(ids), strict=True)
-    texts = {oid: blob.data.decode("utf-8", "replace") for oid, blob in blobs if blob is not None}
-    runs = (
-        read_past_run(name, lambda path, oids=oids: texts.get(oids.get(path, "")), documents)
-        for name, oids in files.items()
-    )
-    return tuple(run for run in runs if run is not None)
-
-
-def past_folders(repository: Repository, commit: str, records: str) -> dict[str, str]:
-    """Return the folders of the newest past runs in a commit and in one with records, by name with
-    the ids of their trees. What this clone does not have is left out.
-    """
-    try:
-        recorded = repository.list_folders(records, SPECS) if records else {}
-    except GitFailed:
-        recorded = {}
-    folders = recorded | repository.list_folders(commit, SPECS)
+    # By their names ours come after those of the remote.
+    refs = repository.refs(ENDED_AT_ORIGIN, ENDED)
+    tips = {ref.name.rpartition("/")[2]: ref.commit for ref in refs}
+    tips |= dict.fromkeys(repository.list_folders(commit, SPECS), commit)
     # A name that cannot be decoded cannot be shown.
-    names = sorted(name for name in folders if name.isprintable())
-    return {name: folders[name] for name in names[-RUNS_READ:]}
+    return tuple(
+        (name, f"{tip}:{SPECS}/{name}") for name, tip in sorted(tips.items()) if name.isprintable()
+    )
 
 
-def _files(tree: GitObject | None, documents: DocumentNames) -> dict[str, str]:
-    """Return the files of a run that are read, each with its id."""
-    entries = tree_entries(tree) if tree is not None else ()
-    named = {os.fsdecode(entry.name): entry.oid.hex() for entry in entries if entry.mode in _FILES}
-    return {name: oid for name, oid in named.items() if documents.tells(name)}
+def past_files(
+    repository: Repository,
+    folders: _Folders,
+    names: Collection[str],
+) -> dict[str, dict[str, str]]:
+    """Return the texts of some files of past runs, by run and file; none where a partial clone has
+    not fetched all of them.
+    """
+    wanted = [(run, name, f"{folder}/{name}") for run, folder in folders for name in names]
+    try:
+        objects = repository.read_objects([place for *_, place in wanted], fetching=False)
+    except GitFailed:
+        return {}
+    texts: dict[str, dict[str, str]] = {run: {} for run, _ in folders}
+    for (run, name, _), found in zip(wanted, objects, strict=True):
+        if found is not None and found.kind == "blob":
+            texts[run][name] = found.data.decode("utf-8", "replace")
+    return texts

@@ -222,9 +222,9 @@ class PromptContext:
 
     @property
     def history(self) -> History:
-        """Return the history in the base commit and in the records that the run began with."""
+        """Return the history of the runs that have ended."""
         state, documents = self.run.state, DocumentNames.of(self.run.pipeline)
-        return history_at(self.run.repository, state.base_commit, documents, state.recalls_from)
+        return history_at(self.run.repository, state.base_commit, documents)
 
     def _recalled(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
         if not phase.recalls:

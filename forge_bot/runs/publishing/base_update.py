@@ -12,7 +12,8 @@ from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import blob_id
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.diff import has_markers
-from forge_bot.git.remotes import REMOTES, fetch_branch
+from forge_bot.git.refs import REMOTES
+from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.prompts import escape
 from forge_bot.runs.publishing.code_commits import CONFLICT

@@ -7,7 +7,8 @@ from typing import Literal
 
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.errors import PushRefusal, PushRefused
-from forge_bot.git.remotes import REMOTES, fetch_branch
+from forge_bot.git.refs import REMOTES
+from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, ref_target
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.pull_request import PullRequestText, pull_request

@@ -13,11 +13,12 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import BranchNames, Repository
 from forge_bot.git.commit_history import count_commits
 from forge_bot.git.commit_objects import advance_branch, point
-from forge_bot.git.remotes import REMOTES, push_together
+from forge_bot.git.refs import REMOTES
+from forge_bot.git.remotes import push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.change_message import change_of
-from forge_bot.runs.finding_runs.ended_records import KeptRecord, keep_record
+from forge_bot.runs.finding_runs.ended_runs import KeptRecord, keep_record
 from forge_bot.runs.finding_runs.unused_names import free_branch, numbered
 from forge_bot.runs.publishing.code_commits import CodeCommits, CodeSoFar
 from forge_bot.runs.publishing.merge_into_run import merge_into_run, newest_base
@@ -192,9 +193,7 @@ def push_aside(run: Run, offered: Offer) -> str:
 
 
 def keep_run(run: Run, *, push: bool) -> KeptRecord:
-    """Keep the record of a run that is over on the branch of records, if it is apart from code."""
-    if not is_separate(run.state):
-        return KeptRecord()
+    """Keep the record of a run that is over."""
     head = run.tree.commit_id()
     return keep_record(run.repository, run.name, head, offered(run).tip, push=push)
 
