@@ -5,15 +5,13 @@ their output.
 from collections.abc import Sequence
 
 from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, alert, limited
+from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.text_format import command_line, named_once
 from forge_bot.values import CommandResult, RedBeforeGreen
 from forge_bot.verification.judgement import judge
-
-_NAMED = 3
-"""Tests that are named in a cell."""
 
 
 def commands(
@@ -31,19 +29,24 @@ def commands(
     def line(result: CommandResult) -> str:
         earlier = before.get((result.name, result.argv))
         as_before = earlier is not None and not judge((earlier,), (result,)).red
-        command = f"**{result.name.value}** {escape.code(command_line(result.argv))}"
-        # A note of the verification names what failed before and still does.
-        how = ended(result.replace(failures=()) if as_before else result)
-        shown = f"* {_mark(result, as_before=as_before)} {command}: {how}"
-        if not baseline:
-            return shown
-        return shown + say("checks.before_the_change", result=_before(earlier))
+        failing = [name for name in result.failures if name and name not in result.flaky]
+        only_flaky = bool(result.flaky) and {*result.failures} <= {*result.flaky}
+        return render(
+            "parts.command",
+            result=result,
+            green=result.exit_code == 0 and not result.timed_out,
+            warns=as_before or (only_flaky and not result.timed_out),
+            command=command_line(result.argv),
+            # A note of the verification names what failed before and still does.
+            failing=[] if as_before or result.exit_code == 0 else failing,
+            took=duration(result.duration_ms),
+            compared=bool(baseline),
+            earlier=earlier,
+        )
 
-    shown = [line(result) for result in results]
+    shown: list[str] = [line(result) for result in results]
     if proof is not None and proof.tests:
-        there = say("checks.red_with_only_the_tests", base=escape.code(proof.base[:12]))
-        named = _named(f"**{say('checks.red_before_green')}**", proof.tests)
-        shown.insert(0, f"* ✅ {named}; {there}")
+        shown.insert(0, render("parts.red_before_green", proof=proof))
     # Asterisks, so that a list of hyphens below is a list of its own.
     return limited(shown, "checks.more_commands")
 
@@ -84,49 +87,3 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Papers]:
         for result in failed[:4]
     ]
     return [Papers(shown, LIMIT // 3)] if shown else []
-
-
-def ended(result: CommandResult) -> str:
-    """Return the result of a command."""
-    how = (
-        f"**{say('checks.timed_out')}**"
-        if result.timed_out
-        else say("words.green")
-        if result.exit_code == 0
-        else f"**{say('words.exit_code', code=result.exit_code)}**"
-    )
-    failing = [name for name in result.failures if name and name not in result.flaky]
-    named = _named("", failing) if result.exit_code != 0 else ""
-    flaky = _named(say("checks.flaky"), result.flaky)
-    return f"{how}{_tests(result)}{named}{flaky}, {duration(result.duration_ms)}"
-
-
-def _named(what: str, names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    more = say("words.and_more", count=len(names) - _NAMED) if len(names) > _NAMED else ""
-    return (
-        f"{what}: {', '.join(escape.code(named_once(name), 80) for name in names[:_NAMED])}{more}"
-    )
-
-
-def _mark(result: CommandResult, *, as_before: bool) -> str:
-    if result.exit_code == 0 and not result.timed_out:
-        return "✅"
-    only_flaky = bool(result.flaky) and {*result.failures} <= {*result.flaky}
-    return "⚠️" if as_before or (only_flaky and not result.timed_out) else "❌"
-
-
-def _before(result: CommandResult | None) -> str:
-    if result is None:
-        return say("checks.did_not_run")
-    how = (
-        say("words.green")
-        if result.exit_code == 0
-        else say("words.exit_code", code=result.exit_code)
-    )
-    return how + _tests(result)
-
-
-def _tests(result: CommandResult) -> str:
-    return say("checks.tests", count=result.tests) if result.tests is not None else ""

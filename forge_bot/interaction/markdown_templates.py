@@ -11,8 +11,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
-from forge_bot.sentences import VARIABLE, find_sentence, listed
-from forge_bot.text_format import code_block, whole_sentences
+from forge_bot.sentences import VARIABLE, find_sentence, listed, say
+from forge_bot.text_format import code_block, named_once, whole_sentences
+
+_TESTS = 3
+"""Tests that are named in a line."""
 
 
 class Markdown(str):
@@ -49,6 +52,7 @@ def _templates(_language: str) -> Environment:
         "gist": _markdown(_gist),
         "row": _markdown(listed),
         "source": _markdown(escape.show_source),
+        "tests": _markdown(_tests),
         "whole": _markdown(_whole),
         "money": _markdown(money),
     }
@@ -74,6 +78,12 @@ def _harmless(value: object) -> str:
 def _codes(names: Sequence[str], row: str = "words.and", most: int = 5) -> str:
     """Return the first names as code, and how many more there are."""
     return listed([escape.code(name, 100) for name in names], row, most)
+
+
+def _tests(names: Sequence[str]) -> str:
+    """Return the first names of tests as code, and how many more there are."""
+    more = say("words.and_more", count=len(names) - _TESTS) if len(names) > _TESTS else ""
+    return ", ".join(escape.code(named_once(name), 80) for name in names[:_TESTS]) + more
 
 
 def _gist(text: str) -> str:
