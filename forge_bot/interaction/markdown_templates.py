@@ -46,6 +46,7 @@ def _templates(_language: str) -> Environment:
         "line": _markdown(escape.line),
         "cell": _markdown(escape.cell),
         "code": _markdown(escape.code),
+        "code_cell": _markdown(escape.code_cell),
         "codes": _markdown(_codes),
         "block": _markdown(code_block),
         "fenced": _markdown(escape.fenced),

@@ -10,7 +10,8 @@ from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import compose, fold, limited
-from forge_bot.interaction.number_format import head, money, row, spent
+from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.number_format import head, spent
 from forge_bot.interaction.run_facts import footer, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
@@ -49,39 +50,16 @@ def _under_way(view: RunView) -> str:
 
 
 def facts(view: RunView) -> str:
-    """Effort and why, branch, estimate, money, and the time of the last change."""
-    state = view.state
-    lines = [
-        say(
-            "progress.facts.effort",
-            effort=state.effort,
-            reason=escape.line(state.effort_reason, 200),
-            branch=view.branch,
-            base=escape.code(state.base_branch),
-        )
-    ]
-    parts = [say("progress.facts.spent", spent=spent(state.usage, state.budget))]
-    if view.estimate:
-        parts.append(say("progress.facts.estimate", estimate=escape.plain(view.estimate)))
-    parts.append(say("progress.facts.as_of", time=state.updated_at))
-    lines.append(" · ".join(parts))
-    return "  \n".join(lines)
+    """Return effort and why, branch, estimate, money, and the time of the last change."""
+    paid = Markdown(spent(view.state.usage, view.state.budget))
+    return render("parts.facts", view=view, state=view.state, spent=paid)
 
 
 def capabilities(view: RunView) -> str:
-    """The used tools and skills, folded, each with its results."""
-    lines = use_lines(view.state)[:_MOST_CAPABILITIES]
-    rows = [
-        row(
-            escape.code_cell(line.name),
-            escape.cell(line.words),
-            money(line.cost) if line.cost is not None else "",
-        )
-        for line in lines
-    ]
-    label = say("progress.tools_and_skills", count=len(rows))
-    table = head("columns.name", "columns.came_of_it", "columns.cost") + "\n".join(rows)
-    return fold(label, table) if rows else ""
+    """Return the used tools and skills, folded, each with its results."""
+    uses = use_lines(view.state)[:_MOST_CAPABILITIES]
+    label = say("progress.tools_and_skills", count=len(uses))
+    return fold(label, render("parts.capabilities", uses=uses)) if uses else ""
 
 
 def commands_now(view: RunView) -> str:
@@ -121,40 +99,13 @@ def tasks(view: RunView) -> str:
 def _task(view: RunView, task: TaskState) -> str:
     state, spec = view.state, task.spec
     under_way = state.wave is not None and spec.id in state.wave.remaining
-    mark = "✋" if task.stuck is not None else "🔨" if under_way else _MARKS[task.status]
-    names = [
-        name
-        for name in (*view.pipeline.task_documents(spec.id), f"held-{spec.id}.patch")
-        if name in state.artifacts
-    ]
-    documents = ", ".join(view.links.named(name) for name in names)
-    return row(
-        f"{mark} {escape.plain(spec.id, 20)}. {escape.plain(spec.title, 160)}",
-        _result(task, under_way=under_way),
-        documents,
+    names = (*view.pipeline.task_documents(spec.id), f"held-{spec.id}.patch")
+    documents = [view.links.named(name) for name in names if name in state.artifacts]
+    return render(
+        "parts.task",
+        task=task,
+        mark="✋" if task.stuck is not None else "🔨" if under_way else _MARKS[task.status],
+        under_way=under_way,
+        verdict=Markdown(verdict_words(task.verdict)),
+        documents=Markdown(", ".join(documents)),
     )
-
-
-def _result(task: TaskState, *, under_way: bool) -> str:
-    if task.stuck is not None:
-        return say(
-            "progress.tasks.waits_for_a_decision", reason=task.stuck.reason.value.replace("_", " ")
-        )
-    if under_way:
-        return (
-            say("progress.tasks.under_way_try", number=task.attempts + 1)
-            if task.attempts
-            else say("progress.tasks.under_way")
-        )
-    again = say("progress.tasks.after_rounds", count=task.rounds) if task.rounds else ""
-    match task.status:
-        case TaskStatus.PENDING:
-            return say("progress.tasks.to_be_done_again") if task.rounds or task.attempts else ""
-        case TaskStatus.CLEARED:
-            return say("progress.tasks.held_change_may_be_applied")
-        case TaskStatus.IMPLEMENTED:
-            return say("progress.tasks.waits_for_its_review")
-        case TaskStatus.PASSED:
-            return (verdict_words(task.verdict) or say("words.done")) + again
-        case TaskStatus.SKIPPED:
-            return say("progress.tasks.skipped_by_a_person")
