@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.bot.stage import Job, Stage, heard
+from tests.bot.stage import Job, Stage
 from tests.fakes.batches import BatchServer
 
 pytestmark = pytest.mark.slow
@@ -52,26 +52,3 @@ def test_an_abandoned_run_of_a_thread_cancels_its_batch(
     assert job is not None
     assert job.outcome == "abandoned", job.log
     assert [each.cancelled for each in provider.batches] == [True]
-
-
-def test_a_batch_that_expires_is_told_and_handed_in_again_when_a_person_says_so(
-    stage: Stage, provider: BatchServer
-) -> None:
-    begun(stage, provider)
-    provider.end(all="expired")
-    job = heard(stage.say("/forge retry"))
-    assert (job.code, job.outcome) == (1, "failed"), job.log
-    (told,) = stage.said("tracking")
-    assert "expired before it was begun" in told
-    again = heard(stage.say("/forge retry"))
-    assert (again.code, again.outcome) == (0, "waiting"), again.log
-    assert len(provider.batches) == 2
-
-
-def test_a_model_without_batches_is_asked_at_once_and_the_thread_says_so(stage: Stage) -> None:
-    stage.hub.add_label(stage.repo, stage.issue, "forge:batch", by="maint")
-    job = stage.label()
-    assert (job.code, job.outcome) == (0, "waiting"), job.log
-    (told,) = stage.said("tracking")
-    assert "offers no batches: asked at once, at the usual price" in told
-    assert stage.said("checkpoint")

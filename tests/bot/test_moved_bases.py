@@ -1,7 +1,5 @@
 """The base branch of a run that waits is renamed, or gets another history."""
 
-import pytest
-
 from tests.bot.stage import Stage, heard
 
 
@@ -24,18 +22,6 @@ def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_a
         "rota/schedule.py",
         "tests/test_before.py",
     ]
-
-
-@pytest.mark.slow
-def test_a_pull_request_that_may_not_be_opened_is_offered_against_the_branch_that_is_there(
-    waiting: Stage,
-) -> None:
-    waiting.repo.actions_may_open_pulls = False
-    waiting.hub.rename_default_branch(waiting.repo, "trunk")
-    assert heard(waiting.say("/approve")).code == 0
-    (said,) = waiting.said("reply occasion=pull-request-by-hand")
-    assert f"/compare/trunk...{waiting.offered}" in said
-    assert f"/compare/trunk...{waiting.offered}" in waiting.said("tracking")[0]
 
 
 def test_a_repository_without_a_commit_is_told_so_without_a_path_of_the_machine(

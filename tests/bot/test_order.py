@@ -76,28 +76,6 @@ def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(waiting: Stag
     assert len(waiting.said("checkpoint")) == 1
 
 
-@pytest.mark.slow
-def test_approvals_of_two_people_at_once_one_of_them_delivered_twice_are_one(
-    waiting: Stage,
-) -> None:
-    first, second = waiting.comment("/approve"), waiting.comment("/approve", by="boss")
-    all_ended([waiting.begun(first), waiting.begun(second, "boss"), waiting.begun(first)])
-    settled(waiting)
-
-
-@pytest.mark.slow
-def test_a_label_that_is_delivered_twice_at_once_starts_one_run(stage: Stage) -> None:
-    stage.issue.labels.append(stage.hub.label(stage.repo, "forge"))
-    payload = stage.hub.payload(
-        "issues.labeled", stage.repo, "maint", issue=stage.issue, label="forge"
-    )
-    all_ended([stage.let_in("issues", payload, "maint") for _ in range(2)])
-    assert len(stage.branches()) == len(["main", stage.branch])
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-    assert heard(stage.say("/approve")).code == 0
-    settled(stage)
-
-
 # -- moved
 # --------------------------------------------------------------------------------------------------
 

@@ -69,14 +69,6 @@ def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
-def test_the_same_event_twice_changes_nothing(waiting: Stage) -> None:
-    comments = len(waiting.issue.comments)
-    head = waiting.repo.bare.head(waiting.branch)
-    waiting.label()
-    assert len(waiting.issue.comments) == comments
-    assert waiting.repo.bare.head(waiting.branch) == head
-
-
 def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
     waiting: Stage,
 ) -> None:
