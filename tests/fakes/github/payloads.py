@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.fakes.github.description import description
 from tests.fakes.github.people import User
-from tests.fakes.github.render import checks, issues, pulls, repositories, stamp
+from tests.fakes.github.render import checks, issues, repositories, stamp
 from tests.fakes.github.render.people import user
 from tests.fakes.github.replies import Thing
 from tests.fakes.github.state import Check, Comment, Issue, Repository
@@ -15,18 +15,10 @@ from tests.fakes.github.state import Check, Comment, Issue, Repository
 if TYPE_CHECKING:
     from tests.fakes.github.world import World
 
-_ISSUES = ("opened", "edited", "labeled", "unlabeled", "closed", "reopened")
-_COMMENTS = ("created", "edited", "deleted")
-_PULLS = ("opened", "edited", "labeled", "closed", "reopened", "ready-for-review", "synchronize")
-_COMPLETED = ("check-run-completed", "check-suite-completed", "workflow-run-completed")
-
 # Named as in the description's x-webhooks; scripts/github-description reads this.
 EVENTS = (
-    *(f"issues-{action}" for action in _ISSUES),
-    *(f"issue-comment-{action}" for action in _COMMENTS),
-    *(f"pull-request-{action}" for action in _PULLS),
-    *_COMPLETED,
-    "workflow-dispatch",
+    *("issues-labeled", "issues-closed", "issues-reopened", "issue-comment-created"),
+    *("check-suite-completed", "workflow-run-completed"),
 )
 
 
@@ -43,11 +35,8 @@ class Payloads:
         makers: dict[str, Callable[..., Thing]] = {
             "issues": self._issue,
             "issue_comment": self._comment,
-            "pull_request": self._pull,
-            "check_run": self._check_run,
             "check_suite": self._check_suite,
             "workflow_run": self._workflow_run,
-            "workflow_dispatch": self._dispatch,
         }
         name, _, action = event.partition(".")
         payload = {**makers[name](action=action, **parts), **self._around()}
@@ -82,38 +71,18 @@ class Payloads:
         }
         return {**about, **plain, **people, "description": None}
 
-    def _issue(self, issue: Issue, action: str, label: str = "", was: str = "") -> Thing:
+    def _issue(self, issue: Issue, action: str, label: str = "") -> Thing:
         about: Thing = {"issue": issues.issue(self.hub.url, self.repo, issue)}
         if label:
             found = self.repo.label(label)
             assert found is not None, f"no label is called {label}"
             about["label"] = issues.label(self.hub.url, self.repo, found)
-        if action == "edited":
-            about["changes"] = {"body": {"from": was}}
-        return about
-
-    def _comment(self, comment: Comment, action: str, was: str = "") -> Thing:
-        about = {
-            **self._issue(comment.issue, ""),
-            "comment": issues.comment(self.hub.url, self.repo, comment),
-        }
-        return {**about, "changes": {"body": {"from": was}}} if action == "edited" else about
-
-    def _pull(
-        self, pull: Issue, action: str, label: str = "", was: str = "", before: str = ""
-    ) -> Thing:
-        about = {**self._issue(pull, action, label, was), "number": pull.number}
-        about["pull_request"] = pulls.whole(self.hub.url, self.repo, pull)
-        del about["issue"]
-        if action == "synchronize":
-            about |= {"before": before, "after": about["pull_request"]["head"]["sha"]}
-        return about
-
-    def _check_run(self, check: Check, action: str) -> Thing:
         del action
-        shown = checks.check(self.hub.url, self.repo, check, self.hub.actions)
-        suite = checks.suite(self.hub.url, self.repo, check.suite, self.hub.actions)
-        return {"check_run": {**shown, "check_suite": suite}}
+        return about
+
+    def _comment(self, comment: Comment, action: str) -> Thing:
+        shown = issues.comment(self.hub.url, self.repo, comment)
+        return {**self._issue(comment.issue, action), "comment": shown}
 
     def _check_suite(self, check: Check, action: str) -> Thing:
         del action
@@ -178,13 +147,3 @@ class Payloads:
         }
         del action
         return {"workflow": shown, "workflow_run": about}
-
-    def _dispatch(
-        self,
-        workflow: str,
-        action: str,
-        ref: str = "refs/heads/main",
-        inputs: dict[str, str] | None = None,
-    ) -> Thing:
-        del action
-        return {"workflow": workflow, "ref": ref, "inputs": inputs}

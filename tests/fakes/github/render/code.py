@@ -7,13 +7,6 @@ from tests.fakes.github.bare import Entry
 from tests.fakes.github.replies import Thing
 from tests.fakes.github.state import Repository
 
-_UNSIGNED = {
-    "verified": False,
-    "reason": "unsigned",
-    "signature": None,
-    "payload": None,
-    "verified_at": None,
-}
 _KINDS = {"blob": "file", "tree": "dir", "commit": "submodule"}
 
 
