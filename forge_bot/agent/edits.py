@@ -35,6 +35,10 @@ _FILES_BESIDE = 10
 """Files of a kind that tell the line end of a new one."""
 
 
+_LEAST_MADE = 20
+"""Characters of a new text that does not stand in a file by chance."""
+
+
 class EditPlan(Frozen):
     """The planned files, None for deleted ones; empty if there is any problem.
 
@@ -250,11 +254,20 @@ def _replaced(file: TextFile, edit: Edit) -> str:
         raise _Problem("`old` is empty; `write` makes whole files.")
     if flat(edit.old) == flat(edit.new):
         raise _Problem("`old` and `new` are the same.")
+    if _is_made(flat(file.text), flat(edit.old), flat(edit.new)):
+        return file.text
     start, end, line_end = _place(file, edit.old)
     new = flat(edit.new)
     if end == len(file.text) and edit.old.endswith("\n") and not file.text.endswith("\n"):
         new = new.removesuffix("\n")
     return file.text[:start] + new.replace("\n", line_end) + file.text[end:]
+
+
+def _is_made(text: str, old: str, new: str) -> bool:
+    """Return whether an edit is repeated that is in the file already: exactly its new text stands
+    there, once, and not the old.
+    """
+    return len(new.strip()) >= _LEAST_MADE and old not in text and text.count(new) == 1
 
 
 def _inserted(file: TextFile, edit: Edit) -> str:

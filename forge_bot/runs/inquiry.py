@@ -3,21 +3,17 @@ does not change, except for the cost.
 """
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from pydantic import Field
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning
+from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.loop import work
-from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.models.base import ChatMessage, Model
-from forge_bot.agent.progress_events import ModelAsked
-from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
@@ -34,9 +30,7 @@ from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,
     PhaseEnded,
-    PromptSent,
-    Thinking,
-    warn_of_price,
+    TellThinking,
 )
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
@@ -209,31 +203,22 @@ class _Inquirer:
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
         """Return the result of the model's work on the question."""
         assignment = self._assignment(text)
-        ledger = Ledger(self.run.state.budget)
-        journal = Journal(self.run.places.journal, environ)
-        return await work(
+        budget = self.run.state.budget
+        return await converse(
             assignment,
             lambda: asyncio.to_thread(self._opening, text),
             model=model,
             context=self.context,
-            journal=journal,
-            ledger=ledger,
-            check=_empty,
-            notice=self._thinking(capped=ledger.budget.ignores_unknown_prices),
-            now=time.monotonic,
+            journal=Journal(self.run.places.journal, environ),
+            ledger=Ledger(budget),
+            notice=TellThinking(self.tell, budget),
         )
 
     def _opening(self, text: str) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         material = self._material(text, (settings.turns, settings.requests_per_turn))
         prompt = assemble(material, self.templates, token_budget=settings.prompt_tokens)
-        names = tuple(entry.name for entry in material.inputs)
-        self.tell(
-            PromptSent(
-                inputs=names, tokens=prompt.tokens, dropped=prompt.dropped, removed=prompt.removed
-            )
-        )
-        return opening(prompt)
+        return opening(prompt, material.inputs, self.tell)
 
     def _assignment(self, text: str) -> Assignment:
         settings, run = self.run.config.agent, self.run
@@ -319,24 +304,3 @@ class _Inquirer:
         ]
         paths = ", ".join(f"{self.run.workspace.relative}/{name}" for name in state.artifacts)
         return "\n".join((*lines, f"Documents of the run: {paths}"))
-
-    def _thinking(self, *, capped: bool) -> Callable[[ModelNotice], None]:
-        def told(notice: ModelNotice) -> None:
-            if (
-                isinstance(notice, ModelAsked)
-                and notice.reserved is None
-                and capped
-                and notice.turn == 1
-            ):
-                self.tell(warn_of_price(notice.model))
-            self.tell(Thinking(notice=notice))
-
-        return told
-
-
-def _empty(answer: Document | Change) -> tuple[str, ...]:
-    return (
-        ()
-        if answer.artifact_markdown.strip()
-        else ("The answer is empty; write it into artifact_markdown.",)
-    )

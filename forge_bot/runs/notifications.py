@@ -5,7 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from forge_bot.agent.progress_events import ModelAsked
 from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.engine.budget import Budget
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
 from forge_bot.verification.unusable_commands import is_missing
 
@@ -117,6 +119,23 @@ Notice = (
     | Thinking
 )
 Notify = Callable[[Notice], None]
+
+
+class TellThinking:
+    """Tells what happens about the models of a run; once, where a budget in money alone limits
+    them, that one has no known price.
+    """
+
+    def __init__(self, tell: Notify, budget: Budget) -> None:
+        self._tell = tell
+        self._warns = budget.ignores_unknown_prices
+
+    def __call__(self, notice: ModelNotice, task: TaskId | None = None) -> None:
+        """Pass a notice on."""
+        if self._warns and isinstance(notice, ModelAsked) and notice.reserved is None:
+            self._warns = False
+            self._tell(warn_of_price(notice.model))
+        self._tell(Thinking(notice=notice, task=task))
 
 
 def log_line(notice: Notice) -> Message | None:

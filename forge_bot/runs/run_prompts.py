@@ -1,5 +1,6 @@
 """The prompts of a run: the shipped templates, and the repository's own before them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ from forge_bot.resources import templates
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import ChatMessage
     from forge_bot.prompts.environment import Environment
-    from forge_bot.prompts.material import Prompt
+    from forge_bot.prompts.material import InputFile, Prompt
+    from forge_bot.runs.notifications import Notify
+    from forge_bot.values import TaskId
 
 INQUIRY = "inquiry"
 """Name of the template that answers a person's question. No pipeline has this agent."""
@@ -48,10 +51,25 @@ def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":
     return environment
 
 
-def opening(prompt: "Prompt") -> "tuple[ChatMessage, ...]":
-    """Return a prompt as the first messages of a conversation."""
+def opening(
+    prompt: "Prompt",
+    inputs: "Sequence[InputFile]" = (),
+    tell: "Notify" = lambda _notice: None,
+    task: "TaskId | None" = None,
+) -> "tuple[ChatMessage, ...]":
+    """Return a prompt as the first messages of a conversation, and tell what it shows."""
     from forge_bot.agent.models.base import ChatMessage, MessageRole
+    from forge_bot.runs.notifications import PromptSent
 
+    tell(
+        PromptSent(
+            inputs=tuple(entry.name for entry in inputs),
+            tokens=prompt.tokens,
+            task=task,
+            dropped=prompt.dropped,
+            removed=prompt.removed,
+        )
+    )
     return (
         ChatMessage(role=MessageRole.SYSTEM, text=prompt.system),
         ChatMessage(role=MessageRole.USER, text=prompt.user, seams=prompt.seams),

@@ -77,23 +77,6 @@ def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> No
     assert not list(tmp_path.glob("ran-*"))
 
 
-def test_git_sees_no_key_of_this_process(
-    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    tool = tmp_path / "git"
-    tool.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\nexit 0\n")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    monkeypatch.setenv("GIT_DIR", "/somewhere")
-    ProviderContext(root).fetch(
-        CapabilityRequest(key="1.1-x", capability="git_log", params="{}"), WorkLimits()
-    )
-    seen = (tmp_path / "seen").read_text()
-    assert "sk-very-secret" not in seen
-    assert "GIT_DIR" not in seen
-
-
 def test_git_that_does_not_end_is_ended_with_everything_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +84,7 @@ def test_git_that_does_not_end_is_ended_with_everything_it_started(
     tool.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {tmp_path}/child\nwait\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(Declined, match="took longer than") as caught:
+    with pytest.raises(Declined, match="had not ended after") as caught:
         git_read_only.git(tmp_path, "log", seconds=0.3)
     assert caught.value.status is ResultStatus.TIMEOUT
     child = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat"

@@ -75,6 +75,16 @@ def test_an_edit_whose_old_text_stands_twice_goes_back_with_the_lines() -> None:
     assert said.startswith("Edit 1, replace a.py: ")
 
 
+def test_an_edit_that_the_file_has_already_counts_as_made() -> None:
+    made = replace("    return a - b\n\n", "    return a + b  # and not less\n\n")
+    assert after(CALC, made, made) == after(CALC, made)
+    assert plan({"a.py": after(CALC, made)}, made) == EditPlan()
+
+
+def test_a_misquoted_edit_whose_new_text_stands_there_by_chance_goes_back() -> None:
+    assert "does not occur" in problem(CALC, replace("    return c", "    return a - b - 0"[:18]))
+
+
 def test_places_that_overlap_are_as_ambiguous_as_any() -> None:
     assert "occurs 2 times" in problem(b"aaa\n", replace("aa", "b"))
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from forge_bot.agent.assignment import WorkResult
+from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.loop import work
 from forge_bot.agent.models.base import ModelCall, ModelReply
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.values import Usage
@@ -48,7 +48,7 @@ class OverHttp:
 
 
 async def main(url: str, repository: Path, journal: Path) -> WorkResult:
-    return await work(
+    return await converse(
         assignment(),
         opening,
         model=OverHttp(url),

@@ -1,13 +1,10 @@
-"""Show the log and differences of git, and tell private files by it. It is run read-only: it runs
-no configured program, fetches nothing, and has a timeout.
+"""Show the log and differences of git, and tell private files by it. It fetches nothing, and ends
+after a time.
 """
 
-import os
 import re
 import signal
 import subprocess
-import threading
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -16,6 +13,8 @@ from pydantic import Field
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.paths import normalise
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.errors import GitFailed
+from forge_bot.git.process import git as run_git
 from forge_bot.values import Frozen
 
 SECONDS = 10.0
@@ -24,34 +23,24 @@ MOST_BYTES = 4_000_000
 RECORDS = ".specs"
 """The folder with the records of runs."""
 
-_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
-# Each of these would let a setting start a program, a network connection or a write.
-_QUIET = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "color.ui=false",
-    "log.showSignature=false",
-    "diff.ignoreSubmodules=all",
-)
+# A model's text never begins an option; these say how git's own output is to look.
+_PLAIN = ("-c", "color.ui=false", "-c", "log.showSignature=false")
+_PLAIN += ("-c", "diff.ignoreSubmodules=all")
 _ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_LITERAL_PATHSPECS": "0",
 }
+_ANSWERS = (0, 1, -signal.SIGPIPE)
 
 
 class GitOutput(Frozen):
     """The output of git, and whether there was more."""
 
     code: int
-    text: str
-    complaint: str
-    cut: bool
+    text: str = ""
+    complaint: str = ""
+    cut: bool = False
 
 
 def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SECONDS) -> GitOutput:
@@ -59,48 +48,34 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
 
     Raises Declined with status timeout after `seconds`.
     """
-    options = [part for setting in _QUIET for part in ("-c", setting)]
-    environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _ENVIRONMENT
     with (
-        TemporaryFile() as complaints,
+        TemporaryFile() as kept,
+        # One byte more tells that there is more, and ends git.
         subprocess.Popen(
-            ["git", "--no-pager", *options, *arguments],
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            start_new_session=True,
-        ) as process,
+            ["head", "-c", str(most + 1)], stdin=subprocess.PIPE, stdout=kept
+        ) as first,
     ):
-
-        def end() -> None:
-            # What git has started holds its output open.
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-        overtime = threading.Event()
-        watch = threading.Timer(seconds, lambda: (overtime.set(), end()))
-        watch.start()
         try:
-            # One byte more tells that there is more.
-            output = process.stdout.read(most + 1) if process.stdout else b""
-            if len(output) > most:
-                end()
-            process.wait()
-        finally:
-            watch.cancel()
-        complaints.seek(0)
-        complaint = complaints.read(4_000).decode("utf-8", "replace").strip()
-    if overtime.is_set():
-        raise Declined(
-            ResultStatus.TIMEOUT,
-            f"git {arguments[0]} took longer than {seconds:g} seconds and was ended.",
-        )
+            result = run_git(
+                root,
+                *_PLAIN,
+                *arguments,
+                env=_ENVIRONMENT,
+                seconds=seconds,
+                ok=_ANSWERS,
+                into=first.stdin,
+            )
+        except GitFailed as error:
+            if not error.output:
+                raise Declined(ResultStatus.TIMEOUT, error.message) from None
+            return GitOutput(code=128, complaint=error.output)
+        assert first.stdin is not None  # noqa: S101 - it is a pipe
+        first.stdin.close()
+        first.wait()
+        kept.seek(0)
+        output = kept.read()
     text = output[:most].decode("utf-8", "replace")
-    return GitOutput(
-        code=process.returncode, text=text, complaint=complaint, cut=len(output) > most
-    )
+    return GitOutput(code=result.code, text=text, cut=len(output) > most)
 
 
 _COMMITS = 20

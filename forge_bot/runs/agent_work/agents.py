@@ -3,7 +3,6 @@ a wave are merged in order.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 
@@ -11,15 +10,12 @@ from forge_bot.agent.actions_wanted import AgentStops
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning, place_of
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
-from forge_bot.agent.conversation import Try
+from forge_bot.agent.converse import Try, converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.loop import work
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Model
-from forge_bot.agent.progress_events import ModelAsked
-from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.tool_calls import ToolContext
 from forge_bot.agent.tools.tool_catalogue import get_capability_specs
@@ -42,9 +38,7 @@ from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,
-    PromptSent,
-    Thinking,
-    warn_of_price,
+    TellThinking,
     warning,
 )
 from forge_bot.runs.project_commands.commands_for_models import most_seconds
@@ -86,6 +80,7 @@ class Agents:
         self.delivered = delivered
         self.lane = BatchLane(self.journal, now, self._without_batches)
         self.ledger = Ledger(run.state.budget)
+        self.thinking = TellThinking(tell, run.state.budget)
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
         self.prompts = PromptContext(run, project.profile, templates)
@@ -95,7 +90,6 @@ class Agents:
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
         )
-        self._unpriced = False
         self._live = set[str]()
 
     async def perform(self, action: SpawnAgent) -> AsyncGenerator[Landed]:
@@ -234,7 +228,7 @@ class Agents:
         began = await asyncio.to_thread(self._beginning, action, task)
         assignment = self._assignment(action, task, began)
         contract = answer_contract(self.run, action, task)
-        finished = await work(
+        finished = await converse(
             assignment,
             lambda: self._opening(action, task, worktree),
             model=self.models[action.tier],
@@ -242,9 +236,8 @@ class Agents:
             journal=self.journal,
             ledger=self.ledger,
             check=self.applier.check(action, task, contract, worktree.tree),
-            run_commands=lambda effect: self._try(action, task, effect, worktree),
+            run_commands=lambda edits: self._try(action, task, edits, worktree),
             notice=lambda notice: self.thinking(notice, task),
-            now=time.monotonic,
             leave_actions=self.leave_actions,
             lane=lane,
         )
@@ -277,16 +270,7 @@ class Agents:
         prompt, material = await asyncio.to_thread(
             self.prompts.prompt, action, task, turns, settings.prompt_tokens, worktree.commit
         )
-        self.tell(
-            PromptSent(
-                inputs=tuple(entry.name for entry in material.inputs),
-                tokens=prompt.tokens,
-                task=task,
-                dropped=prompt.dropped,
-                removed=prompt.removed,
-            )
-        )
-        return opening(prompt)
+        return opening(prompt, material.inputs, self.tell, task)
 
     def context(
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
@@ -314,14 +298,14 @@ class Agents:
         )
 
     def _try(
-        self, action: SpawnAgent, task: TaskId | None, effect: Try, worktree: AgentWorktree
+        self, action: SpawnAgent, task: TaskId | None, edits: Try, worktree: AgentWorktree
     ) -> TryOutcome:
         """Run the project's commands on a task's edits, except those that wait for a person."""
-        files = self.applier.planned(effect.answer, worktree.tree)
+        files = self.applier.planned(edits.answer, worktree.tree)
         if task is None or not files or self.applier.is_held(files):
             return TryOutcome()
-        outcome = self.tries.edits((task,), worktree.commit, files, effect.seconds)
-        self.tries.say((task,), outcome, action.agent, last=effect.last)
+        outcome = self.tries.edits((task,), worktree.commit, files, edits.seconds)
+        self.tries.say((task,), outcome, action.agent, last=edits.last)
         return outcome
 
     def _assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
@@ -359,17 +343,6 @@ class Agents:
         globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
         described = (entry.name for entry in self.prompts.capabilities)
         return tuple(name for name in (*described, *self.outside.undescribed) if names(globs, name))
-
-    def thinking(self, notice: ModelNotice, task: TaskId | None) -> None:
-        if (
-            isinstance(notice, ModelAsked)
-            and notice.reserved is None
-            and self.ledger.budget.ignores_unknown_prices
-            and not self._unpriced
-        ):
-            self._unpriced = True
-            self.tell(warn_of_price(notice.model))
-        self.tell(Thinking(notice=notice, task=task))
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,11 +12,10 @@ from typing import NamedTuple, Protocol
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.loop import work
-from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
@@ -111,16 +109,14 @@ class SkillPerformer:
             network=wanted.capability in self.outside.setup.policy.network,
         )
         context = SkillContext(skill, place.providers, run_script)
-        finished = await work(
+        finished = await converse(
             self._assignment(wanted, place, context),
             lambda: asyncio.to_thread(self._opening, wanted, skill, place, context),
             model=self.models[place.tier],
             context=context,
             journal=self.journal,
             ledger=self.ledger,
-            check=_empty,
             notice=notice,
-            now=time.monotonic,
             lane=place.lane,
         )
         return _result(wanted, finished, place.result_chars)
@@ -235,7 +231,3 @@ def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> Capa
     none_ran = "its script was refused" if refused else "no script ran"
     note = "; ".join(filter(None, (facts or none_ran, shown.note)))
     return found.replace(note=note, usage=finished.usage)
-
-
-def _empty(answer: Document | Change) -> tuple[str, ...]:
-    return () if answer.artifact_markdown.strip() else ("The result is empty.",)

@@ -1,0 +1,214 @@
+"""Ask a model one question: from the journal if it was answered, in a batch, or at once."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from forge_bot.agent.assignment import Assignment, StopReason
+from forge_bot.agent.batched_questions import BatchedCall, BatchLane
+from forge_bot.agent.capabilities import CapabilityRequest
+from forge_bot.agent.journal import Journal
+from forge_bot.agent.ledger import Ledger, LedgerCrowded
+from forge_bot.agent.models.base import (
+    BatchRefused,
+    ChatMessage,
+    Model,
+    ModelCall,
+    ModelReply,
+    PossiblyCharged,
+    ReplayKey,
+)
+from forge_bot.agent.progress_events import ModelAnswered, ModelAsked, Notice
+from forge_bot.errors import (
+    BatchUnderWay,
+    ContextTooLong,
+    ForgeError,
+    ModelUnavailable,
+    QuestionRejected,
+)
+from forge_bot.remedies import ModelTrouble
+from forge_bot.values import Usage
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.provider_batches import ProviderBatches
+
+
+class Stopped(Exception):
+    """The conversation ends without an answer, after these calls if it waits for them."""
+
+    def __init__(
+        self,
+        reason: StopReason,
+        message: str = "",
+        *,
+        trouble: ModelTrouble | None = None,
+        calls: tuple[CapabilityRequest, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.trouble = trouble
+        self.calls = calls
+
+
+@dataclass
+class AskModel:
+    """The model, journal, ledger and clock of one conversation. `unanswered` is what calls without
+    an answer may cost.
+    """
+
+    assignment: Assignment
+    model: Model
+    journal: Journal
+    ledger: Ledger
+    notice: Callable[[Notice], None]
+    now: Callable[[], float]
+    lane: BatchLane | None
+    unanswered: Usage = field(default_factory=Usage)
+    _noted: int = 0
+    _began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.now()
+        offers: ProviderBatches | None = getattr(self.model, "batches", None)
+        self._batches = offers if self.lane is not None else None
+        if self.lane is not None and offers is None:
+            self.lane.missing(self.model.name)
+        # The calls of a process that died before they were answered.
+        for amount in self.journal.take_lost(self.assignment.place):
+            self._settle_unanswered(f"{self.assignment.prefix}lost", amount)
+
+    @property
+    def seconds_left(self) -> float:
+        """The time that is left for the conversation in this process."""
+        return self.assignment.limits.seconds - (self.now() - self._began)
+
+    async def reply(self, step: str, turn: int, messages: list[ChatMessage]) -> ModelReply:
+        """Return the reply to `messages`, which become those that were sent if the journal has the
+        question. `step` is `<turn>`, from the second try of a turn on `<turn>~<try>`. Raises
+        Stopped.
+        """
+        key = self.assignment.prefix + step
+        if sent := self.journal.sent(key):
+            messages[self._noted :] = sent
+        new, self._noted = messages[self._noted :], len(messages)
+        if known := self.journal.answered(key):
+            self.ledger.settle(key, known.usage.cost, known.usage.tokens)
+            self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
+            return known
+        asked = BatchedCall(key, self.model.name, self._call(step, messages), new)
+        reply = await self._batched(asked)
+        if reply is None:
+            reply = await self._in_time(asked, turn)
+        self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
+        return reply
+
+    def _call(self, step: str, messages: Sequence[ChatMessage]) -> ModelCall:
+        given = self.assignment
+        return ModelCall(
+            key=ReplayKey(given.agent, given.phase, given.round_text(step), given.kind.value),
+            messages=tuple(messages),
+            kind=given.kind,
+            output_tokens=given.limits.output_tokens,
+            tier=given.tier,
+        )
+
+    def _settle_unanswered(self, key: str, amount: Decimal) -> None:
+        if amount:
+            self.unanswered += Usage(unanswered=1, may_be_billed=amount)
+        self.ledger.settle(key, None, unanswered=amount)
+
+    async def _in_time(self, asked: BatchedCall, turn: int) -> ModelReply:
+        clock = asyncio.timeout(self.seconds_left)
+        try:
+            async with clock:
+                return await self._asked(asked, turn)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise Stopped(
+                StopReason.DEADLINE,
+                "The time for this work was over before the model answered.",
+            ) from None
+
+    async def _batched(self, asked: BatchedCall) -> ModelReply | None:
+        """Return the answer out of a batch; None if the provider offers none after all."""
+        if self.lane is None or self._batches is None:
+            return None
+        try:
+            reserved = await self.ledger.reserve(
+                asked.key, asked.model, asked.call.messages, asked.call.output_tokens, batched=True
+            )
+        except LedgerCrowded:
+            raise BatchUnderWay(
+                "The next question has to wait: what others in a batch may cost is reserved."
+            ) from None
+        if reserved is None:
+            raise _too_expensive()
+        began = self.now()
+        try:
+            reply = self._timed(await self.lane.reply(asked, self._batches), began)
+        except BatchRefused:
+            self._batches = None
+            self.ledger.settle(asked.key, None)
+            self.lane.missing(self.model.name)
+            return None
+        except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
+            if isinstance(error, PossiblyCharged):
+                # The next process counts it with the calls that were never answered.
+                self.journal.started(asked.key, asked.model, reserved.amount, ())
+                self._settle_unanswered(asked.key, reserved.amount)
+            else:
+                self.ledger.settle(asked.key, None)
+            raise _stopped(error) from error
+        self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
+        return self.journal.finished(asked.key, reply)
+
+    async def _asked(self, asked: BatchedCall, turn: int) -> ModelReply:
+        key, call = asked.key, asked.call
+        reserved = await self.ledger.reserve(key, asked.model, call.messages, call.output_tokens)
+        if reserved is None:
+            raise _too_expensive()
+        amount = reserved.amount if reserved.price_known else None
+        self.notice(ModelAsked(turn=turn, model=asked.model, reserved=amount))
+        self.journal.started(key, asked.model, reserved.amount, asked.new)
+        cost, tokens, is_lost = None, 0, True
+        try:
+            began = self.now()
+            reply = self._timed(await self.model.ask(call), began)
+            cost, tokens, is_lost = reply.usage.cost, reply.usage.tokens, False
+            return self.journal.finished(key, reply)
+        except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
+            is_lost = isinstance(error, PossiblyCharged)
+            self.journal.failed(key, error.message, paid=is_lost)
+            raise _stopped(error) from error
+        except ForgeError as error:
+            is_lost = False
+            self.journal.failed(key, error.message, paid=False)
+            raise
+        finally:
+            if is_lost:
+                self._settle_unanswered(key, reserved.amount)
+            else:
+                self.ledger.settle(key, cost, tokens)
+
+    def _timed(self, reply: ModelReply, began: float) -> ModelReply:
+        duration = int((self.now() - began) * 1000)
+        usage = reply.usage.replace(
+            duration_ms=duration, calls=1, model=reply.usage.model or self.model.name
+        )
+        return reply.replace(usage=usage)
+
+
+def _too_expensive() -> Stopped:
+    return Stopped(StopReason.BUDGET, "The next question could cost more than the budget has left.")
+
+
+def _stopped(error: ForgeError) -> Stopped:
+    """Return how the conversation ends for an error of the model."""
+    trouble = error.trouble if isinstance(error, ModelUnavailable) else None
+    too_long = isinstance(error, ContextTooLong)
+    reason = StopReason.CONTEXT_WINDOW if too_long else StopReason.MODEL_UNAVAILABLE
+    return Stopped(reason, error.message, trouble=trouble)
