@@ -1,7 +1,6 @@
 """Plan a model's edits in memory: each file as it would be, or the problems in words for the model.
 
-A passage has to occur exactly once, letter by letter. The file keeps its line ends and its
-encoding.
+A passage has to occur exactly once, letter by letter. The file keeps its line ends.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +16,6 @@ from forge_bot.agent.text_files import (
     NotText,
     TextFile,
     ambiguous,
-    code_points,
     first_line_end,
     flat,
     not_found,
@@ -223,30 +221,19 @@ def _text(data: bytes) -> TextFile:
         raise _Problem(f"{error}, {UNEDITABLE}") from None
 
 
-def _encoded(file: TextFile, text: str) -> bytes:
-    """Return the bytes of a file with another text."""
-    try:
-        return file.replace(text=text).data
-    except UnicodeEncodeError as error:
-        sign = code_points(error.object[error.start])
-        raise _Problem(
-            f"the file's encoding is {file.encoding}, which has no {sign}; write it another way."
-        ) from None
-
-
 def _rewritten(file: TextFile, edit: Edit) -> bytes:
     old, new = flat(file.text), flat(edit.new)
     if lost := placeholder_problem(old, new) or loss_problem(old, new):
         raise _Problem(lost)
     text = new.replace("\n", file.line_end) if file.line_end else edit.new
-    return _encoded(file, text.removeprefix("\ufeff"))
+    return file.replace(text=text.removeprefix("\ufeff")).data
 
 
 def _changed(file: TextFile, edit: Edit) -> bytes:
     text = (_replaced if edit.operation == "replace" else _inserted)(file, edit)
     if lost := placeholder_problem(flat(file.text), flat(text)):
         raise _Problem(lost)
-    return _encoded(file, text)
+    return file.replace(text=text).data
 
 
 def _replaced(file: TextFile, edit: Edit) -> str:

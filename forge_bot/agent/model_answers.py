@@ -6,8 +6,8 @@ Models write answers in several forms; only this module knows them.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
-from itertools import zip_longest
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -184,6 +184,7 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
 _FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
 _MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
 _BRACES_TRIED = 200
+_BRACES_MISSING = 3
 _QUOTED = 60
 # Terminal control has no meaning in a document: whole escape sequences (ECMA-48 CSI and OSC), and
 # other control characters.
@@ -206,9 +207,7 @@ def _only_object(text: str) -> JsonObject:
         if isinstance(whole, dict):
             return _storable(cast("JsonObject", whole))
         raise Malformed("The answer is JSON, but not one object with named fields.")
-    amid = list(_objects_amid(stripped))
-    if not amid and (repaired := _repaired_json(stripped)) is not None:
-        amid = [repaired]
+    amid = [*_objects_amid(stripped)] or [*_closed(stripped)]
     if len(amid) == 1:
         return _storable(amid[0])
     contents = f"{len(amid)} JSON objects" if amid else "no readable JSON object"
@@ -259,6 +258,16 @@ def _objects_amid(text: str) -> Iterator[JsonObject]:
             if isinstance(value, dict) and _MARKS & cast("JsonObject", value).keys():
                 yield cast("JsonObject", value)
         start = text.find("{", end)
+
+
+def _closed(text: str) -> Iterator[JsonObject]:
+    """Yield the answer whose last braces are missing: it has lost nothing by that."""
+    rest = text[max(text.find("{"), 0) :].removesuffix("```").rstrip()
+    for missing in range(1, _BRACES_MISSING + 1):
+        with suppress(ValueError, RecursionError):
+            value = _DECODER.decode(rest + "}" * missing)
+            if isinstance(value, dict):
+                yield cast("JsonObject", value)
 
 
 def _storable(data: JsonObject) -> JsonObject:
@@ -325,51 +334,3 @@ def _full_request(item: object) -> object:
     given: JsonObject = {"reasoning": "", **cast("JsonObject", item)}
     params = given.pop("params", None) if "params_json" not in given else given["params_json"]
     return {**given, "params_json": params if isinstance(params, str) else json.dumps(params or {})}
-
-
-_TOKEN = re.compile(
-    r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)', re.DOTALL
-)
-_NUMBERED = re.compile(r'"(\d+)"')
-
-
-def _repaired_json(text: str) -> JsonObject | None:
-    """Return the JSON object of a text after prose, repaired; None if there is any doubt about it.
-
-    What was repaired has to have every string, number and bracket of the text, in its order. Only
-    commas may differ, and `}` may be missing at the end: a list that is not closed may have lost
-    members, and a string that is not closed may have lost its end.
-    """
-    import json_repair
-
-    tokens = _tokens(text[text.find("{") :].strip().removesuffix("```") if "{" in text else "")
-    strings = [token for token in tokens if token[0] == '"']
-    numbers = iter(range(len(strings)))
-    # Strings stay out of the repair, which would strip them.
-    given = [f'"{next(numbers)}"' if token[0] == '"' else token for token in tokens]
-    try:
-        made = json.dumps(json_repair.loads("".join(given), skip_json_loads=True))
-        pairs = zip_longest(_without_commas(given), _without_commas(_tokens(made)))
-        if not all(one == other or (one is None and other == "}") for one, other in pairs):
-            return None
-        whole = json.loads(_NUMBERED.sub(lambda named: strings[int(named[1])], made), strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return cast("JsonObject", whole) if isinstance(whole, dict) else None
-
-
-def _tokens(text: str) -> list[str]:
-    """Return the tokens of a JSON text; empty if anything else stands in it."""
-    tokens: list[str] = []
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        token = _TOKEN.match(text, at)
-        if token is None:
-            return []
-        tokens.append(token[1])
-        at = token.end()
-    return tokens
-
-
-def _without_commas(tokens: list[str]) -> list[str]:
-    return [part for part in tokens if part != ","]

@@ -1,4 +1,4 @@
-"""Read a text file in its own encoding, and find a passage in it or say why it is not there."""
+"""Read a text file, and find a passage in it or say why it is not there."""
 
 import re
 import unicodedata
@@ -18,56 +18,35 @@ _COMPARED = 3_000
 _LONGEST_LINE = 10_000
 """The bytes within which a file's first line has to end."""
 
-_BOM = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_DECLARED = re.compile(
-    rb"\A(?:(?:[^\n]*\n)?[ \t\f]*(?:\#|//|/\*|;|%|--|<!--)[^\n]*?coding[:=][ \t]*"
-    rb"|\s*<\?xml[^>]*encoding=[\"']|\s*<.{0,1000}?<meta[^>]*charset=[\"']?)([-\w.]+)",
-    re.DOTALL | re.IGNORECASE,
-)
-"""A declared encoding: a comment in one of the first two lines (PEP 263), of XML or of HTML."""
-
-_CONTROL = re.compile(rb"[\x80-\x9f]")
-"""Bytes that are no characters in Latin-1."""
-
 UNEDITABLE = "which cannot be edited. Leave the file to a person, and say so."
 """The end of a complaint about an edit that no other edit can mend."""
 
 
 class NotText(Exception):
-    """The file is no text in an encoding that is known."""
+    """The file is no text in UTF-8."""
 
 
 class TextFile(Frozen):
-    """A text with its own line ends and its own encoding. Models see and quote it with LF."""
+    """A text with its own line ends. Models see and quote it with LF."""
 
     text: str
     bom: bool = False
-    encoding: str = "utf-8"
 
     @classmethod
     def read(cls, data: bytes) -> "TextFile":
-        """Return the text in `data`. Raises NotText for binary files and unknown encodings."""
-        bom = data.startswith(_BOM)
-        body = data[len(_BOM) :] if bom else data
-        if data.startswith(_UTF_16):
-            raise NotText("it is UTF-16 text")
-        if b"\0" in body:
+        """Return the text in `data`. Raises NotText for binary files and other encodings."""
+        if b"\0" in data:
             raise NotText("it is a binary file")
-        encoding = "utf-8" if bom else _encoding(body)
         try:
-            text = body.decode(encoding)
-            exact = text.encode(encoding) == body
-        except (UnicodeError, LookupError):
-            exact, text = False, ""
-        if not exact:
-            raise NotText(f"it cannot be read as {encoding}, which it has to be")
-        return cls(text=text, bom=bom, encoding=encoding)
+            text = data.decode()
+        except UnicodeDecodeError:
+            raise NotText("it is not UTF-8 text") from None
+        return cls(text=text.removeprefix("\ufeff"), bom=text.startswith("\ufeff"))
 
     @property
     def data(self) -> bytes:
-        """Return the bytes of the file. Raises UnicodeEncodeError."""
-        return (_BOM if self.bom else b"") + self.text.encode(self.encoding)
+        """Return the bytes of the file."""
+        return ("\ufeff" * self.bom + self.text).encode()
 
     @property
     def line_end(self) -> str:
@@ -75,20 +54,6 @@ class TextFile(Frozen):
         if "\n" not in self.text:
             return ""
         return "\r\n" if self.text.count("\r\n") * 2 > self.text.count("\n") else "\n"
-
-
-def _encoding(body: bytes) -> str:
-    """Return the encoding of a text: the declared one of bytes that are ASCII or no UTF-8."""
-    declared = _DECLARED.match(body)
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        if declared is not None:
-            return declared[1].decode("ascii", "replace")
-        if _CONTROL.search(body):
-            raise NotText("it is not UTF-8 text and declares no encoding") from None
-        return "latin-1"
-    return declared[1].decode("ascii", "replace") if declared and body.isascii() else "utf-8"
 
 
 def flat(text: str) -> str:

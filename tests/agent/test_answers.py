@@ -167,15 +167,12 @@ def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode() -> 
 @pytest.mark.parametrize(
     "text",
     [
-        json.dumps(CHANGE)[:-1] + ",}",
-        json.dumps(CHANGE).replace("]", ",]"),
         json.dumps(CHANGE)[:-1],
         native("Change", CHANGE)[:-3],
         json.dumps(json.dumps(CHANGE)),
-        json.dumps(CHANGE).replace('", "edits"', '" "edits"'),
-        f"Here it is:\n```json\n{json.dumps(CHANGE, indent=1)[:-2]},\n}}\n```",
+        f"Here it is:\n```json\n{json.dumps(CHANGE, indent=1)[:-2]}\n```",
     ],
-    ids=["comma", "comma in a list", "one }", "three }", "twice", "no comma", "comma in prose"],
+    ids=["one }", "three }", "twice", "one } in prose"],
 )
 def test_a_slip_that_leaves_one_meaning_is_read(text: str) -> None:
     assert parse_answer(text, AnswerKind.CHANGE) == Change.model_validate(CHANGE)
@@ -184,6 +181,7 @@ def test_a_slip_that_leaves_one_meaning_is_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (json.dumps(CHANGE)[:-1] + ",}", "line 1, column 114"),
         (json.dumps(CHANGE)[:-2], "line 1, column 112: expecting ',' delimiter"),
         (json.dumps(CHANGE)[:-8], "unterminated string"),
         (json.dumps(CHANGE)[:-40], "the answer ends there"),

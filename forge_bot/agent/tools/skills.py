@@ -67,28 +67,6 @@ def skill_folders(folder: Path) -> tuple[Path, ...]:
     )
 
 
-def near_misses(folder: Path) -> tuple[Path, ...]:
-    """Return the files in a folder of skills that somebody may have taken for skills: of nearly the
-    name, too deep or not deep enough.
-    """
-    skills = skill_folders(folder)
-    return tuple(
-        file
-        for file in sorted(folder.rglob("*.[mM][dD]"))
-        if not any(file.is_relative_to(skill) for skill in skills)
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-        and (file.stem.casefold() in {"skill", "skills"} or _has_front_matter(file))
-    )
-
-
-def _has_front_matter(file: Path) -> bool:
-    try:
-        front = _FRONT.match(file.read_text(encoding="utf-8-sig", errors="replace"))
-    except OSError:
-        return False
-    return front is not None and re.search(r"^name\s*:", front[1], re.MULTILINE) is not None
-
-
 def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefinition:
     """Return the skill in a folder, with its instructions only if `whole`.
 

@@ -20,7 +20,6 @@ from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import (
     SkillDefinition,
-    near_misses,
     read_skill,
     skill_digest,
     skill_folders,
@@ -32,9 +31,6 @@ from forge_bot.values import Frozen
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
-
-
-_NO_SKILL = "This is no skill: one is a file <name>/SKILL.md directly in a folder of skills."
 
 
 class CapabilityProblem(Frozen):
@@ -157,10 +153,6 @@ def _skills(
     skills: dict[str, SkillDefinition] = {}
     problems: list[CapabilityProblem] = []
     for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
-        problems += [
-            CapabilityProblem(about=_shown(file, setup.root), sentence=_NO_SKILL)
-            for file in near_misses(place)
-        ]
         for folder in skill_folders(place):
             shown = _shown(folder, setup.root)
             try:
