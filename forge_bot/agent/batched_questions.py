@@ -82,7 +82,7 @@ class BatchLane:
     async def _hand_in(self, asked: BatchedCall, api: "ProviderBatches") -> Parked:
         """Hand the question in once; return it with its ticket."""
         parked = Parked(key=asked.key, model=asked.model, question=uuid4().hex, at=self._now())
-        self._journal.submitting(asked.key, parked, asked.new)
+        self._journal.handed_in(asked.key, parked, asked.new)
         try:
             ticket = await api.submit(BatchQuestion(id=parked.question, call=asked.call))
         except (ForgeError, BatchRefused) as error:
@@ -92,7 +92,7 @@ class BatchLane:
         return parked.replace(ticket=ticket)
 
     def _withdraw(self, asked: BatchedCall, parked: Parked, why: str) -> None:
-        self._journal.withdrawn(asked.key, parked.question, why)
+        self._journal.failed(asked.key, why, paid=False, question=parked.question)
 
 
 def cancel_batches(

@@ -4,8 +4,8 @@ So nothing is paid or done twice, and a conversation goes on where its process w
 one JSON object, written in one piece and synced. Its key names the conversation (the action, its
 task, and a digest of what it began from) and the turn.
 `started` precedes a call and has its messages, `finished` or `failed` follows it; `observed`
-follows every lookup, `tried` every run of commands on an answer's edits. `submitting` precedes a
-question in a batch, `submitted` or `withdrawn` follows it.
+follows every lookup, `tried` every run of commands on an answer's edits. In a batch `submitted`
+comes between.
 No commit has the file: it holds whole prompts and answers.
 """
 
@@ -28,9 +28,7 @@ from forge_bot.agent.journal_entries import (
     Parked,
     Started,
     Submitted,
-    Submitting,
     Tried,
-    Withdrawn,
 )
 from forge_bot.agent.models.base import BatchTicket, ChatMessage, ModelReply
 from forge_bot.agent.redaction import redactor
@@ -60,16 +58,16 @@ class Journal:
         self._tries: dict[str, TryOutcome] = {}
         self._open: dict[str, list[Decimal]] = {}
         self._parked: dict[str, Parked] = {}
-        self._handed_in = list[Submitting]()
         self._travels: set[str] = set()
         self._writing = threading.Lock()
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own = {""}
         for entry in self._entries(path):
             self._remember(entry)
-        own = {entry.question for entry in self._handed_in}
+            own.add(_question(entry))
         for entry in self._entries(carried) if carried is not None else ():
             # What this machine did itself it knows best; the file that travels may be older.
-            if not isinstance(entry, Submitting | Withdrawn) or entry.question not in own:
+            if not (question := _question(entry)) or question not in own:
                 self._remember(entry)
 
     def sent(self, key: str) -> tuple[ChatMessage, ...]:
@@ -142,9 +140,9 @@ class Journal:
         self._read.add(key)
         return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
-    def failed(self, key: str, why: str, *, paid: bool) -> None:
-        """Record that a call had no reply."""
-        self._append(Failed(key=key, why=self.strike(why), paid=paid))
+    def failed(self, key: str, why: str, *, paid: bool, question: str = "") -> None:
+        """Record that a call had no reply, or that a question is in no batch now."""
+        self._noted(Failed(key=key, why=self.strike(why), paid=paid, question=question))
 
     # -- batches
     # ----------------------------------------------------------------------------------------------
@@ -157,10 +155,10 @@ class Journal:
         """Return all questions that wait for a batch."""
         return tuple(self._parked.values())
 
-    def submitting(self, key: str, parked: Parked, messages: Sequence[ChatMessage]) -> None:
+    def handed_in(self, key: str, parked: Parked, messages: Sequence[ChatMessage]) -> None:
         """Record that a question is about to be handed in with a batch."""
         self._noted(
-            Submitting(
+            Started(
                 key=key,
                 model=parked.model,
                 question=parked.question,
@@ -172,10 +170,6 @@ class Journal:
     def submitted(self, key: str, question: str, ticket: BatchTicket) -> None:
         """Record that the provider took the question in."""
         self._noted(Submitted(key=key, question=question, ticket=ticket))
-
-    def withdrawn(self, key: str, question: str, why: str) -> None:
-        """Record that the question is in no batch now."""
-        self._noted(Withdrawn(key=key, question=question, why=self.strike(why)))
 
     def _struck(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         """Return messages without secrets; where one is struck out, the seams are not known."""
@@ -228,13 +222,14 @@ class Journal:
     def _append(self, entry: AnyEntry) -> None:
         self._written(self.path, entry)
         travels = any(map(entry.key.startswith, self._travels))
-        # A call that was not answered is counted once, on the machine that made it.
-        if self.carried is not None and travels and not isinstance(entry, Started):
-            # Another machine goes on from a prompt of its own, so the branch does not need them.
-            bare = entry.model_copy(
-                update={"messages": ()} if isinstance(entry, Submitting) else {}
-            )
-            self._written(self.carried, bare)
+        if self.carried is None or not travels:
+            return
+        if isinstance(entry, Started):
+            # A call that was not answered is counted once, on the machine that made it; and another
+            # machine goes on from a prompt of its own, so the branch does not need this one.
+            entry = entry.replace(messages=())
+        if not isinstance(entry, Started) or entry.question:
+            self._written(self.carried, entry)
 
     def _written(self, path: Path, entry: AnyEntry) -> None:
         line = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n"
@@ -269,51 +264,47 @@ class Journal:
 
     def _remember(self, entry: AnyEntry) -> None:
         match entry:
-            case Started():
+            case Started(question=""):
                 self._messages[entry.key] = entry.messages
                 self._open.setdefault(entry.key, []).append(entry.reserved)
+            case Started():
+                self._park(entry)
+            case Submitted():
+                known = self._parked.get(entry.key)
+                if known is not None and known.question == entry.question:
+                    self._parked[entry.key] = known.replace(ticket=entry.ticket)
             case Ended():
                 self._ends[entry.key] = entry
+                if self._parked.pop(entry.key, None) is None:
+                    self._close(entry.key)
+            case Failed(question="", paid=False):
                 self._close(entry.key)
-                self._parked.pop(entry.key, None)
-            case Submitting():
-                self._begin_parking(entry)
-            case Submitted():
-                self._taken(entry)
-            case Withdrawn():
+            case Failed():
                 known = self._parked.get(entry.key)
                 if known is not None and known.question == entry.question:
                     del self._parked[entry.key]
-            case Failed():
-                if not entry.paid:
-                    self._close(entry.key)
             case Observed():
                 self._observations[entry.key] = entry.observation
             case Tried():
                 self._tries[entry.key] = entry.outcome
 
-    def _begin_parking(self, entry: Submitting) -> None:
-        self._handed_in.append(entry)
+    def _park(self, entry: Started) -> None:
         if entry.messages:
             self._messages[entry.key] = entry.messages
-        if entry.key in self._ends:
-            return
-        self._parked[entry.key] = Parked(
-            key=entry.key,
-            model=entry.model,
-            question=entry.question,
-            at=entry.at,
-        )
-
-    def _taken(self, entry: Submitted) -> None:
-        known = self._parked.get(entry.key)
-        if known is not None and known.question == entry.question:
-            self._parked[entry.key] = known.replace(ticket=entry.ticket)
+        if entry.key not in self._ends and entry.at is not None:
+            self._parked[entry.key] = Parked(
+                key=entry.key, model=entry.model, question=entry.question, at=entry.at
+            )
 
     def _close(self, key: str) -> None:
         reserved = self._open.get(key)
         if reserved:
             reserved.pop()
+
+
+def _question(entry: AnyEntry) -> str:
+    """Return the id of a question in a batch; empty for all else."""
+    return entry.question if isinstance(entry, Started | Submitted | Failed) else ""
 
 
 def _is_under(line: bytes, prefix: str) -> bool:

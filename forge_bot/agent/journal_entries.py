@@ -12,12 +12,16 @@ from forge_bot.values import Frozen, Usage
 
 
 class Started(Frozen):
-    """A question is sent. `messages` are those that no earlier line of this conversation has."""
+    """A question is sent, or handed in with a batch: then `question` is its id there, and nothing
+    is reserved in the journal. `messages` are those that no earlier line of this conversation has.
+    """
 
     entry: Literal["started"] = "started"
     key: str
     model: str
-    reserved: Decimal
+    reserved: Decimal = Decimal(0)
+    question: str = ""
+    at: AwareDatetime | None = None
     messages: tuple[ChatMessage, ...] = ()
 
 
@@ -32,12 +36,15 @@ class Ended(Frozen):
 
 
 class Failed(Frozen):
-    """The call failed. `paid` if the provider may have worked for it nevertheless."""
+    """The call failed, or its question was taken out of a batch. `paid` if the provider may have
+    worked for it nevertheless.
+    """
 
     entry: Literal["failed"] = "failed"
     key: str
+    question: str = ""
     why: str
-    paid: bool
+    paid: bool = False
 
 
 class Observed(Frozen):
@@ -48,17 +55,6 @@ class Observed(Frozen):
     observation: CapabilityResult
 
 
-class Submitting(Frozen):
-    """A question is about to be handed in with a batch. `question` is its id there."""
-
-    entry: Literal["submitting"] = "submitting"
-    key: str
-    model: str
-    question: str
-    at: AwareDatetime
-    messages: tuple[ChatMessage, ...] = ()
-
-
 class Submitted(Frozen):
     """The provider took a question in."""
 
@@ -66,15 +62,6 @@ class Submitted(Frozen):
     key: str
     question: str
     ticket: BatchTicket
-
-
-class Withdrawn(Frozen):
-    """A question was removed from its batch without an answer."""
-
-    entry: Literal["withdrawn"] = "withdrawn"
-    key: str
-    question: str
-    why: str
 
 
 class Parked(Frozen):
@@ -95,7 +82,7 @@ class Tried(Frozen):
     outcome: TryOutcome
 
 
-AnyEntry = Started | Ended | Failed | Submitting | Submitted | Withdrawn | Observed | Tried
+AnyEntry = Started | Ended | Failed | Submitted | Observed | Tried
 
 
 Entry = Annotated[AnyEntry, Field(discriminator="entry")]

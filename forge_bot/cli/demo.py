@@ -4,14 +4,12 @@ the model's words are recorded.
 
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 from rich.markup import escape
 
-from forge_bot.agent.models.base import Model
-from forge_bot.agent.models.recorded import Replayer, read_exchanges
+from forge_bot.agent.models.recorded import read_exchanges
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
@@ -34,7 +32,7 @@ from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import PIPELINES, load_pipeline
-from forge_bot.values import Effort, Tier
+from forge_bot.values import Effort
 
 RECORD = "record.jsonl"
 EFFORT = "M"
@@ -77,7 +75,6 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     finally:
         progress.stop()
     code = print_result(outcome, run, progress, Ending())
-    _drift(console, models())
     _farewell(console, target, outcome)
     return code
 
@@ -154,19 +151,6 @@ def _recorded(ask: Asker, console: Console) -> Asker:
         return reply
 
     return again
-
-
-def _drift(console: Console, models: Mapping[Tier, Model]) -> None:
-    """Name the agents whose prompts have changed since the record, for those who change prompts."""
-    drifted = dict.fromkeys(
-        key.agent
-        for model in models.values()
-        if isinstance(model, Replayer)
-        for key in model.drifted
-    )
-    if drifted:
-        names = escape(", ".join(sorted(drifted)))
-        console.print(f"[dim]prompts that have drifted from the record: {names}[/]")
 
 
 def _welcome(console: Console, target: Path) -> None:

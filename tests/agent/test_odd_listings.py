@@ -90,7 +90,7 @@ def test_the_text_of_a_call_is_never_lost(tmp_path: Path, result: object, said: 
 
 @pytest.mark.parametrize(
     "place",
-    ["notes/skill.md", "notes/Skill.MD", "group/inner/SKILL.md", "flat.md", "SKILL.md"],
+    ["notes/skill.md", "notes/Skill.MD", "group/inner/SKILL.md", "SKILL.md"],
 )
 def test_what_is_nearly_a_skill_is_named(tmp_path: Path, place: str) -> None:
     file = tmp_path / "skills" / place

@@ -147,7 +147,6 @@ async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     again = [await replayer.ask(call("1.1")), await replayer.ask(call("1.2"))]
     free = usage.model_copy(update={"cost": Decimal(0)})
     assert again == [reply.model_copy(update={"usage": free}) for reply in said]
-    assert replayer.drifted == ()
 
 
 async def test_a_record_is_a_script(tmp_path: Path) -> None:
@@ -156,17 +155,6 @@ async def test_a_record_is_a_script(tmp_path: Path) -> None:
     assert (
         await open_model(f"scripted:{tmp_path / 'run.jsonl'}").ask(call(text="Another question"))
     ).text == document()
-
-
-async def test_a_question_in_other_words_is_answered_and_listed_as_drifted(tmp_path: Path) -> None:
-    recorder = Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl")
-    await recorder.ask(call("1.1"))
-    await recorder.ask(call("1.2"))
-    replayer = Replayer(tmp_path / "run.jsonl")
-    await replayer.ask(call("1.1"))
-    await replayer.ask(call("1.2", text="Why not?"))
-    await replayer.ask(call("1.2", text="Why not?"))
-    assert replayer.drifted == (call("1.2").key,)
 
 
 async def test_a_record_answers_only_the_whole_key(tmp_path: Path) -> None:

@@ -60,14 +60,6 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     )
 
 
-def test_the_prompts_have_not_drifted_from_the_record(played_demo: Demo) -> None:
-    """The record holds what a model answered to these very prompts; whoever changes a prompt
-    decides whether to record anew.
-    """
-    drifted = [line for line in played_demo.out.splitlines() if "drifted" in line]
-    assert not drifted, "a prompt changed: record the demo anew (docs/models.md)"
-
-
 def test_a_folder_that_is_not_empty_is_left_alone(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "work.txt").write_text("kept")
@@ -84,4 +76,3 @@ def test_the_record_names_its_agents_and_phases_and_holds_no_secret() -> None:
         "implementer",
         "impl-reviewer",
     }
-    assert all(exchange.prompt_sha256 for exchange in exchanges)

@@ -4,7 +4,6 @@ A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same
 docs/models.md describes them.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -30,7 +29,7 @@ _MOST_LISTED = 12
 
 
 class Exchange(Frozen):
-    """One answer, and its question.
+    """One answer, and the key of its question.
 
     A part of the key that is `*` or left out matches every question.
     """
@@ -41,7 +40,6 @@ class Exchange(Frozen):
     phase: str = ANY
     round: str = ANY
     kind: str = Field(default=ANY, alias="schema")
-    prompt_sha256: str = ""
     answer: str | dict[str, Any] = Field(
         default="", description="the raw text of the reply, or the answer as data"
     )
@@ -150,7 +148,6 @@ class Recorder:
             phase=call.key.phase,
             round=call.key.round,
             schema=call.key.schema,
-            prompt_sha256=_digest(call),
             answer=reply.text,
             finish=reply.finish,
             usage=reply.usage,
@@ -167,29 +164,17 @@ class Recorder:
 
 
 class Replayer:
-    """Answers from a record, by the whole key of the question. It costs nothing.
-
-    A question whose text differs from the recorded one is answered nevertheless, and listed in
-    `drifted`: the answer may no longer fit.
-    """
+    """Answers from a record, by the whole key of the question. It costs nothing."""
 
     def __init__(self, path: Path) -> None:
         self.name = f"replay:{path}"
         self._answers = {exchange.key: exchange for exchange in read_exchanges(path)}
-        self._drifted: dict[ReplayKey, None] = {}
-
-    @property
-    def drifted(self) -> tuple[ReplayKey, ...]:
-        """The questions so far whose text differs from the record."""
-        return tuple(self._drifted)
 
     async def ask(self, call: ModelCall) -> ModelReply:
         """Return the recorded reply. Raises RecordExhausted with the key and the recorded keys."""
         exchange = self._answers.get(call.key)
         if exchange is None:
             raise _exhausted(self.name, call, [*self._answers])
-        if exchange.prompt_sha256 != _digest(call):
-            self._drifted[call.key] = None
         return exchange.reply()
 
 
@@ -216,12 +201,6 @@ class Scripted:
         if not fitting:
             raise _exhausted(self.name, call, [exchange.key for exchange in self._exchanges])
         return self._exchanges[max(fitting)[1]].reply()
-
-
-def _digest(call: ModelCall) -> str:
-    """Return a sha256 of everything the model would see: equal digests mean the same question."""
-    shown = [call.kind.value, *([message.role.value, message.text] for message in call.messages)]
-    return hashlib.sha256(json.dumps(shown, ensure_ascii=True).encode()).hexdigest()
 
 
 def _exhausted(name: str, call: ModelCall, keys: Sequence[ReplayKey]) -> RecordExhausted:

@@ -20,6 +20,7 @@ from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import (
     SkillDefinition,
+    misplaced,
     read_skill,
     skill_digest,
     skill_folders,
@@ -31,6 +32,7 @@ from forge_bot.values import Frozen
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_NO_SKILL = "This is no skill: one is a file <name>/SKILL.md directly in a folder of skills."
 
 
 class CapabilityProblem(Frozen):
@@ -153,6 +155,10 @@ def _skills(
     skills: dict[str, SkillDefinition] = {}
     problems: list[CapabilityProblem] = []
     for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
+        problems += [
+            CapabilityProblem(about=_shown(file, setup.root), sentence=_NO_SKILL)
+            for file in misplaced(place)
+        ]
         for folder in skill_folders(place):
             shown = _shown(folder, setup.root)
             try:

@@ -38,9 +38,9 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
         except ValueError:
             continue
         match entry:
-            case {"entry": "submitting", "key": str(key)}:
+            case {"entry": "started", "key": str(key)}:
                 waits[key] = {"model": entry.get("model"), "since": entry.get("at")}
-            case {"entry": "withdrawn" | "finished", "key": str(key)}:
+            case {"entry": "failed" | "finished", "key": str(key)}:
                 waits.pop(key, None)
             case _:
                 pass
