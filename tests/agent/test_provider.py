@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.model_answers import ANSWER_FORMS, AnswerKind, Explore, parse_answer
+from forge_bot.agent.model_answers import ANSWER_FORMS, AnswerKind
 from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,
@@ -262,16 +262,6 @@ async def test_a_busy_provider_is_asked_again_by_one_layer_only(
     assert len(server.questions) == 2
 
 
-@ALL
-async def test_a_provider_that_stays_busy_is_asked_as_often_as_configured(
-    server: ModelServer, spec: str
-) -> None:
-    server.will(busy())
-    with pytest.raises(ModelUnavailable, match=r"rate limit .* after 3 attempts"):
-        await opened(spec, retries=2).ask(call())
-    assert len(server.questions) == 3
-
-
 ERRORS: list[tuple[Says, type[ForgeError]]] = [
     (Says("broken", status=500), ModelUnavailable),
     (Says("overloaded", status=529, error_type="overloaded_error"), ModelUnavailable),
@@ -314,30 +304,6 @@ async def test_every_failure_of_a_provider_has_a_name_of_ours(
     assert len(server.questions) == 1
 
 
-async def test_a_rejected_question_repeats_the_providers_reason(server: ModelServer) -> None:
-    server.will(Says("schema too odd", status=400, error_type="invalid_request_error"))
-    with pytest.raises(QuestionRejected, match="schema too odd"):
-        await opened(ANTHROPIC).ask(call())
-
-
-@ALL
-async def test_a_provider_that_hangs_is_left_after_its_time_and_may_have_been_paid(
-    server: ModelServer, spec: str
-) -> None:
-    server.will(Says(hangs=True))
-    with pytest.raises(PossiblyCharged, match="did not answer within"):
-        await opened(spec, seconds=0.2).ask(call())
-
-
-@ALL
-async def test_a_provider_nobody_listens_at_is_unavailable_and_cost_nothing(
-    server: ModelServer, spec: str
-) -> None:
-    with pytest.raises(ModelUnavailable, match="connection") as caught:
-        await opened(spec, base_url="http://127.0.0.1:9/v1").ask(call())
-    assert not isinstance(caught.value, PossiblyCharged)
-
-
 def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) -> None:
     model = opened(CHAT)
     for _ in range(2):
@@ -349,12 +315,6 @@ async def test_one_model_answers_questions_side_by_side(server: ModelServer) -> 
     model = opened(ANTHROPIC)
     replies = await asyncio.gather(*(model.ask(call()) for _ in range(4)))
     assert [reply.text for reply in replies] == [document()] * 4
-
-
-async def test_a_native_explore_is_read_as_one(server: ModelServer) -> None:
-    server.will(Says(explore(("look", {"at": 1}))))
-    reply = await opened(ANTHROPIC).ask(call())
-    assert isinstance(parse_answer(reply.text, AnswerKind.DOCUMENT), Explore)
 
 
 @pytest.mark.parametrize(
