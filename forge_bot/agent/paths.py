@@ -56,27 +56,17 @@ def is_git_folder(parts: tuple[str, ...]) -> bool:
 
 
 def expand_braces(glob: str) -> tuple[str, ...]:
-    """Expand a glob with braces: `*.{py,toml}` becomes `*.py` and `*.toml`.
-
-    Git and fnmatch do not support braces. Braces multiply: of many alternatives the first are
-    returned, and a glob with very many braces is returned unchanged.
+    """Expand a glob with braces, which git does not know: `*.{py,toml}` becomes `*.py` and
+    `*.toml`. One with very many braces is returned unchanged.
     """
-    globs = [glob]
-    if glob.count("{") <= _MOST_BRACES:
-        while any(_CHOICE.search(pattern) for pattern in globs):
-            globs = [whole for pattern in globs for whole in _opened(pattern)][:_MOST_ALTERNATIVES]
-    return tuple(globs)
-
-
-def _opened(glob: str) -> tuple[str, ...]:
-    """Return the glob with the first of its innermost braces replaced by each of its parts."""
-    if (choice := _CHOICE.search(glob)) is None:
+    choice = _CHOICE.search(glob)
+    if choice is None or glob.count("{") > _MOST_BRACES:
         return (glob,)
-    return tuple(
-        f"{glob[: choice.start()]}{part}{glob[choice.end() :]}" for part in choice[1].split(",")
-    )
+    before, after = glob[: choice.start()], glob[choice.end() :]
+    wholes = (expand_braces(f"{before}{part}{after}") for part in choice[1].split(","))
+    return tuple(whole for several in wholes for whole in several)[:_MOST_ALTERNATIVES]
 
 
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_MOST_BRACES = 16
+_MOST_BRACES = 4
 _MOST_ALTERNATIVES = 32
