@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from forge_bot.agent.tools.server_consent import servers_digest
-from forge_bot.runs.capabilities.agreed_servers import agree
 from forge_bot.runs.capabilities.capability_setup import (
     NOTHING_NAMED,
     CapabilityOptions,
+    agree,
     capability_setup,
 )
 from forge_bot.settings import load_config

@@ -1,5 +1,6 @@
 """The capabilities configured for a repository, from the files and options that say so."""
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +11,8 @@ from forge_bot.agent.tools.placeholders import SERVER_VARIABLES, TREE, texts_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
-from forge_bot.runs.capabilities.agreed_servers import agreed_digests
 from forge_bot.runs.run_paths import read_kept, run_paths
-from forge_bot.settings import Config
+from forge_bot.settings import Config, state_home
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     SKILLS,
@@ -125,3 +125,24 @@ def capability_setup(
         repository=root,
         agreed=None if SERVER_VARIABLES in environ else agreed_digests(root),
     )
+
+
+def agreed_digests(root: Path) -> frozenset[str]:
+    """Return the digests of servers that this user said yes to in a repository, beside the user's
+    other files: another clone needs its own yes, and no repository can bring one along.
+    """
+    try:
+        return frozenset(_agreed(root).read_text(encoding="utf-8").split())
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+
+
+def agree(root: Path, digest: str) -> None:
+    """Keep a yes to the servers of a repository."""
+    digests = sorted(agreed_digests(root) | {digest})
+    write_whole(_agreed(root), "".join(f"{each}\n" for each in digests))
+
+
+def _agreed(root: Path) -> Path:
+    mark = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return state_home() / "agreed-servers" / f"{root.resolve().name}-{mark}"
