@@ -23,9 +23,8 @@ MOST_BYTES = 4_000_000
 RECORDS = ".specs"
 """The folder with the records of runs."""
 
-# A model's text never begins an option; these say how git's own output is to look.
-_PLAIN = ("-c", "color.ui=false", "-c", "log.showSignature=false")
-_PLAIN += ("-c", "diff.ignoreSubmodules=all")
+_SETTINGS = ("color.ui=false", "log.showSignature=false", "diff.ignoreSubmodules=all")
+_PLAIN = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
