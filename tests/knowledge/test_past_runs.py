@@ -112,7 +112,7 @@ def test_findings_of_rounds_that_ended_with_revise_are_read_from_the_reports() -
         ("phase-3b", Finding(severity=CRITICAL, description="Tokens are kept forever")),
         ("phase-3b", Finding(severity=MAJOR, description="Two clocks")),
     )
-    assert DOCUMENTS.tells("reports.jsonl")
+    assert "reports.jsonl" in DOCUMENTS.all()
 
 
 def test_what_people_said_when_they_sent_work_back_is_read_from_the_reports() -> None:

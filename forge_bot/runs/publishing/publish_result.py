@@ -32,7 +32,6 @@ _LONGEST_COMMENT = 30_000
 """Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
 has up to four bytes."""
 
-LONGEST_BODY = 40_000
 """UTF-16 units of a body; one argument of `gh` holds 128 KiB, and a unit has up to three bytes."""
 
 _TRIES = 5
@@ -213,7 +212,7 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
     if offered is not None and offered.branch:
         state = state.replace(pull_request_branch=offered.branch)
     facts = RunFacts(pipeline=run.pipeline, state=state, links=Links(workspace=place))
-    return pull_request(facts, documents_of(run), LONGEST_BODY, customs_of(run))
+    return pull_request(facts, documents_of(run), customs_of(run))
 
 
 def customs_of(run: Run) -> Customs:
