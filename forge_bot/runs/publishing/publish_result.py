@@ -32,8 +32,6 @@ _LONGEST_COMMENT = 30_000
 """Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
 has up to four bytes."""
 
-"""UTF-16 units of a body; one argument of `gh` holds 128 KiB, and a unit has up to three bytes."""
-
 _TRIES = 5
 """Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
 
