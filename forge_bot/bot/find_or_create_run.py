@@ -5,7 +5,7 @@ asked for it.
 from typing import TYPE_CHECKING
 
 from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.reply import CommentReply, reply
+from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
 
 
-def find_or_create_run(supervisor: "Supervisor") -> RunInfo | CommentReply | None:
+def find_or_create_run(supervisor: "Supervisor") -> RunInfo | None:
     """Return the run to continue; None if there is none and nobody asked for one, which the thread
     is told.
-
-    If the request has to be given again, return the reply in the thread.
     """
     around, thread = supervisor.around, supervisor.thread
     known = of_issue(supervisor.repository, around.wake.issue)
@@ -87,7 +85,7 @@ def _by_label(supervisor: "Supervisor") -> bool:
     return wake.way == "label" and wake.deed == "start"
 
 
-def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo | CommentReply:
+def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo:
     repository, writer = supervisor.repository, supervisor.writer
     start = (
         asked.command

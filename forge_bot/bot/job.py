@@ -156,10 +156,7 @@ class _Visit:
 
     def _perform(self, supervisor: Supervisor) -> Ended:
         if self.folder is None:
-            begun = find_or_create_run(supervisor)
-            if isinstance(begun, CommentReply):
-                return ended_by(begun)
-            self.info = begun
+            self.info = find_or_create_run(supervisor)
         else:
             wanted = handed(self.environ)
             self.info = _run_of(supervisor, wanted)
