@@ -48,7 +48,7 @@ def commands(
     if proof is not None and proof.tests:
         shown.insert(0, render("parts.red_before_green", proof=proof))
     # Asterisks, so that a list of hyphens below is a list of its own.
-    return limited(shown, "checks.more_commands")
+    return limited(shown, "checks.more_commands", most=4_000)
 
 
 def reasons(sentences: Sequence[str]) -> str:
@@ -56,7 +56,7 @@ def reasons(sentences: Sequence[str]) -> str:
     return limited(
         [f"- {escape.line(named_once(sentence))}" for sentence in sentences],
         "checks.more_reasons",
-        most=3_000,
+        most=2_000,
     )
 
 
@@ -69,7 +69,7 @@ def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_firs
         [f"> - {sentence}" for sentence in sentences],
         "checks.more_warnings",
         before=before,
-        most=4_000,
+        most=3_000,
         slanted=False,
     )
 
@@ -86,4 +86,4 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Papers]:
         )
         for result in failed[:4]
     ]
-    return [Papers(shown, LIMIT // 3)] if shown else []
+    return [Papers(shown, LIMIT // 6)] if shown else []

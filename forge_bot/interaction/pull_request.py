@@ -168,7 +168,7 @@ def _requirements(view: RunFacts, documents: Mapping[str, str], words: Mapping[s
         "pull_request.more_requirements",
         _where(view),
         before=before,
-        most=10_000,
+        most=8_000,
     )
 
 
@@ -250,7 +250,7 @@ def _decisions(view: RunFacts) -> str:
         )
         for decision in answers
     ]
-    return limited(lines, "pull_request.more_decisions", before=before)
+    return limited(lines, "pull_request.more_decisions", before=before, most=4_000)
 
 
 def _words_of(decision: Decision) -> str:

@@ -16,7 +16,7 @@ _FOLDERS = (".github", ".", "docs")
 """The folders in which GitHub searches for a template, in its order."""
 
 _NAME = "pull_request_template"
-_LONGEST = 12_000
+_LONGEST = 6_000
 _DESCRIPTION = re.compile(
     r"^ {0,3}(?:#{1,6}[ \t]+|\*\*)(?:[^\n]*\b)?"
     r"(?:descri\w+|summar\w+|what|why|changes?|overview|motivation|purpose)\b[^\n]*$",

@@ -29,7 +29,7 @@ def reviews(view: RunFacts) -> str:
             "columns.open_findings",
             align="llr",
         ),
-        most=4_000,
+        most=2_000,
     )
 
 
@@ -53,7 +53,7 @@ def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
     if not lines:
         return ""
     label = say("pull_request.open_findings", count=len(ordered))
-    return fold(label, limited(lines, "pull_request.more_findings", most=8_000))
+    return fold(label, limited(lines, "pull_request.more_findings", most=6_000))
 
 
 def _line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
