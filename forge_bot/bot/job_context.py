@@ -19,8 +19,6 @@ from forge_bot.values import Frozen
 class Wake(Frozen):
     """The admitted event, as ids only. Everything they name is read again."""
 
-    v: int = 1
-    result: str = "proceed"
     way: str = ""
     deed: str = ""
     issue: int
@@ -29,8 +27,6 @@ class Wake(Frozen):
     check: int | None = None
     pulls: tuple[int, ...] = ()
     by: str | None = None
-    by_id: int | None = None
-    attempt: int = 1
     tracking_comment: int | None = None
     again: bool = False
     """Return whether a timer repeats the event; nobody acted now."""

@@ -14,7 +14,6 @@ from forge_bot.gate.events import GateOutcome, Intent, Nothing, Result, read_eve
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.sentences import hint_of
 
-WAKE_VERSION = 1
 UNVERIFIED = 5
 """Exit status when GitHub did not answer: the step is red, so that the command is not lost without
 a sign."""
@@ -78,9 +77,9 @@ def output_values(
     works reads everything else again.
     """
     comment = None if isinstance(intent, Nothing) else intent.comment
-    wake: dict[str, object] = {"v": WAKE_VERSION, "result": outcome.result.value}
+    wake: dict[str, object] = {}
     if isinstance(intent, Intent):
-        wake |= {
+        wake = {
             "way": intent.trigger.value,
             "deed": intent.attempt.operation.value,
             "issue": outcome.issue,
@@ -89,8 +88,6 @@ def output_values(
             "check": intent.check,
             "pulls": list(intent.pulls),
             "by": None if outcome.by is None else outcome.by.login,
-            "by_id": None if outcome.by is None else outcome.by.id,
-            "attempt": context.attempt,
             "tracking_comment": outcome.tracking,
         }
     return {
