@@ -58,7 +58,7 @@ class ActionEnded(Frozen):
 class LogMessage(Frozen):
     """A line for the log of the job."""
 
-    kind: Literal["said"] = "said"
+    kind: Literal["log"] = "log"
     text: str = Field(max_length=2_000)
     level: Literal["note", "warning"] = "note"
 
