@@ -22,6 +22,7 @@ from forge_bot.cli.options import (
     CommandGroup,
     From,
     HostChoice,
+    LongCommand,
     Model,
     Record,
     Repo,
@@ -109,7 +110,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(graph_app, name="graph")
+_GOING_ON = "To go on with a run"
+_AROUND = "To prepare and to look around"
+_FOR_PROGRAMS = "For programs"
+
+app.add_typer(graph_app, name="graph", rich_help_panel=_AROUND)
 
 
 def _version(wanted: bool) -> None:
@@ -150,6 +155,7 @@ def _in_quotes(command: str, text: str, more: list[str]) -> None:
 
 @app.command(
     "run",
+    cls=LongCommand,
     help="Take a task to a reviewed branch, stopping for you at the checkpoints.",
     context_settings=_MORE_WORDS,
 )
@@ -170,11 +176,6 @@ def run_task(
     options: RunOptions,
 ) -> int:
     _in_quotes("run", task, context.args)
-    from forge_bot.cli.issue_number import refuse_a_number
-    from forge_bot.cli.model_key import require_key
-
-    refuse_a_number(task, options.repo)
-    require_key(task, options)
     from forge_bot.cli.start_run import start_run
 
     return start_run(task, options)
@@ -241,14 +242,14 @@ def ask(
     return go(repo, run, model, record, question=question)
 
 
-@app.command(help="End a run. Its branch stays.")
+@app.command(rich_help_panel=_GOING_ON, help="End a run. Its branch stays.")
 def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     from forge_bot.cli.resume import give_answer
 
     return give_answer(ResumeOptions(repo, run, by_script=by_script), "abandon")
 
 
-@app.command(help="Mark a manual task as done and continue.")
+@app.command(rich_help_panel=_GOING_ON, help="Mark a manual task as done and continue.")
 @with_groups
 def done(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -256,7 +257,7 @@ def done(options: ResumeOptions) -> int:
     return give_answer(options, "done")
 
 
-@app.command(help="Skip a manual task and continue.")
+@app.command(rich_help_panel=_GOING_ON, help="Skip a manual task and continue.")
 @with_groups
 def skip(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -264,7 +265,7 @@ def skip(options: ResumeOptions) -> int:
     return give_answer(options, "skip")
 
 
-@app.command(help="Continue a run that stopped.")
+@app.command(rich_help_panel=_GOING_ON, help="Continue a run that stopped.")
 @with_groups
 def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     from forge_bot.cli.resume import resume as go
@@ -272,7 +273,7 @@ def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     return go(options, phase, host)
 
 
-@app.command(help="Do a phase again, and everything after it.")
+@app.command(rich_help_panel=_GOING_ON, help="Do a phase again, and everything after it.")
 @with_groups
 def retry(
     options: ResumeOptions,
@@ -295,7 +296,10 @@ def retry(
     return go(options, phase, notes=notes)
 
 
-@app.command(help="Merge what came to the base branch into a run, and verify it again.")
+@app.command(
+    rich_help_panel=_GOING_ON,
+    help="Merge what came to the base branch into a run, and verify it again.",
+)
 @with_groups
 def update(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import update_run as go
@@ -304,10 +308,11 @@ def update(options: ResumeOptions) -> int:
 
 
 @app.command(
+    rich_help_panel=_GOING_ON,
     help=(
         "Restore a run's record that cannot be read from the newest commit that has a readable "
         "one, and say what is lost."
-    )
+    ),
 )
 def repair(repo: Repo = HERE, run: RunName = None) -> int:
     from forge_bot.cli.resume import repair as go
@@ -315,7 +320,9 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
     return go(repo, run)
 
 
-@app.command("continue", help="Allow a run more money or tokens, and continue.")
+@app.command(
+    "continue", rich_help_panel=_GOING_ON, help="Allow a run more money or tokens, and continue."
+)
 @with_groups
 def continue_(
     amount: Annotated[
@@ -369,7 +376,8 @@ def list_(repo: Repo = HERE) -> int:
 
 
 @app.command(
-    help="List what runs have left on this machine, with sizes, and remove what ended runs left."
+    rich_help_panel=_AROUND,
+    help="List what runs have left on this machine, with sizes, and remove what ended runs left.",
 )
 def clean(
     repo: Repo = HERE,
@@ -413,7 +421,9 @@ def init(
     return write(repo, workflow=workflow, labels=labels, baseline=baseline)
 
 
-@app.command(help="Check whether a run could start here, and say what is missing.")
+@app.command(
+    rich_help_panel=_AROUND, help="Check whether a run could start here, and say what is missing."
+)
 def doctor(
     repo: Repo = HERE,
     model: Model = None,
@@ -426,23 +436,31 @@ def doctor(
     return look(repo, model, ask=ask)
 
 
-app.add_typer(_capability_app, name="capabilities")
-app.command(help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
+app.add_typer(_capability_app, name="capabilities", rich_help_panel=_AROUND)
 app.command(
+    rich_help_panel=_FOR_PROGRAMS, help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."
+)(work)
+app.command(
+    rich_help_panel=_FOR_PROGRAMS,
     help=(
         "Run the job of GitHub Actions that holds the token and no model: read commands, check and "
         "push commits, ask, open the pull request."
-    )
+    ),
 )(publish)
 app.command(
-    help="Work on the runs that a Temporal server leads, in clones or for issues, until stopped."
+    rich_help_panel=_FOR_PROGRAMS,
+    help="Work on the runs that a Temporal server leads, in clones or for issues, until stopped.",
 )(worker)
-app.command(help="Serve the pipeline to an MCP client, which does the agents' work itself.")(mcp)
+app.command(
+    rich_help_panel=_FOR_PROGRAMS,
+    help="Serve the pipeline to an MCP client, which does the agents' work itself.",
+)(mcp)
 app.command(hidden=True, help="Answer a hook of an MCP host; what it asks comes over stdin.")(hook)
 
 
 @app.command(
-    help="Watch a recorded run on a small sample repository: real git, real tests, recorded words."
+    rich_help_panel=_AROUND,
+    help="Watch a recorded run on a small sample repository: real git, real tests, recorded words.",
 )
 def demo(
     folder: Annotated[

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from forge_bot.cli.shell_completion import complete_runs, phase_names, phases_to_repeat
 from forge_bot.cli.standard_streams import typed
@@ -19,20 +19,42 @@ from forge_bot.cli.standard_streams import typed
 _ANY_LENGTH = 10_000
 
 
+_MOST_USED = {"effort", "auto", "model", "budget", "branch", "push", "open_pr", "yes", "help"}
+
+
 class CommandGroup(TyperGroup):
-    """A group whose help lists each command with a whole sentence. typer cuts it at the width."""
+    """A group whose help lists each command with a whole sentence, in the parts that the commands
+    name. typer cuts sentences at the width.
+    """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands. The formatter wraps long sentences."""
-        known = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [
-                    (name, command.get_short_help_str(_ANY_LENGTH))
-                    for name, command in known
-                    if command is not None and not command.hidden
-                ]
-            )
+        """Write the lists of commands. The formatter wraps long sentences."""
+        parts: dict[str, list[Any]] = {"Commands": []}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            if not command.hidden:
+                part = parts.setdefault(command.rich_help_panel or "Commands", [])
+                part.append((name, command.get_short_help_str(_ANY_LENGTH)))
+        _write_parts(formatter, parts)
+
+
+class LongCommand(TyperCommand):
+    """A command with so many options that its help begins with those that people use most."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options."""
+        parts: dict[str, list[Any]] = {"Arguments": [], "Options": [], "More options": []}
+        for each in self.get_params(ctx):
+            most_used = "Options" if each.name in _MOST_USED else "More options"
+            part = "Arguments" if isinstance(each, TyperArgument) else most_used
+            parts[part].append(each.get_help_record(ctx))
+        _write_parts(formatter, parts)
+
+
+def _write_parts(formatter: Any, parts: dict[str, list[Any]]) -> None:
+    for part, rows in parts.items():
+        with formatter.section(part):
+            formatter.write_dl(rows)
 
 
 def words(value: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """`forge-bot run`: from the words on the command line to a run that goes on."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,9 +24,10 @@ from forge_bot.cli.session_setup import load_setup, session
 from forge_bot.cli.temporal_commands import new_place, on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import BadConfig, BadOption, BranchExists, NotReady
+from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
+from forge_bot.github_api.remote_address import parse_remote
 from forge_bot.project.graph.manifest import MANIFEST, problems_of_manifest
 from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,
@@ -59,6 +61,9 @@ from forge_bot.values import Effort, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
+
+_NUMBER = re.compile(r"(?:(?:issue|gh)[\s-]*)?#?(\d{1,9})", re.IGNORECASE)
+"""`42`, `#42`, `GH-42`, `issue 42`, in any case."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,8 @@ def _ready(
     start = _prepared(task, options)
     models = TierModels(start.config, options.model, options.record)
     plan = start.plan()
+    if start.pipeline.speaking and (missing := models.missing_key()) is not None:
+        raise missing
     _check(start, plan)
     _check_capabilities(start, plan)
     going = session(
@@ -145,6 +152,7 @@ def _ready(
 def _prepared(task: str, options: RunOptions) -> _Start:
     """Read the configuration, the pipeline and the request; raise the problem of an option."""
     repository = Repository.find(options.repo)
+    _refuse_a_number(task, repository)
     options = replace(options, scope=scope_folder(repository, options.scope or ""))
     if options.ending.open_pr:
         opener(repository.root)
@@ -168,6 +176,23 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
     return _Start(options, repository, place, config, pipeline, draft, budget, Progress(Console()))
+
+
+def _refuse_a_number(task: str, repository: Repository) -> None:
+    """Raise IssueUnavailable, with the command that is meant, if a task is the number of an issue:
+    an issue is named by its address, and a number alone says nothing to do.
+    """
+    if (number := _NUMBER.fullmatch(task.strip())) is None:
+        return
+    known = parse_remote(repository.remote_url(), os.environ)
+    page = known.page if known is not None else "https://github.com/OWNER/REPOSITORY"
+    raise IssueUnavailable(
+        f"“{task.strip()}” is a number and says nothing to do.",
+        hint=(
+            f"forge-bot run {page}/issues/{number[1]} begins with that issue; otherwise say in "
+            "words what is to be done."
+        ),
+    )
 
 
 def _named(choice: CapabilityChoice) -> CapabilityOptions:

@@ -229,6 +229,13 @@ def test_the_list_of_commands_has_whole_sentences_at_any_width(sample: Sample) -
     assert "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot" in told
 
 
+def test_help_begins_with_what_people_use_most(sample: Sample) -> None:
+    for words, part, count in (((), "Commands:", 8), (("run",), "Options:", 9)):
+        listed = program(sample, *words, "--help").out.partition(f"\n{part}\n")[2]
+        names = re.findall(r"^  (?:-\w, )?([\w-]+)", listed.partition("\n\n")[0], re.MULTILINE)
+        assert len(names) == count, names
+
+
 def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
     said = sample.forge()
     assert said.code == 2
