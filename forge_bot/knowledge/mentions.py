@@ -13,7 +13,7 @@ _NO_CHANGE = (
 )
 _SPARED_HEADING = re.compile(rf"^#{{1,6}} .*\b{_NO_CHANGE}", re.IGNORECASE)
 _SPARED_LINE = re.compile(
-    rf"[`,;:(]\W*(?:it |is |are |(?:but|and|or) |read |searched )*{_NO_CHANGE}\W*(?:$|;)",
+    rf"[`,;:(]\W*+(?:it |is |are |(?:but|and|or) |read |searched )*{_NO_CHANGE}\W*(?:$|;)",
     re.IGNORECASE,
 )
 """Words by which a heading or a line says that what it names does not change. That callers of a

@@ -17,7 +17,7 @@ from the Unicode Character Database 16; ranges are inclusive, in hex.
 """
 
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cache
 
 from forge_bot.prompts.removals import RemovalKind
@@ -75,7 +75,8 @@ def without_unseen(text: str) -> tuple[str, list[tuple[RemovalKind, int]]]:
     """
     removed: list[tuple[RemovalKind, int]] = []
     while places := invisible_characters(text):
-        removed += [(kind, text.count("\n", 0, place) + 1) for place, kind in places.items()]
+        ends = [place for place, char in enumerate(text) if char == "\n"]
+        removed += [(kind, bisect_left(ends, place) + 1) for place, kind in places.items()]
         text = "".join(char for place, char in enumerate(text) if place not in places)
     return text, removed
 
