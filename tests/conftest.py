@@ -1,8 +1,11 @@
 """What many tests stand on."""
 
+import atexit
 import gc
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +36,24 @@ os.environ["GIT_CONFIG_GLOBAL"] = str(Path(__file__).parent / "fakes" / "gitconf
 # all it imports anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+_IN_MEMORY = Path("/dev/shm")
+_NEEDED = 4 << 30
+
+
+def _is_roomy(folder: Path) -> bool:
+    """Return whether programs can be started in a folder that has room for all tests."""
+    if not os.access(folder, os.W_OK):
+        return False
+    system = os.statvfs(folder)
+    return not system.f_flag & os.ST_NOEXEC and system.f_bavail * system.f_frsize >= _NEEDED
+
+
+# Tests make and remove some hundred thousand files, and wait for a disk at each commit. Workers get
+# the folder from who starts them.
+if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _is_roomy(_IN_MEMORY):
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.mkdtemp(prefix="forge-bot-", dir=_IN_MEMORY)
+    atexit.register(shutil.rmtree, os.environ["PYTEST_DEBUG_TEMPROOT"], ignore_errors=True)
 
 # A busy machine is no fault of an example, so no time counts.
 settings.register_profile(
@@ -87,6 +108,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: "Producer") -> LoadF
     """
     config.option.loadscopereorder = False
     return LoadFileScheduling(config, log)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """The folder of a test. Tests of walls have theirs on the disk: what is in shared memory
+    Landlock shows to all.
+    """
+    walls = request.path.parent.name == "sandbox" or "landlock" in request.node.name
+    if not (walls and tmp_path.is_relative_to(_IN_MEMORY)):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")
