@@ -3,7 +3,6 @@ person can say.
 """
 
 import json
-import re
 from decimal import Decimal
 
 import pytest
@@ -23,7 +22,6 @@ from forge_bot.gate.grammar import (
 )
 from forge_bot.gate.parse_comment import parse_comment, read_answer
 from forge_bot.mcp_server.client_runs import person_answers
-from tests.cli.test_terminal import terminal
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, hosting
 
@@ -104,7 +102,7 @@ def answer_in_thread(words: str) -> tuple[str, str]:
 
 
 def answer_at_terminal(words: str) -> tuple[str, str]:
-    """What the question at the terminal makes of a line; a journey below types some of them."""
+    """What the question at the terminal makes of a line."""
     return _named(read_answer(words))
 
 
@@ -200,26 +198,6 @@ async def test_a_budget_that_was_given_over_mcp_is_the_runs_budget(
         await host.begin(f"--budget {given} `rota who` names somebody too early", "S")
         state = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
     assert Decimal(state["budget"][key]) == amount
-
-
-def test_at_the_terminal_a_typo_is_no_yes_and_revise_sends_back(sample: Sample) -> None:
-    task = "`rota who` names somebody for days before the rota starts"
-    with terminal(
-        sample, "run", task, "--effort", "S", "--yes", "--budget", "5", "--model", sample.model()
-    ) as person:
-        person.until("Your answer")
-        person.say("approved")
-        assert "There is no such answer" in person.until("Your answer")
-        person.say("revise Say what swaps do")
-        shown = person.until("Your answer")
-        person.say(f"approve {re.findall(r'version ([0-9a-f]{7})', shown)[0]}")
-        person.until("Done.")
-        assert person.ended() == 0
-    decisions = json.loads(sample.forge("status", "--json").out)["decisions"]
-    assert [(each["answer"], each["notes"]) for each in decisions] == [
-        ("reject", "Say what swaps do"),
-        ("approve", ""),
-    ]
 
 
 def test_revise_is_a_command_at_the_terminal(sample: Sample) -> None:

@@ -37,6 +37,7 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     assert SECRET not in log
 
 
+@pytest.mark.slow
 def test_an_approval_leads_to_a_pull_request(runner: Runner, tmp_path: Path) -> None:
     runner.warm = True
     green(runner.label())

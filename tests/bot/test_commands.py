@@ -155,6 +155,7 @@ def test_a_retry_without_a_failed_check_mends_nothing(over: Kept, tmp_path: Path
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.slow
 def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_about(
     over: Kept, tmp_path: Path
 ) -> None:

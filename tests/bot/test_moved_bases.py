@@ -3,6 +3,7 @@
 from tests.bot.stage import Stage, heard
 
 
+@pytest.mark.slow
 def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_and_the_thread_says_so(
     waiting: Stage,
 ) -> None:

@@ -33,6 +33,7 @@ def test_a_pull_request_from_a_fork_is_none_of_the_run_whatever_its_branch_and_f
     assert waiting.state["pullRequest"].endswith(f"/pull/{pulls[-1].number}")
 
 
+@pytest.mark.slow
 def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_its_checks_mended(
     waiting: Stage,
 ) -> None:

@@ -129,6 +129,7 @@ def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
     stage.hub.faults.meanwhile(pattern, kill, skip=skip)
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_is_over_in_seven_seconds_says_so_and_the_next_goes_on(
     waiting: Stage, tmp_path: Path
 ) -> None:

@@ -25,15 +25,6 @@ def refused(said: Said, code: str, exit_code: int) -> str:
     return said.err
 
 
-def test_a_folder_that_is_no_repository(sample: Sample, tmp_path: Path) -> None:
-    (tmp_path / "plain").mkdir()
-    refused(
-        sample.forge("run", TASK, "--repo", str(tmp_path / "plain"), "--model", sample.model()),
-        "GIT-001",
-        5,
-    )
-
-
 def test_a_folder_that_is_no_repository_is_named(sample: Sample, tmp_path: Path) -> None:
     for command in ("list", "doctor"):
         done = subprocess.run(
@@ -44,22 +35,6 @@ def test_a_folder_that_is_no_repository_is_named(sample: Sample, tmp_path: Path)
             check=False,
         )
         assert f"{tmp_path} is not inside a git repository." in done.stderr
-
-
-def test_a_repository_without_a_commit(sample: Sample, tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
-    refused(
-        sample.forge("run", TASK, "--repo", str(tmp_path / "new"), "--model", sample.model()),
-        "GIT-003",
-        5,
-    )
-
-
-def test_a_detached_head(sample: Sample) -> None:
-    sample.git("checkout", "-q", "--detach")
-    assert "git switch" in refused(
-        sample.forge("run", TASK, "--model", sample.model()), "GIT-002", 5
-    )
 
 
 def test_no_key_for_the_model_names_the_variable_to_set(sample: Sample) -> None:
@@ -252,13 +227,6 @@ def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:
     said = refused(asked_sample.forge("show", "tasks.md"), "REQUEST-006", 2)
     assert "design.md" in said
     refused(asked_sample.forge("show", "../../../../etc/passwd"), "REQUEST-006", 2)
-
-
-def test_among_the_documents_that_are_there_is_the_pull_request_text(ended_sample: Sample) -> None:
-    said = refused(ended_sample.forge("show", "desing.md"), "REQUEST-006", 2)
-    for name in said.partition("It has: ")[2].strip(" .\n").split(", "):
-        assert ended_sample.forge("show", name).code == 0, name
-    assert "pull-request.md" in said
 
 
 def test_an_amount_that_is_none(asked_sample: Sample) -> None:

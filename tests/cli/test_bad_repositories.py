@@ -126,30 +126,6 @@ def test_no_setting_about_files_changes_what_is_committed(sample: Sample) -> Non
     assert bytes_of("fresh.txt") == b"a\r\nb\r\n"
 
 
-@pytest.mark.slow
-def test_variables_of_another_git_call_mislead_nobody(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = tmp_path / "other"
-    subprocess.run(["git", "clone", "-q", str(sample.path), str(other)], check=True)
-    for name, value in {
-        "GIT_DIR": str(other / ".git"),
-        "GIT_WORK_TREE": str(other),
-        "GIT_INDEX_FILE": str(other / ".git" / "nothing"),
-        "GIT_OBJECT_DIRECTORY": "/nowhere",
-        "GIT_NAMESPACE": "elsewhere",
-        "GIT_CEILING_DIRECTORIES": str(sample.path),
-        "GIT_PREFIX": "rota/",
-    }.items():
-        monkeypatch.setenv(name, value)
-    done = whole(sample)
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    assert done.code == 0, done
-    assert sample.branch
-    assert sample.git("-C", str(other), "branch", "--format=%(refname:short)") == "main"
-
-
 # -- odd contents
 # --------------------------------------------------------------------------------------------------
 
@@ -359,22 +335,6 @@ def test_a_partial_clone_without_its_remote_is_told_as_one(sample: Sample, tmp_p
 
 
 @pytest.mark.slow
-def test_gits_own_folder_is_no_place_to_begin(sample: Sample) -> None:
-    said = sample.forge("list", "--repo", str(sample.path / ".git"))
-    assert said.code == 5
-    assert "Go into the folder with the files" in said.err
-
-
-@pytest.mark.slow
-def test_a_bare_repository_is_refused_as_what_it_is(sample: Sample, tmp_path: Path) -> None:
-    sample.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
-    assert "bare repository" in told(
-        sample.forge("run", TASK, "--repo", str(tmp_path / "bare.git"), "--model", sample.model()),
-        "GIT-001",
-    )
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("command", [["run", TASK], ["run", TASK, "--in", "rota"], ["init"]])
 def test_a_repository_without_a_commit_says_what_to_do_first(
     sample: Sample, tmp_path: Path, command: list[str]
@@ -396,18 +356,6 @@ def test_the_default_branch_may_have_any_name_and_is_not_written_to(
     assert "--here would write to trunk" in said.err
     waiting = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert waiting.code == 3, waiting
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder somebody else's")
-def test_a_repository_of_somebody_else_is_refused_with_the_command_that_trusts_it(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("SUDO_UID", raising=False)
-    os.chown(sample.path, 12_345, 12_345)
-    os.chown(sample.path / ".git", 12_345, 12_345)
-    assert "safe.directory" in told(sample.forge("run", TASK, "--model", sample.model()), "GIT-006")
 
 
 _can_be_read_only = pytest.mark.skipif(

@@ -335,22 +335,6 @@ def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -
 
 
 @pytest.mark.slow
-async def test_an_mcp_client_gets_the_same_question(sample: Sample) -> None:
-    configured(sample, "commands:\n  lint: [[env, no-such-linter]]\n")
-    sample.git("add", ".forge")
-    sample.git("commit", "-m", "configure")
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        gate = await host.next()
-        assert (gate["type"], gate["name"]) == ("checkpoint", "checkpoint-c")
-        assert "baseline.md" in gate["present_to_user"]
-        assert "Install no-such-linter" in gate["present_to_user"]
-        assert host.git("status", "--porcelain") == ""
-        after = await host.next(user_response="approve")
-        assert after["type"] == "spawn_agent"
-
-
-@pytest.mark.slow
 async def test_agents_are_told_that_no_command_runs_where_a_person_goes_on_without_setup(
     sample: Sample,
 ) -> None:

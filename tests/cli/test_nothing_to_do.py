@@ -10,7 +10,6 @@ from forge_bot.values import NothingToDo, Unneeded
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled_rows
-from tests.mcp_server.host import hosting
 
 SOLVED, ABSENT, UNCLEAR = Unneeded.ALREADY_WORKS, Unneeded.NOT_REPRODUCED, Unneeded.UNCLEAR
 ANALYST = "situation-analyst-investigator"
@@ -101,20 +100,6 @@ def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
     said = sample.forge("retry", "phase-1", "--notes", "it is not", "--model", model)
     assert said.code == 3, said.err
     assert status(sample)["gate"]["name"] == "checkpoint-a"
-
-
-async def test_an_mcp_client_is_asked_and_the_run_ends(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        host.answers = {**script.usual(), (ANALYST, "*", "*"): analysis(SOLVED.value, "It is so.")}
-        await host.begin("Show Sundays")
-        gate = await host.drive(await host.next())
-        assert (gate["type"], gate["name"]) == ("checkpoint", "checkpoint-c")
-        assert "nothing is to be done" in gate["present_to_user"]
-        assert "It is so." in gate["present_to_user"]
-        done = await host.drive(await host.next(user_response="approve"))
-        assert done["type"] == "done"
-        assert "nothing was changed" in (host.path / done["summary_path"]).read_text()
-        assert host.git("diff", "--name-only", "main", "--", ".", ":!.specs") == ""
 
 
 # -- reading

@@ -35,6 +35,7 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
     assert sample.branch == "ann/before-the-start"
 
 
+@pytest.mark.slow
 def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     began = sample.forge(

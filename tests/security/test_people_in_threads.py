@@ -2,6 +2,8 @@
 and answers in the same second.
 """
 
+import pytest
+
 from tests.bot.stage import TITLE, Stage, heard
 from tests.fakes import script
 
@@ -30,6 +32,7 @@ def test_a_bare_approval_in_the_second_of_a_new_version_does_not_count_for_it(
     assert len(waiting.said("reply occasion=stale-approval")) == 1
 
 
+@pytest.mark.slow
 def test_titles_of_strangers_and_models_make_nothing_act_in_commits_and_in_the_pull_request(
     stage: Stage,
 ) -> None:

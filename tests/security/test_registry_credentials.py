@@ -306,6 +306,7 @@ def test_a_repository_cannot_ask_for_another_secret_of_the_machine(
     assert registry.let_in == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("npm"), reason="no npm here")
 def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
     sample: Sample, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

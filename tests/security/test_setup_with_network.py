@@ -217,6 +217,7 @@ def test_setup_on_a_fresh_machine_runs_the_base_commit_and_not_what_a_model_edit
     )
 
 
+@pytest.mark.slow
 def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_their_own_code(
     stage: Stage, registry: Registry
 ) -> None:
@@ -259,6 +260,7 @@ def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(
     )
 
 
+@pytest.mark.slow
 def test_setup_that_could_pass_the_proxy_waits_for_a_consent(
     stage: Stage, registry: Registry
 ) -> None:

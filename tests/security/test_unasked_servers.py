@@ -21,6 +21,7 @@ from forge_bot.settings import load_config
 from tests.cli.test_tools_in_a_run import asks
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.fakes.tool_servers import SERVER, agree_here, digest_here
 
 TOKEN = "npm-secret-4711"
@@ -239,7 +240,9 @@ def test_our_own_keys_are_given_to_no_server(
     assert f"{name} belongs to forge-bot and is given to no server" in said.out
 
 
-@pytest.mark.parametrize("program", ["tools/server.py", "${FORGE_BOT_TREE}/tools/server.py"])
+@pytest.mark.parametrize(
+    "program", sampled(["tools/server.py", "${FORGE_BOT_TREE}/tools/server.py"], 2)
+)
 def test_a_server_runs_the_base_commits_files_and_not_what_a_model_made_of_them(
     hostile: Sample, program: str
 ) -> None:
