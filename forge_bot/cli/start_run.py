@@ -124,9 +124,9 @@ def _ready(
     start = _prepared(task, options)
     models = TierModels(start.config, options.model, options.record)
     plan = start.plan()
+    _check(start, plan)
     if start.pipeline.speaking and (missing := models.missing_key()) is not None:
         raise missing
-    _check(start, plan)
     _check_capabilities(start, plan)
     going = session(
         start.repository,
