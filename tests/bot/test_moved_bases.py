@@ -1,5 +1,7 @@
 """The base branch of a run that waits is renamed, or gets another history."""
 
+import pytest
+
 from tests.bot.stage import Stage, heard
 
 
