@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rich.filesize import decimal
 from rich.markup import escape
 from rich.prompt import Confirm
 
@@ -9,8 +10,6 @@ from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
 from forge_bot.runs.leftovers import Leftover, leftovers, remove_leftover
-
-_STEP = 1024
 
 
 def clean(folder: Path, *, remove: bool) -> int:
@@ -25,25 +24,17 @@ def clean(folder: Path, *, remove: bool) -> int:
         return 0
     for left in found:
         stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
-        console.print(f"{size(left.size):>9}  {escape(left.run)}{stays}")
+        console.print(f"{decimal(left.size):>9}  {escape(left.run)}{stays}")
     removable = [left for left in found if not left.kept_because]
     if not removable:
         console.print("Nothing of it can be removed now.")
         return 0
-    total = size(sum(left.size for left in removable))
+    total = decimal(sum(left.size for left in removable))
     if not _agreed(f"Remove {total} that {len(removable)} of these runs left?", agreed=remove):
         console.print("Nothing was removed; forge-bot clean --remove removes it.")
         return 0
     _remove(repository, removable, console)
     return 0
-
-
-def size(count: int) -> str:
-    """Return a number of bytes as people read it."""
-    amount, units = float(count), ["B", "KiB", "MiB", "GiB"]
-    while amount >= _STEP and len(units) > 1:
-        amount, units = amount / _STEP, units[1:]
-    return f"{amount:.0f} {units[0]}" if units[0] == "B" else f"{amount:.1f} {units[0]}"
 
 
 def _agreed(question: str, *, agreed: bool) -> bool:
@@ -53,6 +44,6 @@ def _agreed(question: str, *, agreed: bool) -> bool:
 def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
     for left in removable:
         if remove_leftover(repository, left):
-            console.print(f"removed {size(left.size)} of {escape(left.run)}")
+            console.print(f"removed {decimal(left.size)} of {escape(left.run)}")
         else:
             console.print(f"{escape(left.run)} is at work; it stays")
