@@ -5,8 +5,7 @@ from pathlib import Path
 
 from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.files_of_run import artifact_text
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo, artifact_text
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 
 

@@ -202,8 +202,3 @@ def _plain(path: str) -> str | None:
     if parts.is_absolute() or ".." in parts.parts or "\0" in path:
         return None
     return str(parts) if parts.parts else ""
-
-
-def read_blob(folder: Path, blob: str) -> bytes:
-    """Return the bytes of a blob by its id. Raises GitFailed when there is none."""
-    return git(folder, "cat-file", "blob", blob).out

@@ -44,10 +44,10 @@ def use_token(server: str, address: str, token: str) -> None:
     _logins[:] = [_Login(server, address, token)]
 
 
-def ask_remote(folder: Path, *words: str) -> GitResult:
+def ask_remote(folder: Path, *words: str, seconds: float = LONG) -> GitResult:
     """Run a git that fetches from or pushes to origin. Raises GitFailed."""
     if not _logins:
-        return git(folder, *words, seconds=LONG)
+        return git(folder, *words, seconds=seconds)
     (login,) = _logins
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
         own, common = Path(name), own_folders(folder)[1].resolve()

@@ -35,6 +35,9 @@ ORIGIN = "origin"
 """The one remote that is fetched from and pushed to."""
 
 _FETCHED = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+_PATIENCE = 20.0
+"""Seconds for what a person waits for, and can do without."""
+
 _NOT_ATOMIC = "does not support --atomic"
 _REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
@@ -98,7 +101,9 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
 
 def fetch_ended(folder: Path) -> None:
     """Learn which records of ended runs origin has. Raises GitFailed."""
-    ask_remote(folder, "fetch", "--prune", *_FETCHED, "--", ORIGIN, f"+{ENDED}*:{ENDED_AT_ORIGIN}*")
+    records = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
+    words = ("fetch", "--prune", *_FETCHED, "--", ORIGIN, records)
+    ask_remote(folder, *words, seconds=_PATIENCE)
 
 
 def push_ended(folder: Path, run: str) -> None:

@@ -71,7 +71,6 @@ class Repository:
     blobs_at = _OfRoot(files_at.blobs)
     blobs_here = _OfRoot(files_at.blobs_here)
     blob = _OfRoot(files_at.blob)
-    read_blob = _OfRoot(files_at.read_blob)
     sizes = _OfRoot(files_at.sizes)
     list_files = _OfRoot(files_at.list_files)
     list_folders = _OfRoot(files_at.list_folders)

@@ -1,30 +1,29 @@
 """Read a finished or stopped run from its workspace. Any part of it may be missing or broken."""
 
 import re
-from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple, Self
 
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, ValidationError
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.project.lenient_config import items, json_object, string, strings, table
+from forge_bot.project.lenient_config import items, json_object, string, table
 from forge_bot.text_format import short_line
-from forge_bot.values import Finding, Frozen, Severity, Usage
+from forge_bot.values import Effort, Finding, Frozen, Recorded, RunStatus, Severity, Usage
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
 _DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
-_ENDED = {
-    "completed": "done",
-    "in_progress": "unfinished",
-    "pending": "unfinished",
-    "awaiting_human": "waiting",
+_OUTCOMES = {
+    RunStatus.COMPLETED: "done",
+    RunStatus.ABANDONED: "abandoned",
+    RunStatus.IN_PROGRESS: "unfinished",
+    RunStatus.AWAITING_HUMAN: "waiting",
 }
 _LONGEST_REQUEST = 4_000
 _TELLING = ("artifact_written", "answered", "retry_asked")
-_COUNTS = ("calls", "input_tokens", "cached_tokens", "output_tokens", "duration_ms")
 
 _HEADING = "improvement report"
 _NOTHING = re.compile(
@@ -63,15 +62,9 @@ class PastRun(Frozen):
     summary: str
     files: tuple[str, ...]
     outcome: str
-    effort: str
     date: str
     findings: tuple[tuple[str, Finding], ...] = ()
     friction: tuple[str, ...] = ()
-    usage: Usage = Usage()
-    pipeline: str = ""
-    phases: tuple[tuple[str, Usage], ...] = ()
-    """The usage of each phase, one entry for each answer, from the log."""
-
     rejections: tuple[tuple[str, str], ...] = ()
     """The gate or phase that people rejected, with their notes on one line."""
 
@@ -111,49 +104,80 @@ def read_reported(text: str) -> ReviewReports:
     )
 
 
+class _Part(Recorded):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Spec(_Part):
+    files: tuple[str, ...] = ()
+
+
+class _Task(_Part):
+    spec: _Spec = _Spec()
+
+
+class _Event(_Part):
+    phase: str
+    usage: Usage | None = None
+
+
+class _Flags(_Part):
+    batch: bool = False
+
+
+class PastState(_Part):
+    """What a state tells of a past run."""
+
+    title: str = ""
+    pipeline: str = ""
+    effort: Effort
+    started_at: datetime | None = None
+    current_phase_status: RunStatus
+    flags: _Flags = _Flags()
+    tasks: tuple[_Task, ...] = ()
+    usage: Usage = Usage()
+    log: tuple[_Event, ...] = ()
+
+
+def read_past_state(text: str | None) -> PastState | None:
+    """Return what a state.json tells; None for one that is missing or broken."""
+    try:
+        return PastState.model_validate_json(text or "")
+    except ValidationError:
+        return None
+
+
 def read_past_run(
-    name: str, read: Callable[[str], str | None], documents: DocumentNames | None = None
+    name: str, read: Callable[[str], str | None], documents: DocumentNames
 ) -> PastRun | None:
     """The run in a workspace folder of that name; `read` gives the text of a file in it,
     `documents` says which tell something.
 
-    Return None when neither its state nor its request exists; anything else that is missing or
+    Return None when neither its state nor its request can be read; anything else that is missing or
     broken is left empty.
     """
-    request, written = read(REQUEST), read(STATE)
-    if request is None and written is None:
+    request, state = read(REQUEST), read_past_state(read(STATE))
+    if request is None and state is None:
         return None
-    state = json_object(written or "")
-    documents = documents or DocumentNames()
     summary = (read(documents.summary) if documents.summary else None) or ""
     reported = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
-    status = string(state.get("currentPhaseStatus"))
+    begun = state.started_at if state is not None else None
+    dated = _DATED.match(name) if begun is None else None
+    files = (path for task in state.tasks for path in task.spec.files) if state is not None else ()
     return PastRun(
         name=name,
-        title=short_line(string(state.get("title")) or heading or name),
+        title=short_line((state.title if state is not None else "") or heading or name),
         request=body[:_LONGEST_REQUEST],
         summary=short_line(_first_paragraph(summary)),
-        files=tuple(
-            dict.fromkeys(
-                short_line(path)
-                for task in items(state.get("tasks"))
-                for path in strings(table(task, "spec").get("files"))
-            )
-        ),
-        outcome=_ENDED.get(status, short_line(status)) or "unknown",
-        effort=short_line(string(state.get("effort"))),
-        date=_date(state, name),
+        files=tuple(dict.fromkeys(map(short_line, files))),
+        outcome=_OUTCOMES[state.current_phase_status] if state is not None else "unknown",
+        date=f"{begun:%Y-%m-%d}"
+        if begun is not None
+        else "-".join(dated.groups() if dated else ()),
         findings=reported.findings,
         rejections=reported.rejections,
         friction=read_friction(summary),
-        usage=_usage(table(state, "usage")),
-        pipeline=short_line(string(state.get("pipeline"))),
-        phases=tuple(
-            (short_line(string(table(entry).get("phase"))), _usage(used))
-            for entry in items(state.get("log"))
-            if (used := table(entry, "usage"))
-        ),
     )
 
 
@@ -167,15 +191,6 @@ def _request(text: str) -> tuple[str, str]:
         text = text[4:].partition("\n---\n")[2]
     first, _, rest = text.strip().partition("\n")
     return first.lstrip("#").strip(), rest.strip() or first
-
-
-def _date(state: Mapping[str, object], name: str) -> str:
-    """Return the day the run began, as YYYY-MM-DD.
-
-    It comes from the run's name when the state does not hold it.
-    """
-    dated = _DATED.match(string(state.get("startedAt"))) or _DATED.match(name)
-    return "-".join(dated.groups()) if dated else ""
 
 
 def _first_paragraph(summary: str) -> str:
@@ -208,33 +223,6 @@ def _recorded(record: object) -> tuple[Finding, ...]:
         for severity, text in pairs
         if severity in set(Severity) and text.strip()
     )
-
-
-def _usage(written: Mapping[str, object]) -> Usage:
-    """Return the cost of the run.
-
-    An invalid number counts as zero, and an unreadable price as unknown.
-    """
-    counts = {
-        name: value
-        for name in _COUNTS
-        if isinstance(value := written.get(to_camel(name)), int) and value > 0
-    }
-    return Usage.model_validate(
-        {
-            **counts,
-            "cost": _cost(written.get("cost", 0)),
-            "model": short_line(string(written.get("model"))),
-        }
-    )
-
-
-def _cost(value: object) -> Decimal | None:
-    try:
-        cost = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return cost if cost.is_finite() and cost >= 0 else None
 
 
 def read_friction(summary: str) -> tuple[str, ...]:

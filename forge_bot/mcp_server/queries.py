@@ -15,8 +15,7 @@ from forge_bot.mcp_server.tool_results import in_one_line
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
-from forge_bot.runs.finding_runs.files_of_run import raw_file
-from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in
+from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
 from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.project_commands.commit_profile import profile_at

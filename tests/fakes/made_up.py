@@ -11,7 +11,7 @@ from typing import Any
 
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.store import Request, render_request
-from forge_bot.values import Effort, Finding, Severity, Usage
+from forge_bot.values import Effort, Finding, Severity
 
 _CONSONANTS, _VOWELS = "bcdfghklmnprstvw", "aeiou"
 _DIFFERENT = 8_000
@@ -44,11 +44,9 @@ class MadeUp:
             summary=f"{self.text(25).capitalize()}.",
             files=files,
             outcome="done",
-            effort="M",
             date=f"20{20 + number % 6}-{1 + number % 12:02}-{1 + number % 28:02}",
             findings=tuple(("phase-6", finding) for finding in findings),
             friction=tuple(self.text(12) for _ in range(self._chance.randint(0, 2))),
-            usage=Usage(),
         )
 
     def _file(self) -> str:
@@ -95,7 +93,7 @@ def _state(run: PastRun) -> dict[str, object]:
     return {
         "schemaVersion": 1,
         "title": run.title,
-        "effort": run.effort,
+        "effort": "M",
         "startedAt": f"{run.date}T09:00:00Z",
         "currentPhaseStatus": "completed",
         "artifacts": {"review-1.md": {"phase": "phase-6", "findings": findings}},

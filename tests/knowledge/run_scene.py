@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.values import Finding, Severity, Usage
+from forge_bot.values import Finding, Severity
 
 CRITICAL, MAJOR, MINOR = Severity.CRITICAL, Severity.MAJOR, Severity.MINOR
 
@@ -29,11 +29,9 @@ def past_run(
         summary=summary,
         files=tuple(files),
         outcome=outcome,
-        effort="M",
         date=date,
         findings=tuple(
             ("phase-6", Finding(severity=severity, description=text)) for severity, text in told
         ),
         friction=tuple(friction),
-        usage=Usage(),
     )

@@ -162,8 +162,6 @@ class History:
 
     def moves_the_clone(self) -> None:
         self.world.move(f"moved-{len(self.events)}")
-        # The journal is found by the clone's folder.
-        self.play.fresh()
         self.events.append("the clone is moved")
 
     def forget(self) -> None:

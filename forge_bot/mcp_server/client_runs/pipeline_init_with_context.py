@@ -49,7 +49,7 @@ from forge_bot.runs.create_run import (
     plan_for,
     scope_folder,
 )
-from forge_bot.runs.finding_runs.files_of_run import raw_file
+from forge_bot.runs.finding_runs.find_runs import raw_file
 from forge_bot.runs.finding_runs.resolve_run import checked_out, named_in
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.past_runs.estimate import Estimate, at_most, estimate, in_words

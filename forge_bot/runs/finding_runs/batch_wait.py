@@ -8,8 +8,7 @@ from pydantic import AwareDatetime, ValidationError
 
 from forge_bot.git import Repository
 from forge_bot.interaction.number_format import duration
-from forge_bot.runs.finding_runs.files_of_run import raw_file
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import Recorded
 

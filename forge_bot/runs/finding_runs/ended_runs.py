@@ -38,7 +38,7 @@ def fetch_ended(repository: Repository) -> bool:
 
 def last_commit(repository: Repository, ref: str) -> str:
     """Return the last commit of the run whose record a ref has. Raises GitFailed."""
-    return commit_at(repository.root, repository.commit_id(ref)).parents[0]
+    return repository.commit_id(f"{ref}^1")
 
 
 def is_kept(repository: Repository, run: str, head: str, *, at_origin: bool = False) -> bool:

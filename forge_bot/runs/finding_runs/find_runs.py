@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 from forge_bot.git import Ref, Repository, Tracking
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
 from forge_bot.git.revisions import HEADS
-from forge_bot.store import SPECS
+from forge_bot.store import SPECS, inside
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Effort, Frozen, Recorded, RunStatus
 
@@ -128,6 +128,25 @@ def run_in(tree: Path, name: str) -> RunInfo | None:
     folder = tree / SPECS / name
     info = _info(_bytes_of(folder / STATE), _bytes_of(folder / REPORTS))
     return info.replace(tree=tree) if info is not None and info.name == name else None
+
+
+def raw_file(repository: Repository, info: RunInfo, name: str) -> bytes | None:
+    """A file of the run's folder: from its work tree if there is one, else from its branch. Raises
+    PathEscapes if a link leads out of the folder.
+    """
+    folder = f"{SPECS}/{info.name}"
+    if info.tree is None:
+        return repository.read(info.ref, f"{folder}/{name}")
+    file = inside(inside(info.tree, folder), name)
+    return file.read_bytes() if file.is_file() else None
+
+
+def artifact_text(repository: Repository, info: RunInfo, name: str) -> str | None:
+    """The text of an artifact of the run, or None."""
+    if "/" in name or name.startswith("."):
+        return None
+    raw = raw_file(repository, info, name)
+    return raw.decode("utf-8", "replace") if raw is not None else None
 
 
 def _runs_of(ref: Ref, committed: Mapping[str, RunInfo]) -> Iterator[RunInfo]:

@@ -52,13 +52,10 @@ def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> s
     """Return the wanted name, or the next free one. If a branch has the name of its folder, the
     folder is left out.
     """
-    names = tuple(branches.local)
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
-    around = (*names, *branches.at_origin())
-    start = wanted.replace("/", "-") if _above(wanted, around) else wanted
-    taken = {*names, *_promised(repository)}
-    free = (name for name in numbered(start) if name not in taken)
-    return next(name for name in free if _in_the_way(name, around) is None)
+    known = {*branches.local, *branches.at_origin(), *_promised(repository)}
+    flat = wanted.replace("/", "-") if any(wanted.startswith(f"{name}/") for name in known) else ""
+    return next(name for name in numbered(flat or wanted) if _obstacle(name, known) is None)
 
 
 def check_free(repository: Repository, branch: str) -> None:
@@ -66,26 +63,28 @@ def check_free(repository: Repository, branch: str) -> None:
     not take.
     """
     branch_ref(repository.root, branch)
-    if repository.branch_exists(branch):
+    other = _obstacle(branch, repository.branches())
+    if other == branch:
         raise BranchExists(f"The branch {branch} exists already.")
-    if (other := _in_the_way(branch, repository.branches())) is not None:
+    if other is not None:
         raise BranchExists(
             f"The branch {branch} cannot be made beside {other}: git keeps one of such two "
             "names only."
         )
 
 
-def _in_the_way(name: str, branches: Collection[str]) -> str | None:
+def _obstacle(name: str, branches: Collection[str]) -> str | None:
     """Return the branch that makes this name impossible: git keeps only one of `a` and `a/b`
     (git-check-ref-format(1), refs are paths).
     """
-    return _above(name, branches) or next(
-        (other for other in branches if other.startswith(f"{name}/")), None
+    return next(
+        (
+            other
+            for other in branches
+            if other == name or name.startswith(f"{other}/") or other.startswith(f"{name}/")
+        ),
+        None,
     )
-
-
-def _above(name: str, branches: Collection[str]) -> str | None:
-    return next((other for other in branches if name.startswith(f"{other}/")), None)
 
 
 def _promised(repository: Repository) -> Iterator[str]:

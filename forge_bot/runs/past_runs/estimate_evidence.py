@@ -12,12 +12,11 @@ from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import written_by_models
 from forge_bot.git import Repository
-from forge_bot.knowledge.past_runs import PastRun, read_past_run
-from forge_bot.project.lenient_config import json_object, table
+from forge_bot.knowledge.past_runs import PastState, read_past_state
 from forge_bot.resources import templates
 from forge_bot.runs.past_runs.past_run_reader import past_files, past_folders
 from forge_bot.store.run_folder import STATE
-from forge_bot.values import Effort, PhaseId, Tier, Usage
+from forge_bot.values import Effort, PhaseId, RunStatus, Tier, Usage
 
 Sample = tuple[tuple[str, Usage], ...]
 """One run: its usage by phase. A phase may occur several times; an empty name means the whole run.
@@ -36,19 +35,17 @@ def earlier_runs(
     """
     newest = past_folders(repository, base)[-_RUNS_READ:]
     # Only what the runs used is of interest: their documents stay unread.
-    states = past_files(repository, newest, (STATE,)).items()
-    found = (
-        (read_past_run(name, files.get), files[STATE]) for name, files in states if files.get(STATE)
-    )
+    states = past_files(repository, newest, (STATE,)).values()
+    found = (read_past_state(files.get(STATE)) for files in states)
     return tuple(
         tuple((phase, used.replace(cost=None)) for phase, used in _sample(run))
-        if table(json_object(text), "flags").get("batch") is True
+        if run.flags.batch
         else _sample(run)
-        for run, text in found
+        for run in found
         if run is not None
-        and run.outcome == "done"
+        and run.current_phase_status is RunStatus.COMPLETED
         and (run.pipeline, run.effort) == (pipeline, effort)
-        and run.usage.input_tokens + run.usage.output_tokens
+        and run.usage.tokens
     )
 
 
@@ -69,11 +66,12 @@ def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
     return tuple((phase.id, used(phase.id)) for phase in asked)
 
 
-def _sample(run: PastRun) -> Sample:
+def _sample(run: PastState) -> Sample:
     """Return the use of a run by phase if its log has all of it; else as a whole."""
-    told = total(used for _, used in run.phases)
+    phases = tuple((event.phase, event.usage) for event in run.log if event.usage is not None)
+    told = total(used for _, used in phases)
     whole = (run.usage.input_tokens, run.usage.output_tokens)
-    return run.phases if (told.input_tokens, told.output_tokens) == whole else (("", run.usage),)
+    return phases if (told.input_tokens, told.output_tokens) == whole else (("", run.usage),)
 
 
 def _recorded() -> dict[str, Usage]:

@@ -20,6 +20,7 @@ from forge_bot.engine import advance, fold
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
 from forge_bot.git import Repository, Tree
+from forge_bot.git.files_at import raw
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, read_kept
 from forge_bot.store import write_whole
@@ -114,7 +115,7 @@ def _approved(run: Run) -> tuple[bytes, ...]:
         for task in state.tasks:
             if task.status is TaskStatus.CLEARED:
                 found[state.artifacts[held_patch_name(task.spec.id)].blob] = None
-    return tuple(run.repository.read_blob(blob) for blob in found)
+    return tuple(raw(run.repository.root, tuple(found)).values())
 
 
 class Installation:
