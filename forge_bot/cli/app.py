@@ -398,6 +398,13 @@ def clean(
 )
 def init(
     repo: Repo = HERE,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Renew the workflow: the version of the action and the names of your checks.",
+        ),
+    ] = False,
     workflow: Annotated[
         bool | None,
         typer.Option(
@@ -417,7 +424,10 @@ def init(
     ] = True,
 ) -> int:
     from forge_bot.cli.init_command import init as write
+    from forge_bot.cli.init_command import update_workflow
 
+    if update:
+        return update_workflow(repo)
     return write(repo, workflow=workflow, labels=labels, baseline=baseline)
 
 

@@ -4,10 +4,9 @@ the workflow and its labels.
 
 import json
 import os
+from difflib import unified_diff
 from pathlib import Path
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
@@ -23,24 +22,29 @@ from forge_bot.runs.workflow_file import (
     WORKFLOW,
     extra_of,
     key_name,
+    page_address,
     pinned,
+    renew_workflow,
     schema_address,
     workflow_text,
 )
 from forge_bot.sentences import listed, say
 from forge_bot.settings import Config, load_config
-from forge_bot.settings.config import CONFIG, DEFAULT_MODEL
+from forge_bot.settings.config import CONFIG
 from forge_bot.store import write_whole
 from forge_bot.values import Tier
 
 _KINDS = ("setup", "build", "test", "lint", "format")
 _HEAD = """\
 # yaml-language-server: $schema={schema}
-# What forge-bot may and should do in this repository. Every key is optional: what is commented out
-# is the default. A line is switched on by taking its first two characters away.
+# What forge-bot may and should do in this repository. What is commented out is the default.
+# All keys: {page}
+
+# model: anthropic:claude-sonnet-5-5   # provider:model for everything
+budget: 5   # US dollars that a run may cost before it stops and asks
+# protected: []   # more paths that a model may change only with a person's approval
+# environment: {{}}   # environment variables for the project's commands
 """
-_STARTING = {"budget": "5", "records": "separate"}
-"""Keys that are written switched on."""
 
 
 def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -> int:
@@ -81,6 +85,36 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
         )
     if baseline and CONFIG in missing:
         _baseline(repository, console)
+    return 0
+
+
+def update_workflow(folder: Path) -> int:
+    """Renew the workflow of the bot, and show what differs from the one that `init` would write.
+    Raises BadOption if there is none.
+    """
+    repository = Repository.find(folder)
+    target, console = repository.root / WORKFLOW, Console()
+    if not target.is_file():
+        raise BadOption(f"There is no {WORKFLOW} to renew.", hint="forge-bot init writes it.")
+    model = load_config(repository.root).model_for(Tier.STRONG)
+    action, _ = pinned(repository)
+    checks = check_workflows(repository, WORKFLOW)
+    present = target.read_text(encoding="utf-8")
+    renewed = renew_workflow(present, action, checks)
+    if renewed != present:
+        write_whole(target, renewed)
+    state = "is up to date" if renewed == present else f"renewed: {action}"
+    console.print(f"[green]✓[/] {WORKFLOW} {escape(state)}")
+    fresh = workflow_text(action, key_name(model), checks, extra_of(model))
+    differing = [
+        line
+        for line in unified_diff(fresh.splitlines(), renewed.splitlines(), lineterm="", n=0)
+        if line[:1] in "+-" and line[:3] not in {"+++", "---"}
+    ]
+    if differing:
+        console.print("  what differs from the one that init writes stays as it is:")
+        for line in differing:
+            console.print(f"  {line}", markup=False)
     return 0
 
 
@@ -160,40 +194,12 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
 
 
 def configuration(commands: ProjectCommands) -> str:
-    """The text of the file for a repository with these commands."""
-    parts = [
-        _HEAD.format(schema=schema_address("config")),
-        *(_key(name, field) for name, field in Config.model_fields.items() if name != "commands"),
-    ]
-    return "\n".join((*parts, _commands(commands)))
-
-
-def _key(name: str, field: FieldInfo, indent: str = "") -> str:
-    default: object = field.get_default(call_default_factory=True)
-    if isinstance(default, BaseModel):
-        inner = (_key(each, its, "  ") for each, its in type(default).model_fields.items())
-        return "\n".join((f"# {indent}{name}:", *inner))
-    said = f"   # {field.description}" if field.description else ""
-    if not indent and name in _STARTING:
-        return f"{name}: {_STARTING[name]}{said}"
-    return f"# {indent}{name}: {_yaml(name, default)}{said}"
-
-
-def _yaml(name: str, value: object) -> str:
-    if name == "model":
-        return DEFAULT_MODEL
-    if isinstance(value, tuple):
-        return "[]"
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _commands(commands: ProjectCommands) -> str:
-    lines = ["# commands:   # found in this repository; an empty list means none, on purpose"]
+    """Return the text of the file for a repository with these commands: what most people set."""
+    lines = [_HEAD.format(schema=schema_address("config"), page=page_address("configuration"))]
+    lines.append("# commands:   # found in this repository; an empty list means none, on purpose")
     for kind in _KINDS:
-        found = getattr(commands, kind)
-        lines += [f"#   # {command.reason}" for command in found]
-        lines.append(
-            f"#   {kind}:"
-            f" {json.dumps([list(command.argv) for command in found], ensure_ascii=False)}"
-        )
+        chosen = getattr(commands, kind)
+        lines += [f"#   # {command.reason}" for command in chosen]
+        words = json.dumps([list(command.argv) for command in chosen], ensure_ascii=False)
+        lines.append(f"#   {kind}: {words}")
     return "\n".join(lines) + "\n"

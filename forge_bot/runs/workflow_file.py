@@ -20,6 +20,9 @@ _HOME = f"https://github.com/{ACTION}"
 _LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)
 """The event by which GitHub tells of its own checks, with the remark above it."""
 
+_USED = re.compile(rf"(uses: ){re.escape(ACTION)}@\S+(?: # v\S+)?")
+_NAMED = re.compile(r"(workflow_run: \{ workflows: )\[[^\]\n]*\]")
+
 
 class Label(Frozen):
     """A label that forge-bot listens to."""
@@ -54,6 +57,11 @@ def schema_address(name: str) -> str:
     return f"{files}/templates/schemas/{name}.json"
 
 
+def page_address(name: str) -> str:
+    """Return the URL of a page of this version's documentation."""
+    return f"{_HOME}/blob/v{__version__}/docs/{name}.md"
+
+
 def pinned(repository: Repository) -> tuple[str, bool]:
     """The action of this release as a workflow names it, and whether it is held fast by its commit;
     a tag can be moved.
@@ -67,6 +75,15 @@ def extra_of(model: str) -> str:
     """The input `extras` that a model's provider needs; empty where its package is included."""
     provider = model.partition(":")[0].partition("-")[0]
     return provider if provider in EXTRAS else ""
+
+
+def renew_workflow(text: str, action: str, checks: Sequence[str] = ()) -> str:
+    """Return a workflow with another version of the action and other names of checks. Everything
+    else stays as a person has it. Without `checks` the names stay too.
+    """
+    text = _USED.sub(rf"\g<1>{action}", text)
+    names = json.dumps(list(checks), ensure_ascii=False)
+    return _NAMED.sub(lambda listed: listed[1] + names, text) if checks else text
 
 
 def workflow_text(action: str, key: str, checks: Sequence[str] = (), extra: str = "") -> str:

@@ -162,6 +162,19 @@ class Dispatch:
 
 
 @dataclass
+class WorkflowRun:
+    """A run of the bot's workflow: when it began and ended, in seconds, and how."""
+
+    id: int
+    title: str
+    event: str
+    began: int
+    ended: int
+    conclusion: str
+    actor: User
+
+
+@dataclass
 class Repository:
     """A repository: settings and conversations here, the code in `bare`, which is the only truth
     about it.
@@ -180,6 +193,7 @@ class Repository:
     statuses: list[Status] = field(default_factory=list[Status])
     protections: dict[str, Protection] = field(default_factory=dict[str, Protection])
     dispatches: list[Dispatch] = field(default_factory=list[Dispatch])
+    runs: list[WorkflowRun] = field(default_factory=list[WorkflowRun])
     secrets: list[str] = field(default_factory=list[str])
     former: list[str] = field(default_factory=list[str])
     workflow_permissions: str = "read"

@@ -3,6 +3,8 @@
 import threading
 from typing import TYPE_CHECKING
 
+from nacl.public import PrivateKey
+
 from tests.fakes.github.people import App, Clock, Role, Token, User
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.replies import Refused, Thing, moved, not_found
@@ -30,6 +32,8 @@ class World:
         self.users[self.actions.login] = self.actions
         self.nobody = Token("", User(0, "nobody"), limit=60)
         self._ids = 1000
+        self.key_for_secrets = PrivateKey.generate()
+        self.secret_values: dict[str, str] = {}
 
     def next_id(self) -> int:
         """An id that nothing has yet."""

@@ -8,7 +8,7 @@ from tests.fakes.github.render import stamp
 from tests.fakes.github.render.people import app, user
 from tests.fakes.github.render.repositories import short
 from tests.fakes.github.replies import Thing
-from tests.fakes.github.state import Check, Repository, Status
+from tests.fakes.github.state import Check, Repository, Status, WorkflowRun
 
 
 def pulls_at(url: str, repo: Repository, sha: str) -> list[Thing]:
@@ -169,6 +169,44 @@ def workflow(url: str, repo: Repository, path: str, name: str) -> Thing:
         "url": f"{url}/repos/{repo.full_name}/actions/workflows/{number}",
         "html_url": f"{page}/blob/{repo.bare.default_branch}/{path}",
         "badge_url": f"{page}/actions/workflows/{file}/badge.svg",
+    }
+
+
+def workflow_run(url: str, repo: Repository, run: WorkflowRun) -> Thing:
+    """A run of the bot's workflow, on the default branch."""
+    sha, own = (
+        repo.bare.head(repo.bare.default_branch),
+        f"{url}/repos/{repo.full_name}/actions/runs/{run.id}",
+    )
+    shown = workflow(url, repo, ".github/workflows/forge-bot.yml", "forge-bot")
+    parts = ("jobs", "logs", "check_suite", "artifacts", "cancel", "rerun")
+    return {
+        "id": run.id,
+        "node_id": f"WFR_{run.id}",
+        "name": shown["name"],
+        "path": shown["path"],
+        "display_title": run.title,
+        "head_branch": repo.bare.default_branch,
+        "head_sha": sha,
+        "head_commit": simple_commit(repo, sha),
+        "run_number": run.id,
+        "run_attempt": 1,
+        "event": run.event,
+        "status": "completed",
+        "conclusion": run.conclusion,
+        "workflow_id": shown["id"],
+        "workflow_url": shown["url"],
+        "url": own,
+        "html_url": f"{url}/{repo.full_name}/actions/runs/{run.id}",
+        "pull_requests": [],
+        "created_at": stamp(run.began),
+        "run_started_at": stamp(run.began),
+        "updated_at": stamp(run.ended),
+        "actor": user(url, run.actor),
+        "triggering_actor": user(url, run.actor),
+        "repository": short(url, repo),
+        "head_repository": short(url, repo),
+        **{f"{part}_url": f"{own}/{part}" for part in parts},
     }
 
 

@@ -34,6 +34,22 @@ def user(url: str, account: User) -> Thing:
     }
 
 
+def account(url: str, person: User) -> Thing:
+    """An account by itself, as everybody may see it."""
+    unknown = dict.fromkeys(("company", "location", "email", "hireable", "bio"))
+    counted = dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0)
+    began = stamp(Clock().seconds)
+    return {
+        **user(url, person),
+        "name": person.login,
+        "blog": "",
+        **unknown,
+        **counted,
+        "created_at": began,
+        "updated_at": began,
+    }
+
+
 def app(url: str, owner: User, slug: str = ACTIONS) -> Thing:
     """The App that made a check."""
     began = stamp(Clock().seconds)

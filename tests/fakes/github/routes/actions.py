@@ -1,5 +1,9 @@
 """GitHub Actions: what it may do, its secrets' names, its workflows, jobs and their logs."""
 
+import base64
+
+from nacl.public import SealedBox
+
 from tests.fakes.github.calls import Call, R, route
 from tests.fakes.github.people import Role
 from tests.fakes.github.render import checks as render
@@ -18,6 +22,44 @@ def workflow_permissions(call: Call) -> Reply:
             "can_approve_pull_request_reviews": may,
         }
     )
+
+
+@route("PUT", R + "/actions/permissions/workflow", "administration=write", role=Role.ADMIN)
+def set_workflow_permissions(call: Call) -> Reply:
+    """Change them."""
+    given = call.given()
+    call.repo.workflow_permissions = given.get(
+        "default_workflow_permissions", call.repo.workflow_permissions
+    )
+    call.repo.actions_may_open_pulls = given.get(
+        "can_approve_pull_request_reviews", call.repo.actions_may_open_pulls
+    )
+    return Reply(204)
+
+
+@route("GET", R + "/actions/secrets/public-key", "secrets=read", role=Role.WRITE)
+def public_key(call: Call) -> Reply:
+    """The key that secrets are sealed for."""
+    key = bytes(call.hub.key_for_secrets.public_key)
+    return Reply(body={"key_id": "1", "key": base64.b64encode(key).decode()})
+
+
+@route("PUT", R + "/actions/secrets/{secret_name}", "secrets=write", role=Role.WRITE)
+def put_secret(call: Call) -> Reply:
+    """Store a secret, which has to be sealed for the key."""
+    sealed = base64.b64decode(call.text("encrypted_value", "Secret"))
+    call.hub.secret_values[call.params["secret_name"]] = (
+        SealedBox(call.hub.key_for_secrets).decrypt(sealed).decode()
+    )
+    call.repo.secrets.append(call.params["secret_name"])
+    return Reply(201, {})
+
+
+@route("GET", R + "/actions/runs", "actions=read")
+def runs(call: Call) -> Reply:
+    """The runs of workflows."""
+    lines = [render.workflow_run(call.hub.url, call.repo, run) for run in call.repo.runs]
+    return Reply(body=lines, page=True, envelope="workflow_runs")
 
 
 @route("GET", R + "/actions/secrets", "secrets=read", role=Role.WRITE)

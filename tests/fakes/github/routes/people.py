@@ -6,6 +6,14 @@ from tests.fakes.github.render import people, repositories
 from tests.fakes.github.replies import Refused, Reply, not_found
 
 
+@route("GET", "/user")
+def myself(call: Call) -> Reply:
+    """Whose token it is; an App's token belongs to nobody."""
+    if call.token is not None and call.token.app:
+        raise Refused(403, "Resource not accessible by integration")
+    return Reply(body=people.account(call.hub.url, call.someone))
+
+
 @route("GET", R + "/collaborators/{username}/permission", "metadata=read")
 def permission(call: Call) -> Reply:
     """What somebody may do here; told only to those who may push, and to Apps."""

@@ -12,6 +12,24 @@ def repository(call: Call) -> Reply:
     return Reply(body=repositories.whole(call.hub.url, call.repo, call.user))
 
 
+@route("POST", "/user/repos")
+def create(call: Call) -> Reply:
+    """Make an empty repository of the caller's own."""
+    name = call.text("name", "Repository")
+    full = f"{call.someone.login}/{name}"
+    if call.hub.find(call.someone.login, name) is not None:
+        raise unfit("Repository", "name", "custom", "name already exists on this account")
+    repo = call.hub.repository(full, {}, private=bool(call.given().get("private")))
+    return Reply(201, repositories.whole(call.hub.url, repo, call.user))
+
+
+@route("DELETE", R, "administration=write", role=Role.ADMIN)
+def delete(call: Call) -> Reply:
+    """Delete it."""
+    call.hub.remove(call.repo)
+    return Reply(204)
+
+
 @route("PATCH", R, "administration=write", role=Role.ADMIN)
 def settings(call: Call) -> Reply:
     """Rename it or turn issues off; under its former names it is still found."""
