@@ -4,21 +4,17 @@ from forge_bot.bot.comments.next_step import pull_request_link
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.phases import (
-    DecisionPhase,
     EndPhase,
+    Phase,
     PublishPhase,
     SetupPhase,
-    TaskReviewPhase,
-    TasksPhase,
-    VerifyPhase,
 )
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import limited
-from forge_bot.interaction.number_format import head, may_be_billed, money, row, tokens
+from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.number_format import head, may_be_billed, money, tokens
 from forge_bot.interaction.run_facts import decided, verdict_words
-from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
-from forge_bot.values import PhaseId
 
 _BEGUN = {"done", "current", "waiting"}
 _MARKS = {"done": "✅", "current": "🔨", "waiting": "✋", "open": "🔨"}
@@ -76,90 +72,44 @@ def _is_bookkeeping(view: RunView, entry: Row) -> bool:
 
 
 def _line(view: RunView, entry: Row, *, priced: bool) -> str:
-    label = view.label(entry.phase)
+    state, phase = view.state, view.pipeline.phase(entry.phase)
     now = entry.standing in {"current", "waiting"}
+    decisions = [one for one in state.decisions if one.gate == phase.id]
+    records = [record for record in state.artifacts.values() if record.phase == phase.id]
     paid = money(entry.usage.cost) if priced else tokens(entry.usage)
-    mark = "⏹️" if now and view.state.ended else _MARKS[entry.standing]
-    # Three columns, since a telephone has no room for more.
-    return row(
-        f"{mark} **{label}**" if now else f"{mark} {label}",
-        " · ".join(_results(view, entry)),
-        paid if entry.usage.calls else "",
+    delivers = isinstance(phase, PublishPhase) and phase.operation == "pull-request"
+    return render(
+        "parts.phase",
+        mark="⏹️" if now and state.ended else _MARKS[entry.standing],
+        label=Markdown(view.label(phase.id)),
+        now=now,
+        kind=phase.kind,
+        state=state,
+        settled=sum(task.settled for task in state.tasks),
+        passed=sum(task.verdict is not None and task.verdict.positive for task in state.tasks),
+        pull_request=pull_request_link(view) if delivers and state.pull_request else "",
+        decided=Markdown(decided(decisions[-1])) if decisions else "",
+        version=short(decisions[-1].digest) if decisions else "",
+        verdict=verdict_words(records[0].verdict) if records else "",
+        round=records[0].round if records else 1,
+        documents=Markdown(" · ".join(_documents(view, phase))),
+        paid=Markdown(paid if entry.usage.calls else ""),
     )
 
 
 def _total(view: RunView, *, priced: bool) -> str:
     usage = view.state.usage
-    calls = say("words.model_calls", count=usage.calls)
-    used = say("words.tokens", tokens=usage.tokens)
-    made = (f"{calls}, {used}" if priced else calls) if usage.calls else ""
-    return row(
-        f"**{say('progress.phases.together')}**",
-        " · ".join(filter(None, (made, escape.cell(may_be_billed(usage))))),
-        f"**{money(usage.cost) if priced else tokens(usage)}**",
+    return render(
+        "parts.total",
+        usage=usage,
+        priced=priced,
+        lost=may_be_billed(usage),
+        paid=Markdown(money(usage.cost) if priced else tokens(usage)),
     )
 
 
-def _results(view: RunView, entry: Row) -> list[str]:
-    """Return the cells of Markdown: decisions of people, findings of reviewers and commands, and
-    the documents.
-    """
-    words = _outcome(view, entry.phase)
-    return [*([words] if words else []), *_documents(view, entry.phase)]
-
-
-def _outcome(view: RunView, phase_id: PhaseId) -> str:
-    state = view.state
-    match view.pipeline.phase(phase_id):
-        case TasksPhase() if state.tasks:
-            settled = sum(task.settled for task in state.tasks)
-            return say("progress.phases.tasks", settled=settled, count=len(state.tasks))
-        case TaskReviewPhase() if state.tasks:
-            passed = sum(task.verdict is not None and task.verdict.positive for task in state.tasks)
-            return say("progress.phases.passed", passed=passed)
-        case VerifyPhase() if state.verification is not None:
-            return _verified(view)
-        case PublishPhase(operation="pull-request") if state.pull_request:
-            return pull_request_link(view)
-        case DecisionPhase():
-            reason = state.gate.reason if state.gate is not None else None
-            return reason.value.replace("_", " ") if reason is not None else ""
-        case _:
-            return _judged(view, phase_id)
-
-
-def _judged(view: RunView, phase_id: PhaseId) -> str:
-    decision = next(
-        (decision for decision in reversed(view.state.decisions) if decision.gate == phase_id), None
-    )
-    if decision is not None:
-        return f"{decided(decision)}, {escape.code(short(decision.digest))}"
-    record = next(
-        (record for record in view.state.artifacts.values() if record.phase == phase_id), None
-    )
-    verdict = verdict_words(record.verdict if record is not None else None)
-    rounds = (
-        say("progress.phases.round", round=record.round)
-        if record is not None and record.round > 1
-        else ""
-    )
-    return ", ".join(part for part in (verdict, rounds) if part)
-
-
-def _verified(view: RunView) -> str:
-    verification = view.state.verification
-    if verification is None or not verification.results:
-        return say("progress.phases.nothing_to_run")
-    if not verification.red:
-        return say("words.green")
-    return (
-        say("progress.phases.red_accepted") if verification.accepted else say("progress.phases.red")
-    )
-
-
-def _documents(view: RunView, phase_id: PhaseId) -> list[str]:
-    phase = view.pipeline.phase(phase_id)
+def _documents(view: RunView, phase: Phase) -> list[str]:
     if isinstance(phase, SetupPhase):
         return [view.links.named(phase.writes)]
-    names = [name for name, record in view.state.artifacts.items() if record.phase == phase_id]
+    names = [name for name, record in view.state.artifacts.items() if record.phase == phase.id]
     return [view.links.named(name) for name in names] if len(names) <= _MOST_DOCUMENTS else []
