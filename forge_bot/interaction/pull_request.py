@@ -17,20 +17,19 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
-from forge_bot.engine.state import Decision, Reason, State, Verification
+from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import Papers, compose, limited
+from forge_bot.interaction.fit_comment import Papers, compose, fold, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
-from forge_bot.interaction.number_format import head, may_be_billed, money, spent
+from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_description
-from forge_bot.interaction.review_table import open_findings, reviews
-from forge_bot.interaction.run_facts import RunFacts, decided, footer
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, footer, verdict_words
 from forge_bot.interaction.title_of_change import subject_of_change
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
-from forge_bot.values import CommandResult, Frozen, RequirementCheck
+from forge_bot.values import CommandResult, Finding, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
@@ -69,8 +68,8 @@ def pull_request(
             _requirements(view, documents, words),
             f"### {say('pull_request.how_it_was_checked')}",
             *_checked(state.verification, state),
-            reviews(view),
-            open_findings(view, words),
+            _reviews(view),
+            _open_findings(view, words),
             _decisions(view),
             f"### {say('pull_request.what_it_cost')}\n\n{_cost(view)}",
             _documents(view),
@@ -226,6 +225,66 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
         reasons((*verification.reasons, *verification.notes, *unproven)),
         *outputs(verification.results),
     ]
+
+
+def _reviews(view: RunFacts) -> str:
+    """A table of all verdicts, in the order they were given."""
+    given = [
+        (name, record)
+        for name, record in view.state.artifacts.items()
+        if record.verdict is not None
+    ]
+    return limited(
+        [_review_line(view, name, record) for name, record in given],
+        "pull_request.more_reviews",
+        before=f"### {say('pull_request.who_looked_at_it')}\n\n"
+        + head(
+            "columns.review",
+            "columns.verdict",
+            "columns.open_findings",
+            align="llr",
+        ),
+        most=2_000,
+    )
+
+
+def _open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
+    """Return the reviewers' open findings, folded, the most severe first, with the words of
+    requirements by their numbers.
+    """
+    findings: list[tuple[Finding, str]] = [
+        (finding, name)
+        for name, record in view.state.artifacts.items()
+        if record.verdict is not None
+        for finding in record.findings
+    ]
+    ordered = sorted(findings, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
+    lines = [
+        f"- **{finding.severity}** "
+        + escape.line(with_requirement_words(finding.description, requirements))
+        + f" ({view.links.named(name)})"
+        for finding, name in ordered
+    ]
+    if not lines:
+        return ""
+    label = say("pull_request.open_findings", count=len(ordered))
+    return fold(label, limited(lines, "pull_request.more_findings", most=6_000))
+
+
+def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
+    of = next(
+        (
+            task.spec.id
+            for task in view.state.tasks
+            if name in view.pipeline.task_documents(task.spec.id)
+        ),
+        "",
+    )
+    task = say("words.of_task", task=escape.plain(of, 20)) if of else ""
+    label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
+    verdict = verdict_words(record.verdict)
+    rounds = f", {say('progress.phases.round', round=record.round)}" if record.round > 1 else ""
+    return row(label, f"{verdict}{rounds}", str(len(record.findings)))
 
 
 def _decisions(view: RunFacts) -> str:
