@@ -43,6 +43,7 @@ def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
     assert status(waiting) == "completed"
 
 
+@pytest.mark.slow
 def test_an_approval_within_the_second_of_the_closing_counts_and_nothing_is_done_for_it(
     waiting: Stage,
 ) -> None:
@@ -68,6 +69,7 @@ def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stag
     stopped(stage, stage.close())
 
 
+@pytest.mark.slow
 def test_an_issue_closed_in_mid_phase_stops_after_that_phase_and_the_label_goes_on(
     waiting: Stage,
 ) -> None:
@@ -105,6 +107,7 @@ def test_closing_an_issue_without_a_run_under_way_or_after_its_end_says_nothing(
     assert stage.said() == []
 
 
+@pytest.mark.slow
 def test_an_issue_that_is_closed_when_its_pull_request_is_merged_wakes_nobody(
     over: Kept, tmp_path: Path
 ) -> None:

@@ -183,6 +183,7 @@ def test_after_the_pull_request_failed_checks_are_mended_twice_and_then_asked_ab
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.slow
 def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_path: Path) -> None:
     waiting.model(
         {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}

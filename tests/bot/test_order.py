@@ -125,6 +125,7 @@ class Laptop:
         shutil.rmtree(self.path)
 
 
+@pytest.mark.slow
 def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_about_again(
     waiting: Stage, tmp_path: Path
 ) -> None:

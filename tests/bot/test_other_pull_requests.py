@@ -9,6 +9,7 @@ from tests.bot.stage import Stage, heard
 from tests.fakes.sampled import sampled
 
 
+@pytest.mark.slow
 def test_a_pull_request_from_a_fork_is_none_of_the_run_whatever_its_branch_and_files_are(
     waiting: Stage,
 ) -> None:

@@ -49,6 +49,7 @@ def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_re
     ]
 
 
+@pytest.mark.slow
 def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage) -> None:
     stage.python = sys.executable
     stop = "raise SystemExit('imported')\n"

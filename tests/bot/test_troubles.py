@@ -100,6 +100,7 @@ def test_a_locked_issue_is_said_where_it_still_can_be(waiting: Stage) -> None:
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.slow
 def test_an_archived_repository_is_named_with_the_way_out_and_nothing_is_lost(
     waiting: Stage,
 ) -> None:
@@ -149,6 +150,7 @@ def finishes_by_approval(stage: Stage) -> None:
     assert stage.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.slow
 def test_a_server_for_git_that_fails_is_told_in_its_words_and_the_next_one_goes_on(
     waiting: Stage,
 ) -> None:
@@ -202,6 +204,7 @@ def test_a_question_whose_answer_is_lost_is_asked_once(stage: Stage) -> None:
     assert len(stage.issue.comments) == 2
 
 
+@pytest.mark.slow
 def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) -> None:
     waiting.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
     waiting.hub.faults.meanwhile(r"PATCH .*/comments/", waiting.issue.labels.clear, skip=1)

@@ -90,6 +90,7 @@ def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
     assert state["nothingToDo"] is None
 
 
+@pytest.mark.slow
 def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
     again = script.document(*script.HEADINGS[ANALYST])
     model = sample.model(

@@ -139,6 +139,7 @@ def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:
     assert ".specs/RUN --from" in said.err
 
 
+@pytest.mark.slow
 def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(
     ended_sample: Sample,
 ) -> None:

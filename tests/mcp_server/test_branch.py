@@ -97,6 +97,7 @@ async def test_a_branch_that_was_taken_back_goes_forward_again(
         await report(host, action)
 
 
+@pytest.mark.slow
 async def test_what_a_person_commits_at_a_human_gate_stays(sample: Sample) -> None:
     second = (
         "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"

@@ -134,6 +134,7 @@ def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_th
     )
 
 
+@pytest.mark.slow
 def test_what_a_person_asked_for_after_the_approval_is_not_said_to_be_approved(
     sample: Sample,
 ) -> None:

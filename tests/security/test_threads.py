@@ -5,6 +5,8 @@ little.
 import json
 import time
 
+import pytest
+
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import Role
 
@@ -150,6 +152,7 @@ MAILED = (
 )
 
 
+@pytest.mark.slow
 def test_a_strangers_text_below_a_mailed_answer_makes_no_approval_condition_or_note(
     waiting: Stage,
 ) -> None:
