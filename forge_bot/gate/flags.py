@@ -106,15 +106,16 @@ VALUES = {
 _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _FOLDER = re.compile(r"[\w.][\w.@+/-]{0,200}")
 # Telephones make a long dash of two hyphens.
-_LEADING = re.compile(r"(?P<flag>(?:--|—|–)(?P<name>[^\s=]*))(?P<given>=(?P<value>\S*))?(?:\s+|$)")
+_FLAG = re.compile(r"(?:--|—|–)([^\s=]*)(?:=(\S*))?")
 # Behind the words a flag takes only a value that can be meant as one: `--effort` may also be the
 # last word but one of a sentence. A name is a word like any other, and is given with `=`.
-_TRAILING = re.compile(
-    r"(?:^|\s+)(?P<flag>(?:--|—|–)(?:(?P<name>[\w-]+)(?P<given>=(?P<value>\S*))?"
-    r"|(?P<spaced>effort)\s+(?P<size>x{0,3}[sml]|small|medium|large)"
-    r"|(?P<money>budget)\s+(?P<amount>[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?)))$",
-    re.IGNORECASE,
-)
+_VALUE_LIKE = {
+    "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
+    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
+}
+_MOST_PROBLEMS = 3
+_Flag = tuple[str, str | None]
+"""A name and a value; None where none was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,29 +140,39 @@ def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
     words only known flags are. A flag in the middle of the words belongs to them.
     """
     switches, text = (*SWITCHES, *also), words.strip()
-    flags: list[tuple[str, str | None]] = []
-    while match := _LEADING.match(text):
-        text = text[match.end() :]
-        name, value = match["name"].casefold(), match["value"]
+    flags: list[_Flag] = []
+    while match := _FLAG.match(text):
+        text = text[match.end() :].lstrip()
+        name, value = match[1].casefold(), match[2]
         if not name:
             return _read_flags(text, flags, switches)
         if name in VALUES and value is None and text:
-            value, _, text = text.partition(" ")
+            value, *rest = text.split(maxsplit=1)
+            text = "".join(rest)
         flags.append((name, value))
-    behind: list[tuple[str, str | None]] = []
-    while match := _TRAILING.search(text):
-        name = (match["name"] or match["spaced"] or match["money"]).casefold()
-        value = match["value"] or match["size"] or match["amount"]
-        if name not in (VALUES if value is not None else switches):
-            break
-        behind.insert(0, (name, value))
-        text = text[: match.start()]
+    behind: list[_Flag] = []
+    while text and (last := _last_flag(text, switches)) is not None:
+        flag, text = last
+        behind.insert(0, flag)
     return _read_flags(text, [*flags, *behind], switches)
 
 
-def _read_flags(
-    text: str, flags: Sequence[tuple[str, str | None]], switches: Sequence[str]
-) -> TaskFlags:
+def _last_flag(text: str, switches: Sequence[str]) -> tuple[_Flag, str] | None:
+    """Return the known flag that the words end with, and the words before it."""
+    *before, last = text.rsplit(maxsplit=1)
+    rest = "".join(before)
+    if match := _FLAG.fullmatch(last):
+        name, value = match[1].casefold(), match[2]
+        return ((name, value), rest) if name in (switches if value is None else VALUES) else None
+    *before, word = rest.rsplit(maxsplit=1) or [""]
+    match = _FLAG.fullmatch(word)
+    shape = _VALUE_LIKE.get(match[1].casefold()) if match and match[2] is None else None
+    if match is None or shape is None or not shape.fullmatch(last):
+        return None
+    return (match[1].casefold(), last), "".join(before)
+
+
+def _read_flags(text: str, flags: Sequence[_Flag], switches: Sequence[str]) -> TaskFlags:
     values = {name: value for name, value in flags if name in VALUES and value}
     problems = [_problem(name, value, switches) for name, value in flags]
     return TaskFlags(
@@ -171,7 +182,7 @@ def _read_flags(
         read_amount(values.get("budget", "")) or NO_LIMIT,
         values.get("pipeline"),
         values.get("in", ""),
-        tuple(filter(None, problems)),
+        tuple(dict.fromkeys(filter(None, problems)))[:_MOST_PROBLEMS],
     )
 
 

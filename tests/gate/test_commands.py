@@ -1,5 +1,6 @@
 """What comments say."""
 
+import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -156,3 +157,12 @@ def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
 
 def test_what_is_longer_than_any_comment_is_not_read() -> None:
     assert parse_comment("/approve\n" + "x" * 300_000).commands == ()
+
+
+@pytest.mark.parametrize(
+    "words", ["a" + " " * 60_000 + "b", "--a " * 15_000, "x" + " --auto" * 9_000]
+)
+def test_flags_of_a_long_line_are_read_in_a_moment(words: str) -> None:
+    before = time.process_time()
+    parse_comment(f"/forge {words}")
+    assert time.process_time() - before < 3
