@@ -66,6 +66,7 @@ _CREATES = re.compile(r"(?:^|\s)(?:-[bBcC]|--create|--orphan)\b")
 
 
 Event = Literal["pre-tool", "post-tool", "stop"]
+_Object = Mapping[str, JsonValue]
 
 
 def answer_hook(event: Event, call: TextIO | None = None) -> int:
@@ -76,87 +77,55 @@ def answer_hook(event: Event, call: TextIO | None = None) -> int:
     try:
         payload = _PAYLOAD.validate_json((call or sys.stdin).read() or "{}")
         folders.append(Path(str(payload.get("cwd") or folders[0])))
-        # Before any run is looked for: --repo and --run lead to runs elsewhere.
-        line = _shell_line(payload.get("tool_input"))
-        if event == "pre-tool" and _gives_answer(line):
-            return _block(_PERSON_ANSWERS)
-        run = under_way(folders[-1])
-        if run is None:
-            return 0
-        reason = _stop_reason(run, event, payload)
+        reason = _stop_reason(event, payload, folders[-1])
     # Any other exit code than 2 lets the call go on, so whatever went wrong closes the door.
     except Exception as error:  # noqa: BLE001
+        words = (
+            f"{error.message} {advice_at_terminal(error)}"
+            if isinstance(error, ForgeError)
+            else type(error).__name__
+        )
         # Only where there is a run that could be harmed.
-        harmful = event == "pre-tool" and any(map(has_runs, folders))
-        reason = f"forge-bot could not look at this call: {_short_words(error)}" if harmful else ""
+        harmful = event == "pre-tool" and any(map(_has_runs, folders))
+        reason = f"forge-bot could not look at this call: {words}" if harmful else ""
     if not reason:
         return 0
-    return _block(reason)
-
-
-def _block(reason: str) -> int:
-    """Write the reason as ASCII: a host may read stderr in any encoding, and names may have any
-    character.
-    """
+    # A host may read stderr in any encoding, and names may have any character.
     sys.stderr.write(f"{reason.encode('ascii', 'backslashreplace').decode('ascii')}\n")
     return BLOCK
 
 
-def _shell_line(given: JsonValue) -> str:
-    """Return the shell command of a tool call; empty if it has none."""
-    command = given.get("command") if isinstance(given, dict) else None
-    return command if isinstance(command, str) else ""
-
-
-def _short_words(error: Exception) -> str:
-    return (
-        f"{error.message} {advice_at_terminal(error)}"
-        if isinstance(error, ForgeError)
-        else type(error).__name__
-    )
-
-
-def _stop_reason(run: RunSnapshot, event: Event, payload: Mapping[str, JsonValue]) -> str:
+def _stop_reason(event: Event, payload: _Object, folder: Path) -> str:
     """Return why the host must stop; empty if it may continue."""
+    given = payload.get("tool_input")
+    given = given if isinstance(given, dict) else {}
+    line = str(given.get("command", "")) if payload.get("tool_name") == "Bash" else ""
+    # Before any run is looked for: --repo and --run lead to runs elsewhere.
+    if event == "pre-tool" and _gives_answer(line):
+        return _PERSON_ANSWERS
+    run = _run_under_way(folder)
+    if run is None:
+        return ""
     action = next_action(run.pipeline, run.state)
-    match event:
-        case "pre-tool":
-            return _check_call(
-                run, action, str(payload.get("tool_name", "")), payload.get("tool_input")
-            )
-        case "post-tool":
-            return _check_document(run, action, payload)
-        case "stop":
-            return _check_end(run, action, payload)
-
-
-def _check_call(run: RunSnapshot, action: Action, tool: str, given: JsonValue) -> str:
-    about = given if isinstance(given, dict) else {}
-    if tool in _EDITS:
-        path = str(about.get("file_path") or about.get("notebook_path") or "")
-        return _check_edit(run, action, path)
-    if tool == "Bash":
-        return _check_command(run, action, str(about.get("command", "")))
-    return ""
+    if event == "post-tool":
+        return _check_document(run, action, payload)
+    if event == "stop":
+        return _check_end(run, action, payload)
+    if payload.get("tool_name") in _EDITS:
+        return _check_edit(run, action, str(given.get("file_path") or given.get("notebook_path")))
+    return _check_command(run, action, line)
 
 
 def _check_edit(run: RunSnapshot, action: Action, path: str) -> str:
-    """Stop changes of code by agents that write a document."""
+    """Stop changes of code by agents that write a document, and of the record by anybody."""
     root = run.repository.root
-    file = Path(path) if Path(path).is_absolute() else root / path
-    place = file.resolve()
-    folder = (root / SPECS / run.state.run).resolve()
+    place = (root / path).resolve()
     if not place.is_relative_to(root):
         return ""
-    if place.is_relative_to(folder):
-        kept = {"reports.jsonl", "state.json", "request.md"}
-        return (
-            f"{place.name} is the record of the run: forge-bot writes it."
-            if place.name in kept
-            else ""
-        )
-    implementing = isinstance(action, SpawnAgent) and run.pipeline.implements(action.phase)
-    if implementing:
+    if place.is_relative_to((root / SPECS / run.state.run).resolve()):
+        record = place.name in {"reports.jsonl", "state.json", "request.md"}
+        return f"{place.name} is the record of the run: forge-bot writes it." if record else ""
+    if isinstance(action, SpawnAgent) and run.pipeline.implements(action.phase):
         return ""
     return (
         f"{run.state.current_phase} of the run {run.state.run} writes its document only; code"
@@ -177,17 +146,16 @@ def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
     state = run.state
     for call in _GIT.finditer(re.sub(r"['\"]", " ", line)):
         verb, rest = call["verb"], call["rest"]
-        if verb == "push":
-            if _FORCES.search(rest):
-                return "A run's branch is never pushed by force."
-        elif verb in {"checkout", "switch"}:
-            names = rest.partition(" -- ")[0].split() if not _CREATES.search(rest) else ()
-            if any(_is_another(run, name) for name in names):
+        if verb == "push" and _FORCES.search(rest):
+            return "A run's branch is never pushed by force."
+        if verb in {"checkout", "switch"} and not _CREATES.search(rest):
+            names = rest.partition(" -- ")[0].split()
+            if any(name in _MAIN or _is_other_branch(run, name) for name in names):
                 return (
                     f"The run {state.run} is under way on {state.branch}: stay on it, or abandon"
                     " the run first."
                 )
-        elif isinstance(action, SpawnAgent):
+        if verb not in {"push", "checkout", "switch"} and isinstance(action, SpawnAgent):
             return (
                 "forge-bot commits what an agent did when it is reported; leave the changes in the"
                 " work tree."
@@ -195,30 +163,24 @@ def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
     return ""
 
 
-def _is_another(run: RunSnapshot, name: str) -> bool:
-    return name in _MAIN or (name != run.state.branch and run.repository.branch_exists(name))
+def _is_other_branch(run: RunSnapshot, name: str) -> bool:
+    return name != run.state.branch and run.repository.branch_exists(name)
 
 
-def _check_document(run: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
+def _check_document(run: RunSnapshot, action: Action, payload: _Object) -> str:
     """Stop an agent that ends or returns without its document, once."""
-    if not isinstance(action, SpawnAgent) or (
-        action.parallel_task_ids and len(action.parallel_task_ids) > 1
-    ):
+    tasks = action.parallel_task_ids or () if isinstance(action, SpawnAgent) else ()
+    if not isinstance(action, SpawnAgent) or len(tasks) > 1:
         return ""
     answer = payload.get("tool_response")
     launched = isinstance(answer, dict) and answer.get("isAsync") is True
     looks_only = str(payload.get("agent_type", "")) in _LOOKS_ONLY
     if launched or looks_only or payload.get("stop_hook_active") is True:
         return ""
-    folder = run.repository.root / SPECS / run.state.run
-    name = action.output_file
-    for task in action.parallel_task_ids or ():
-        name = name.replace("{task}", task)
-    if (folder / name).is_file():
+    name = f"{SPECS}/{run.state.run}/{action.output_file.replace('{task}', ''.join(tasks))}"
+    if (run.repository.root / name).is_file():
         return ""
-    missing = (
-        f"{SPECS}/{run.state.run}/{name} is not there yet: an answer in the chat does not count."
-    )
+    missing = f"{name} is not there yet: an answer in the chat does not count."
     if payload.get("hook_event_name") != "SubagentStop":
         return missing
     return (
@@ -227,20 +189,16 @@ def _check_document(run: RunSnapshot, action: Action, payload: Mapping[str, Json
     )
 
 
-def _check_end(run: RunSnapshot, action: Action, payload: Mapping[str, JsonValue]) -> str:
+def _check_end(run: RunSnapshot, action: Action, payload: _Object) -> str:
     """Stop a session that ends in the middle of an action, once, unless a person is asked or an
     agent works in the background.
     """
-    if payload.get("stop_hook_active") is True or action.type in {
-        "checkpoint",
-        "human_gate",
-        "done",
-    }:
-        return ""
     tasks = payload.get("background_tasks")
-    if isinstance(tasks, list) and any(
+    at_work = isinstance(tasks, list) and any(
         isinstance(task, dict) and task.get("status") == "running" for task in tasks
-    ):
+    )
+    waits = action.type in {"checkpoint", "human_gate", "done"}
+    if waits or at_work or payload.get("stop_hook_active") is True:
         return ""
     return (
         f"The run {run.state.run} is in the middle of {action.phase}: go on with"
@@ -253,7 +211,7 @@ def _check_end(run: RunSnapshot, action: Action, payload: Mapping[str, JsonValue
 # --------------------------------------------------------------------------------------------------
 
 
-def has_runs(folder: Path) -> bool:
+def _has_runs(folder: Path) -> bool:
     """Return whether the folder, or one above it, has runs in any state. False for a path that
     cannot be a folder.
     """
@@ -263,7 +221,7 @@ def has_runs(folder: Path) -> bool:
         return False
 
 
-def under_way(folder: Path) -> RunSnapshot | None:
+def _run_under_way(folder: Path) -> RunSnapshot | None:
     """Return the run of the checked-out branch, if it is not over. Raises the errors of reading a
     repository and a record.
     """

@@ -1,12 +1,13 @@
 """Queries that change nothing: the repository, its runs and their documents, pipelines, schemas."""
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from mcp.types import Resource
 from pydantic import JsonValue
 
 from forge_bot.engine import SpawnAgent, State, StepPipeline, next_action
-from forge_bot.errors import BadManifest, BadPipeline, ForgeError, UnknownArtifact, registry
+from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.mcp_server.graph_answers import GraphAnswers
@@ -26,15 +27,6 @@ About = Literal["runs", "patterns", "friction"]
 
 _RUNS_SHOWN = 20
 _MOST_FOUND = 50
-
-
-class Listed(NamedTuple):
-    """A resource as the list has it."""
-
-    uri: str
-    name: str
-    about: str
-    mime_type: str = "application/json"
 
 
 class Queries:
@@ -99,25 +91,20 @@ class Queries:
         runs got stuck.
         """
         repository, served = self._served.repository, self._served
-        try:
-            documents = DocumentNames.of(load_pipeline(served.config.pipeline, served.path))
-        except BadPipeline:
-            # Their states and reports still tell.
-            documents = DocumentNames()
+        documents = DocumentNames.of(load_pipeline(served.config.pipeline, served.path))
         fetch_ended(repository)
         past = history_at(repository, repository.commit_id("HEAD"), documents)
         count = min(max(limit, 1), _MOST_FOUND)
-        results: list[dict[str, JsonValue]]
         match about:
             case "runs":
-                results = [entry.model_dump(mode="json") for entry in past.similar(query, count)]
-            case "patterns":
-                results = [
-                    entry.model_dump(mode="json") for entry in past.patterns(query, (), count)
+                found: list[JsonValue] = [
+                    entry.model_dump(mode="json") for entry in past.similar(query, count)
                 ]
+            case "patterns":
+                found = [entry.model_dump(mode="json") for entry in past.patterns(query, (), count)]
             case "friction":
-                results = [{"description": point} for point in past.friction(query, count)]
-        return {"results": [*results], "runs": len(served.runs())}
+                found = [{"description": point} for point in past.friction(query, count)]
+        return {"results": found, "runs": len(served.runs())}
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
@@ -173,7 +160,7 @@ class Queries:
         except BadManifest as error:
             return f"{error.code}: {error.message}"
 
-    def resources(self) -> list[Listed]:
+    def resources(self) -> list[Resource]:
         """Return the resources of the list by address: the repository, its pipelines, and the runs
         under way.
         """
@@ -185,10 +172,10 @@ class Queries:
             about = f"its runs cannot be listed: {in_one_line(error)}"
         context = f"forge://project/{served.id}/context"
         return [
-            Listed(context, f"{served.id} context", about, "text/markdown"),
-            *(Listed(f"forge://run/{each.name}/state", each.name, each.title) for each in alive),
+            _listed(context, f"{served.id} context", about, "text/markdown"),
+            *(_listed(f"forge://run/{each.name}/state", each.name, each.title) for each in alive),
             *(
-                Listed(f"forge://pipeline/{name}", name, self._about_pipeline(name))
+                _listed(f"forge://pipeline/{name}", name, self._about_pipeline(name))
                 for name in self.pipelines()
             ),
         ]
@@ -218,6 +205,10 @@ class Queries:
         return "a pipeline of steps, as data" if of_steps else "a pipeline as data"
 
 
+def _listed(uri: str, name: str, about: str, mime_type: str = "application/json") -> Resource:
+    return Resource(uri=uri, name=name, description=about, mime_type=mime_type)
+
+
 def _line(info: RunInfo) -> dict[str, JsonValue]:
     return {
         "workspace": f"{SPECS}/{info.name}",
@@ -234,35 +225,38 @@ def _place(info: RunInfo) -> str:
     return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
 
 
+_RESUMED = {
+    "current_phase",
+    "current_phase_status",
+    "completed_phases",
+    "skipped_phases",
+    "effort",
+    "flow_template",
+    "branch",
+    "rounds",
+}
+
+
 def _resume_info(run: RunSnapshot, *, here: bool) -> dict[str, JsonValue]:
     """Return the state of one run, with the keys of state.json."""
     state, call = run.state, "call pipeline_next_action"
     action = next_action(run.pipeline, state)
     following = call if here else f"git switch {state.branch}, then {call}"
-    usage = state.usage
+    usage, about = state.usage, action.agent if isinstance(action, SpawnAgent) else ""
     return {
         "workspace": f"{SPECS}/{state.run}",
         "specName": state.run.partition("-")[2],
-        "currentPhase": state.current_phase,
-        "currentPhaseStatus": state.current_phase_status.value,
-        "completedPhases": [*state.completed_phases],
-        "skippedPhases": [*state.skipped_phases],
-        "effort": state.effort.value,
-        "flowTemplate": state.flow_template,
+        **state.model_dump(mode="json", include=_RESUMED),
         "autoApprove": state.flags.auto,
         "skipPr": state.flags.skip_pr,
         "debug": state.flags.debug,
-        "branch": state.branch,
         "checkedOut": here,
-        "rounds": {**state.rounds},
         "pendingTasks": [task.spec.id for task in state.tasks if not task.settled],
         "completedTasks": [task.spec.id for task in state.tasks if task.settled],
         "totalTasks": len(state.tasks),
         "totalTokens": usage.input_tokens + usage.output_tokens,
         "totalDurationMs": usage.duration_ms,
-        "outstanding": (
-            f"{action.type} {action.agent}" if isinstance(action, SpawnAgent) else action.type
-        ),
+        "outstanding": f"{action.type} {about}".strip(),
         "instruction": "nothing is left to do" if state.ended else following,
     }
 

@@ -20,22 +20,12 @@ from forge_bot.mcp_server.client_runs.person_answers import (
     record_answer,
 )
 from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
-from forge_bot.mcp_server.client_runs.pipeline_init_with_context import Call, Confirmations
+from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRun, Confirmations
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.run_control import RunRequest, control_run
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_schemas import (
-    InitErrors,
-    NeedsConfirmation,
-    NeedsDiscussion,
-    NewRunProposal,
-    PhaseReport,
-    Previous,
-    Ready,
-    ReportResult,
-    Resumed,
-)
+from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import PersonAnswer
@@ -58,18 +48,16 @@ class Service:
 
     def init(
         self, arguments: str, current_branch: str, opened: Sequence[Path] = ()
-    ) -> NewRunProposal | Resumed | InitErrors:
+    ) -> dict[str, JsonValue]:
         """Carry out `pipeline_init`; `opened` are the client's open folders, if requested."""
         self.served.open(opened)
         return handle_init(self.served, arguments, current_branch, os.environ)
 
-    def init_with_context(
-        self, given: Mapping[str, Any]
-    ) -> NeedsConfirmation | NeedsDiscussion | Ready:
+    def init_with_context(self, given: Mapping[str, Any]) -> BeforeRun:
         """`pipeline_init_with_context`, with its arguments by name. Raises ValidationError for
         those that do not fit.
         """
-        return self._confirming.answer(self.served, Call.model_validate(given))
+        return self._confirming.answer(self.served, given)
 
     def next_action(
         self,
@@ -123,10 +111,9 @@ class Service:
         """
         digest = asked.question.data.digest if asked.question is not None else ""
         with self._run(workspace) as run:
-            warning = record_answer(run, asked.action.action_id, reply, digest, cut=bool(asked.cut))
+            warning = record_answer(run, asked.action_id, reply, digest, cut=bool(asked.cut))
             action = next_for_client(run, self.commands, tell, by_path=self.by_path)
-            result = asked.action.report_result
-            return action.with_report(result, [*run.notices, warning])
+            return action.with_report(asked.report, [*run.notices, warning])
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
         """`pipeline_report_result`: record the report without returning the next action."""

@@ -55,46 +55,6 @@ class InitFlags(Frozen):
     current_branch: str | None = None
 
 
-class FetchNeeded(Frozen):
-    """The data that the host has to read before the next call."""
-
-    type: Literal["github", "jira"]
-    fields: tuple[str, ...]
-    instruction: str
-    command: tuple[str, ...] = Field(
-        default=(),
-        exclude_if=is_empty,
-        description="argument list that reads the fields; never a shell line",
-    )
-
-
-class NewRunProposal(Frozen):
-    """Nothing of this task exists yet."""
-
-    workspace: str
-    spec_name: str
-    source_type: str
-    source_url: str | None = Field(default=None, exclude_if=is_empty)
-    source_id: str | None = Field(default=None, exclude_if=is_empty)
-    core_text: str
-    flags: InitFlags
-    fetch_needed: FetchNeeded | None = Field(default=None, exclude_if=is_empty)
-
-
-class Resumed(Frozen):
-    """The input names a run that exists."""
-
-    resume_mode: Literal["auto"] = "auto"
-    workspace: str
-    instruction: str
-
-
-class InitErrors(Frozen):
-    """The input cannot be used; why."""
-
-    errors: tuple[str, ...]
-
-
 class ExternalContext(Frozen):
     """The data of an issue that the host read, by the names of any tracker or by those of GitHub
     and Jira. Further fields may come along and say nothing.
@@ -145,69 +105,6 @@ class Confirmation(Frozen):
     enriched_request_body: str = ""
 
 
-class SkippedPhase(Frozen):
-    """A phase that an effort leaves out."""
-
-    phase_id: str
-    label: str
-
-
-class EffortOption(Frozen):
-    """One effort to choose."""
-
-    skipped_phases: tuple[SkippedPhase, ...]
-    recommended: bool
-
-
-class Proposal(Frozen):
-    """The question to a person before a run begins."""
-
-    detected_effort: Effort
-    effort_options: dict[Effort, EffortOption]
-    current_branch: str
-    is_main_branch: bool
-    enriched_request_body: str
-    message: str
-
-
-class NeedsConfirmation(Frozen):
-    """The host asks a person before anything is written."""
-
-    needs_user_confirmation: Proposal
-    estimate: dict[str, JsonValue] | None = Field(
-        default=None, exclude=True, description="goes along in _meta"
-    )
-    question: str = Field(
-        default="", exclude=True, description="the same for a person, where the client shows forms"
-    )
-
-
-class Discussion(Frozen):
-    """Questions about the request itself."""
-
-    questions: tuple[str, ...]
-    message: str
-
-
-class NeedsDiscussion(Frozen):
-    """The host asks a person about the request first."""
-
-    needs_discussion: Discussion
-
-
-class Ready(Frozen):
-    """The run has begun."""
-
-    ready: Literal[True] = True
-    workspace: str
-    effort: Effort
-    flow_template: str
-    skipped_phases: tuple[str, ...]
-    request_md_content: str
-    branch: str
-    create_branch: bool
-
-
 # -- going on
 # --------------------------------------------------------------------------------------------------
 
@@ -239,89 +136,6 @@ class PhaseReport(ReportResult):
     def result(self) -> ReportResult:
         """Return what stands beside the next action."""
         return ReportResult.model_validate(self.model_dump(include={*ReportResult.model_fields}))
-
-
-class _WireAction(Frozen):
-    action_id: str
-    warning: str = ""
-    display_message: str = ""
-    report_result: ReportResult | None = None
-
-
-class SpawnAgentAction(_WireAction):
-    """Let an agent work with this prompt; with `parallel_task_ids`, one agent for each of these
-    tasks at the same time.
-    """
-
-    type: Literal["spawn_agent"] = "spawn_agent"
-    agent: str
-    prompt: str
-    prompt_path: str = Field(default="", exclude_if=is_empty)
-    """The file with the prompt, for hosts that asked for paths; `{task}` stands for a task's id."""
-    prompt_characters: int = Field(default=0, exclude_if=is_empty)
-    model: str
-    phase: str
-    input_files: tuple[str, ...]
-    output_file: str
-    parallel_task_ids: tuple[str, ...] | None = None
-
-
-class CheckpointAction(_WireAction):
-    """Show this to a person and pass their answer on as user_response."""
-
-    type: Literal["checkpoint"] = "checkpoint"
-    name: str
-    phase: str
-    present_to_user: str
-    options: tuple[str, ...]
-    digest: str
-
-
-class ExecAction(_WireAction):
-    """Run this argument list."""
-
-    type: Literal["exec"] = "exec"
-    phase: str
-    commands: tuple[str, ...]
-    setup_only: bool = False
-
-
-class WriteFileAction(_WireAction):
-    """Write this file."""
-
-    type: Literal["write_file"] = "write_file"
-    phase: str
-    path: str
-    content: str
-    setup_only: bool = True
-
-
-class HumanGateAction(_WireAction):
-    """Ask a person to do something outside; the answer names action_id."""
-
-    type: Literal["human_gate"] = "human_gate"
-    phase: str
-    name: str
-    present_to_user: str
-    options: tuple[str, ...]
-
-
-class DoneAction(_WireAction):
-    """Nothing is left to do."""
-
-    type: Literal["done"] = "done"
-    summary: str
-    summary_path: str | None = None
-
-
-WireAction = (
-    SpawnAgentAction
-    | CheckpointAction
-    | ExecAction
-    | WriteFileAction
-    | HumanGateAction
-    | DoneAction
-)
 
 
 MOST_COUNTED = 10**12

@@ -100,12 +100,6 @@ async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
     assert answer == tools
 
 
-def test_all_forty_seven_tools_have_their_place() -> None:
-    section = DOCS.read_text(encoding="utf-8").split("## Coming from forge-state")[1]
-    rows = re.findall(r"^\| (`.*?) \| ", section, re.MULTILINE)
-    assert len({name for row in rows for name in re.findall(r"`(\w+)`", row)}) == 47
-
-
 def test_the_errors_of_this_face_say_how_to_go_on() -> None:
     mine = [kind for code, kind in registry().items() if code.startswith("MCP-")]
     assert len(mine) == 15

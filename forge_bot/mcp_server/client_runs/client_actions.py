@@ -40,17 +40,7 @@ from forge_bot.mcp_server.client_runs.person_answers import VIA
 from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, publish_step
 from forge_bot.mcp_server.client_runs.render_question import component, presented
 from forge_bot.mcp_server.tool_results import artifact_address
-from forge_bot.mcp_server.tool_schemas import (
-    MODELS,
-    CheckpointAction,
-    DoneAction,
-    ExecAction,
-    HumanGateAction,
-    ReportResult,
-    SpawnAgentAction,
-    WireAction,
-    WriteFileAction,
-)
+from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import next_call
@@ -79,20 +69,41 @@ _NUMBERED = re.compile(r"phase-(\d+[a-z]?)")
 
 
 class ClientAction(NamedTuple):
-    """The next action for a client, and the question if it is one.
+    """The next action for a client as it is sent, and the question if it is one.
 
     `cut` names documents that the question shows only the beginning of.
     """
 
-    action: WireAction
+    body: dict[str, JsonValue]
     run: str
     question: Question | None = None
     cut: tuple[str, ...] = ()
+    report: ReportResult | None = None
 
-    def with_report(self, result: ReportResult | None, warnings: Sequence[str]) -> "ClientAction":
+    @property
+    def action_id(self) -> str:
+        """Return the id of the action, or of its step."""
+        return str(self.body["action_id"])
+
+    @property
+    def warning(self) -> str:
+        """Return what the host should know beside the action."""
+        return str(self.body["warning"])
+
+    def with_report(self, report: ReportResult | None, warnings: Sequence[str]) -> "ClientAction":
         """Return the action together with the effect of the report before it."""
-        warning = "; ".join(filter(None, warnings))
-        return self._replace(action=self.action.replace(report_result=result, warning=warning))
+        added: dict[str, JsonValue] = {
+            "report_result": report.model_dump(mode="json") if report is not None else None,
+            "warning": "; ".join(filter(None, warnings)),
+        }
+        return self._replace(body=self.body | added, report=report)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the answers that a question takes; a run can always be abandoned."""
+        offered = self.body.get("options")
+        names = map(str, offered) if isinstance(offered, list) else ()
+        return tuple(dict.fromkeys((*names, "abandon")))
 
     @property
     def component(self) -> dict[str, JsonValue]:
@@ -102,12 +113,12 @@ class ClientAction(NamedTuple):
     @property
     def hint(self) -> str:
         """Return the host's part of the action, in a few words."""
-        return _HINTS[self.action.type]
+        return _HINTS[str(self.body["type"])]
 
     @property
     def documents(self) -> tuple[str, ...]:
         """Return the addresses of documents to read: at the end the summary."""
-        path = self.action.summary_path if isinstance(self.action, DoneAction) else None
+        path = str(self.body.get("summary_path") or "")
         return (artifact_address(self.run, path.rpartition("/")[2]),) if path else ()
 
 
@@ -221,26 +232,20 @@ def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
         case Exec():
             if host.step is None:
                 raise ForgeError(f"{action.action_id} was neither done nor handed out.")
-            step = _exec(run, action, host.step)
-            note_step(run, step.action_id)
-            return ClientAction(step, run.name)
+            return _exec(run, action, host.step)
         case SpawnAgent():
             dispatched(run, action)
-            return ClientAction(_spawn(run, action, by_path=host.by_path), run.name)
+            return _sent(run, action, **_spawn(run, action, by_path=host.by_path))
         case WriteFile():
             dispatched(run, action)
-            label = _titled(run, action.phase)
-            path = f"{run.workspace.relative}/{action.path}"
-            name = action.action_id
-            return ClientAction(
-                WriteFileAction(
-                    action_id=name,
-                    phase=action.phase,
-                    path=path,
-                    content=action.content,
-                    display_message=label,
-                ),
-                run.name,
+            return _sent(
+                run,
+                action,
+                phase=action.phase,
+                path=f"{run.workspace.relative}/{action.path}",
+                content=action.content,
+                setup_only=True,
+                display_message=_titled(run, action.phase),
             )
         case Checkpoint() | HumanGate():
             return _asked(run, action)
@@ -250,15 +255,23 @@ def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
             )
             run.keep_record()
             shutil.rmtree(prompt_folder(run), ignore_errors=True)
-            done = DoneAction(
-                action_id=action.action_id,
-                summary=action.summary,
-                summary_path=path,
-                display_message=_last(run, keep_run(run, push=False)),
+            last = _last(run, keep_run(run, push=False))
+            return _sent(
+                run, action, summary=action.summary, summary_path=path, display_message=last
             )
-            return ClientAction(done, run.name)
         case _:
             assert_never(action)
+
+
+def _sent(run: Run, action: Action, **fields: JsonValue) -> ClientAction:
+    """Return an action as it is sent: what all actions have, and the fields of this one."""
+    common: dict[str, JsonValue] = {
+        "type": action.type,
+        "action_id": action.action_id,
+        "warning": "",
+        "report_result": None,
+    }
+    return ClientAction(common | fields, run.name)
 
 
 def _last(run: Run, kept: KeptRecord) -> str:
@@ -272,26 +285,25 @@ def _last(run: Run, kept: KeptRecord) -> str:
     return " ".join(sentences)
 
 
-def _spawn(run: Run, action: SpawnAgent, *, by_path: bool) -> SpawnAgentAction:
-    tasks = action.parallel_task_ids
+def _spawn(run: Run, action: SpawnAgent, *, by_path: bool) -> dict[str, JsonValue]:
+    tasks = action.parallel_task_ids or ()
     prompts = agent_prompts(run, action)
-    place = in_files(run, action, prompts) if by_path else None
-    several = tasks is not None and len(tasks) > 1
     about = f" (task {', '.join(tasks)})" if tasks else ""
     again = f", round {action.round}" if action.round > 1 else ""
-    return SpawnAgentAction(
-        action_id=action.action_id,
-        agent=action.agent,
-        prompt=in_one_text(prompts, tasks or ()) if place is None else place.text,
-        prompt_path="" if place is None else place.path,
-        prompt_characters=0 if place is None else place.size,
-        model=MODELS[action.tier],
-        phase=action.phase,
-        input_files=action.input_files,
-        output_file=action.output_file,
-        parallel_task_ids=tasks if several else None,
-        display_message=f"{_titled(run, action.phase)}{about}{again}",
-    )
+    fields: dict[str, JsonValue] = {
+        "agent": action.agent,
+        "model": MODELS[action.tier],
+        "phase": action.phase,
+        "input_files": [*action.input_files],
+        "output_file": action.output_file,
+        "parallel_task_ids": [*tasks] if len(tasks) > 1 else None,
+        "display_message": f"{_titled(run, action.phase)}{about}{again}",
+    }
+    if not by_path:
+        return {**fields, "prompt": in_one_text(prompts, tasks)}
+    place = in_files(run, action, prompts)
+    path = {"prompt_path": place.path, "prompt_characters": place.size}
+    return {**fields, "prompt": place.text, **path}
 
 
 def _titled(run: Run, phase: PhaseId) -> str:
@@ -301,15 +313,17 @@ def _titled(run: Run, phase: PhaseId) -> str:
     return f"Phase {numbered[1]}: {label}" if numbered is not None else label
 
 
-def _exec(run: Run, action: Exec, step: PublishStep) -> ExecAction:
+def _exec(run: Run, action: Exec, step: PublishStep) -> ClientAction:
     name = f"{action.action_id}{PUSH}" if step.setup_only else action.action_id
-    label = run.pipeline.phase(action.phase).label
-    return ExecAction(
+    note_step(run, name)
+    return _sent(
+        run,
+        action,
         action_id=name,
         phase=action.phase,
-        commands=step.commands,
+        commands=[*step.commands],
         setup_only=step.setup_only,
-        display_message=label,
+        display_message=run.pipeline.phase(action.phase).label,
     )
 
 
@@ -318,23 +332,15 @@ def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
     if asked is None:
         raise ForgeError("An open gate asks nothing.")
     text, cut = presented(asked, run.name, run.workspace.relative)
-    if isinstance(action, HumanGate):
-        gate = HumanGateAction(
-            action_id=action.action_id,
-            phase=run.pipeline.implementation.id,
-            name=action.name,
-            present_to_user=text,
-            options=action.options,
-            display_message=asked.title,
-        )
-        return ClientAction(gate, run.name, asked)
-    checkpoint = CheckpointAction(
-        action_id=action.action_id,
+    is_task = isinstance(action, HumanGate)
+    sent = _sent(
+        run,
+        action,
         name=action.name,
-        phase=action.phase,
+        phase=run.pipeline.implementation.id if is_task else action.phase,
         present_to_user=text,
-        options=action.options,
-        digest=action.digest,
+        options=[*action.options],
         display_message=asked.title,
     )
-    return ClientAction(checkpoint, run.name, asked, cut=cut)
+    bound: dict[str, JsonValue] = {} if isinstance(action, HumanGate) else {"digest": action.digest}
+    return sent._replace(body=sent.body | bound, question=asked, cut=cut)

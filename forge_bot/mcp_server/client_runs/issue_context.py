@@ -6,9 +6,11 @@ import os
 import re
 from collections.abc import Mapping
 
+from pydantic import JsonValue
+
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.github_api.issue import parse_issue_url
-from forge_bot.mcp_server.tool_schemas import ExternalContext, FetchNeeded
+from forge_bot.mcp_server.tool_schemas import ExternalContext
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
 from forge_bot.store import SPECS
@@ -78,28 +80,27 @@ def _of_url(url: str, hosts: tuple[str, ...]) -> Source | str:
     )
 
 
-def fetch_needed(source: Source) -> FetchNeeded | None:
-    """Return what has to be read before the next call; None where there is nothing to read. The
+def fetch_needed(source: Source) -> dict[str, JsonValue]:
+    """Return what has to be read before the next call; empty where there is nothing to read. The
     command is built from the parts of a matched URL, never from the input.
     """
     if source.type == "github_issue":
         rest = "external_context as github_labels, github_title, github_body"
-        return FetchNeeded(
-            type="github",
-            fields=("labels", "title", "body"),
-            instruction=_READ.format(tracker="github", rest=rest),
-            command=("gh", "issue", "view", source.url, "--json", "labels,title,body"),
-        )
+        return {
+            "type": "github",
+            "fields": ["labels", "title", "body"],
+            "instruction": _READ.format(tracker="github", rest=rest),
+            "command": ["gh", "issue", "view", source.url, "--json", "labels,title,body"],
+        }
     if source.type == "jira_issue":
-        rest = (
-            "external_context as jira_issue_type, jira_story_points, jira_summary, jira_description"
-        )
-        return FetchNeeded(
-            type="jira",
-            fields=("issue_type", "story_points", "summary", "description"),
-            instruction=_READ.format(tracker="jira", rest=rest),
-        )
-    return None
+        fields = ("issue_type", "story_points", "summary", "description")
+        rest = f"external_context as {', '.join(f'jira_{name}' for name in fields)}"
+        return {
+            "type": "jira",
+            "fields": [*fields],
+            "instruction": _READ.format(tracker="jira", rest=rest),
+        }
+    return {}
 
 
 class IssueContext(Frozen):
@@ -119,10 +120,9 @@ def issue_context(
     if source.type == "text":
         draft = _of_words(text)
     elif not issue.title.strip() and not (issue.body or "").strip():
-        needed = fetch_needed(source)
+        needed = fetch_needed(source).get("instruction", f"pass {_FIELDS}")
         raise ContextMissing(
-            f"What {source.url or 'the issue'} says is not known here.",
-            details=(needed.instruction if needed is not None else f"pass {_FIELDS}",),
+            f"What {source.url or 'the issue'} says is not known here.", details=(str(needed),)
         )
     else:
         draft = draft_from(issue.title, issue.body or "", source, issue.label_names, issue.type)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from pydantic import JsonValue
+
 from forge_bot.errors import ForgeError
 from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.mcp_server.client_runs.issue_context import fetch_needed, run_named, source_of
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_schemas import InitErrors, InitFlags, NewRunProposal, Resumed
+from forge_bot.mcp_server.tool_schemas import InitFlags
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import checked_out
 from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
@@ -20,7 +22,7 @@ _RESUME = "resume"
 
 def handle_init(
     served: ServedRepository, arguments: str, current_branch: str, environ: Mapping[str, str]
-) -> NewRunProposal | Resumed | InitErrors:
+) -> dict[str, JsonValue]:
     """Return the meaning of a host's arguments: a new run, one that exists, or nothing that
     could be used.
     """
@@ -31,28 +33,33 @@ def handle_init(
         problems.append(source)
         source = Source()
     if (known := _known(served, core, source)) is not None:
-        return Resumed(workspace=f"{SPECS}/{known.name}", instruction="call state_resume_info")
+        return {
+            "resume_mode": "auto",
+            "workspace": f"{SPECS}/{known.name}",
+            "instruction": "call state_resume_info",
+        }
     if source.type == "workspace":
         problems.append(
             f"{core} holds no run: name one of run_list, or say in words what is to be done"
         )
     if problems:
-        return InitErrors(errors=tuple(problems))
+        return {"errors": [*problems]}
     name = workspace_name(now().date(), "", slug(core))
-    return NewRunProposal(
-        workspace=f"{SPECS}/{name}",
-        spec_name=name.partition("-")[2],
-        source_type=source.type,
-        source_url=source.url or None,
-        source_id=source.id or None,
-        core_text=core,
-        flags=_flags(task, current_branch or checked_out(served.repository)),
-        fetch_needed=fetch_needed(source),
-    )
+    proposal: dict[str, JsonValue] = {
+        "workspace": f"{SPECS}/{name}",
+        "spec_name": name.partition("-")[2],
+        "source_type": source.type,
+        "source_url": source.url,
+        "source_id": source.id,
+        "core_text": core,
+        "flags": _flags(task, current_branch or checked_out(served.repository)),
+        "fetch_needed": fetch_needed(source),
+    }
+    return {key: value for key, value in proposal.items() if value}
 
 
-def _flags(task: TaskFlags, current_branch: str) -> InitFlags:
-    return InitFlags(
+def _flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
+    flags = InitFlags(
         auto="auto" in task.switches,
         skip_pr="nopr" in task.switches,
         debug="debug" in task.switches,
@@ -65,6 +72,7 @@ def _flags(task: TaskFlags, current_branch: str) -> InitFlags:
         scope=task.scope,
         current_branch=current_branch,
     )
+    return flags.model_dump(mode="json")
 
 
 def _known(served: ServedRepository, core: str, source: Source) -> RunInfo | None:

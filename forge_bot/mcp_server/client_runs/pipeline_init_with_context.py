@@ -2,6 +2,11 @@
 person chose.
 """
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import (
@@ -25,19 +30,12 @@ from forge_bot.mcp_server.client_runs.issue_context import (
     proposed,
     source_told,
 )
-from forge_bot.mcp_server.client_runs.render_question import choice_in_words
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
     Confirmation,
-    Discussion,
-    EffortOption,
     ExternalContext,
     InitFlags,
-    NeedsConfirmation,
-    NeedsDiscussion,
-    Proposal,
-    Ready,
-    SkippedPhase,
+    UIComponent,
 )
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
 from forge_bot.runs.checks.configuration_checks import signing
@@ -54,6 +52,7 @@ from forge_bot.runs.finding_runs.resolve_run import checked_out, named_in
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.past_runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.question import Choice
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_paths import RunPaths
 from forge_bot.runs.standing_rules import rules_at
@@ -73,7 +72,17 @@ _ASK = (
 _PLEASE = "Please put these questions to the person, and pass the answers on as discussion_answers."
 
 
-class Call(Frozen):
+class BeforeRun(NamedTuple):
+    """The answer to one call, what comes beside it, and the question for a person as a form has
+    it.
+    """
+
+    body: dict[str, JsonValue]
+    meta: dict[str, JsonValue]
+    question: str = ""
+
+
+class _Call(Frozen):
     """The arguments of one call."""
 
     workspace: str
@@ -85,103 +94,143 @@ class Call(Frozen):
     user_confirmation: Confirmation | None = None
     discussion_answers: str = ""
 
-
-class _Task(Frozen):
-    """The data of this call and earlier ones for the same workspace, which a host need not
-    repeat.
-    """
-
-    source: Source = Source()
-    context: ExternalContext | None = None
-    text: str = ""
-    flags: InitFlags = InitFlags()
+    @property
+    def source(self) -> Source:
+        """Return the source of the task. Raises BadArguments."""
+        return source_told(self.source_url, self.source_id, self.task_text, self.external_context)
 
     def ticket(self, effort: Effort | None, text: str = "") -> IssueContext:
-        """The ticket with these words, and the effort of a person."""
-        return issue_context(text or self.text, self.source, self.context, effort)
+        """Return the ticket with these words, and the effort of a person."""
+        return issue_context(text or self.task_text, self.source, self.external_context, effort)
+
+    def after(self, before: "_Call") -> "_Call":
+        """Return the call with what an earlier one for the same workspace said and this one does
+        not repeat.
+        """
+        said = {name: getattr(self, name) for name in self.model_fields_set}
+        given = {name: value for name, value in said.items() if value or name == "flags"}
+        latest = {
+            "task_text": self._text(before.task_text),
+            "user_confirmation": self.user_confirmation,
+            "discussion_answers": self.discussion_answers,
+        }
+        return before.model_copy(update=given | latest)
+
+    def _text(self, before: str) -> str:
+        """Return the words of the task, with the answers that a discussion gave."""
+        given, answers = self.task_text.strip(), self.discussion_answers.strip()
+        if answers:
+            asked = (given or before).partition(f"\n\n{_ANSWERS}\n\n")[0]
+            return f"{asked.strip()}\n\n{_ANSWERS}\n\n{answers}"
+        # A host says the task with each call, and only at the first it means that the discussion
+        # begins anew.
+        discussed = (
+            self.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
+        )
+        return before if discussed or not given else self.task_text
 
 
 class Confirmations:
     """The calls before a run begins."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, _Task] = {}
+        self._calls: dict[str, _Call] = {}
 
-    def answer(
-        self, served: ServedRepository, call: Call
-    ) -> NeedsConfirmation | NeedsDiscussion | Ready:
-        """Return the result of this call. Raises BadArguments for answers and a confirmation
-        together, and what beginning raises.
+    def answer(self, served: ServedRepository, given: Mapping[str, Any]) -> BeforeRun:
+        """Return the result of this call. Raises ValidationError for arguments that do not fit,
+        BadArguments for answers and a confirmation together, and what beginning raises.
         """
+        call = _Call.model_validate(given)
         if call.discussion_answers.strip() and call.user_confirmation is not None:
             raise BadArguments(
                 "discussion_answers and user_confirmation came together.",
                 hint="Send the answers first, and the confirmation in a call of its own.",
             )
-        task = self._remembered(call)
-        pipeline = load_pipeline(task.flags.pipeline or served.config.pipeline, served.path)
+        call = call.after(self._calls.get(call.workspace, _Call(workspace=call.workspace)))
+        while len(self._calls) >= _REMEMBERED:
+            self._calls.pop(next(iter(self._calls)))
+        self._calls[call.workspace] = call
+        pipeline = load_pipeline(call.flags.pipeline or served.config.pipeline, served.path)
         if call.user_confirmation is not None:
-            return _begun(served, pipeline, task, call.user_confirmation)
-        ticket = task.ticket(task.flags.effort_override)
-        discussing = task.flags.discuss and not task.flags.auto and task.source.type == "text"
-        if discussing and _ANSWERS not in task.text:
-            return NeedsDiscussion(
-                needs_discussion=Discussion(questions=discussion_questions(), message=_PLEASE)
-            )
-        return _asked(served, pipeline, ticket, task)
-
-    def _remembered(self, call: Call) -> _Task:
-        before = self._tasks.get(call.workspace, _Task())
-        source = source_told(call.source_url, call.source_id, call.task_text, call.external_context)
-        task = _Task(
-            source=source if source.type != "text" else before.source,
-            context=call.external_context or before.context,
-            text=_text(call, before.text),
-            flags=call.flags if "flags" in call.model_fields_set else before.flags,
-        )
-        while len(self._tasks) >= _REMEMBERED:
-            self._tasks.pop(next(iter(self._tasks)))
-        self._tasks[call.workspace] = task
-        return task
+            return _begun(served, pipeline, call, call.user_confirmation)
+        ticket, flags = call.ticket(call.flags.effort_override), call.flags
+        discusses = flags.discuss and not flags.auto and call.source.type == "text"
+        if discusses and _ANSWERS not in call.task_text:
+            return _discussion()
+        return _asked(served, pipeline, ticket, call)
 
 
-def _text(call: Call, before: str) -> str:
-    """The words of the task: those of this call, or of an earlier one, with the answers that a
-    discussion gave.
-    """
-    given, answers = call.task_text.strip(), call.discussion_answers.strip()
-    if answers:
-        asked = (given or before).partition(f"\n\n{_ANSWERS}\n\n")[0]
-        return f"{asked.strip()}\n\n{_ANSWERS}\n\n{answers}"
-    # A host says the task with each call, and only at the first it means that the discussion begins
-    # anew.
-    discussed = (
-        call.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
+def _discussion() -> BeforeRun:
+    questions: list[JsonValue] = [*discussion_questions()]
+    form = UIComponent(kind="input", title="Before it begins", data={"questions": questions})
+    return BeforeRun(
+        {"needs_discussion": {"questions": questions, "message": _PLEASE}},
+        {
+            "hints": {"next": "ask the person, then call again with discussion_answers"},
+            "ui": form.shown,
+        },
     )
-    return before if discussed or not given else call.task_text
 
 
 def _asked(
-    served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, task: _Task
-) -> NeedsConfirmation:
+    served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, call: _Call
+) -> BeforeRun:
     """Return the question before a run begins, with what such a run will probably take."""
-    proposal = _proposal(served, pipeline, ticket, task)
-    expected = _estimated(served, pipeline, ticket.effort.effort, auto=task.flags.auto)
-    sentences = [f'Detected effort="{ticket.effort.effort}" ({ticket.effort.reason}).']
+    effort, auto = ticket.effort.effort, call.flags.auto
+    expected = _estimated(served, pipeline, effort, auto=auto)
+    sentences = [f'Detected effort="{effort}" ({ticket.effort.reason}).']
     if expected is not None:
-        limit = at_most(expected, _budget(served, task))
+        limit = at_most(expected, _budget(served, call))
         sentences.append(f"Expected: {in_words(expected)} ({expected.rests_on}){limit}.")
     sentences += [
         f"The words name the run {SPECS}/{info.name}, which exists:"
         f" pipeline_init({SPECS}/{info.name}) goes on with it."
         for info in named_in(served.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
     ]
-    title = " ".join(ticket.draft.title.split())
-    return NeedsConfirmation(
-        needs_user_confirmation=proposal.replace(message=" ".join((*sentences, proposal.message))),
-        estimate=expected.model_dump(mode="json", by_alias=False) if expected is not None else None,
-        question="\n\n".join((f"**{title}**", *sentences, choice_in_words(proposal))),
+    branch = checked_out(served.repository) or call.flags.current_branch or ""
+    shown: dict[str, JsonValue] = {
+        "detected_effort": effort.value,
+        "current_branch": branch,
+        "is_main_branch": branch in _MAIN or branch == served.repository.default_branch(),
+        "enriched_request_body": proposed(ticket.draft),
+    }
+    actions = tuple(
+        Choice(answer=each.value, effect=_effect(pipeline, each, auto=auto, detected=effort))
+        for each in Effort
     )
+    form = UIComponent(kind="confirmation", title="Effort and branch", data=shown, actions=actions)
+    body: dict[str, JsonValue] = {
+        **shown,
+        "effort_options": {
+            each.value: {
+                "skipped_phases": [
+                    {"phase_id": phase, "label": pipeline.phase(phase).label}
+                    for phase in pipeline.skipped(each, auto=auto)
+                ],
+                "recommended": each is effort,
+            }
+            for each in Effort
+        },
+        "message": " ".join((*sentences, _ASK)),
+    }
+    meta: dict[str, JsonValue] = {
+        "hints": {"next": "ask the person, then call again with user_confirmation"},
+        "ui": form.shown,
+    }
+    if expected is not None:
+        meta["estimate"] = expected.model_dump(mode="json", by_alias=False)
+    here = f"The branch `{branch}` is checked out." if branch else "No branch is checked out."
+    choices = "\n".join(f"- `{each.answer}`: {each.effect}" for each in actions)
+    title = " ".join(ticket.draft.title.split())
+    question = "\n\n".join((f"**{title}**", *sentences, choices, here))
+    return BeforeRun({"needs_user_confirmation": body}, meta, question)
+
+
+def _effect(pipeline: Pipeline, effort: Effort, *, auto: bool, detected: Effort) -> str:
+    skipped = (pipeline.phase(phase).label for phase in pipeline.skipped(effort, auto=auto))
+    names = ", ".join(skipped)
+    effect = f"all phases but {names}" if names else "all phases"
+    return f"{effect}; recommended" if effort is detected else effect
 
 
 def _estimated(
@@ -201,39 +250,14 @@ def _estimated(
         return None
 
 
-def _proposal(
-    served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, task: _Task
-) -> Proposal:
-    branch = checked_out(served.repository) or task.flags.current_branch or ""
-    labels = {phase.id: phase.label for phase in pipeline.phases}
-    options = {
-        effort: EffortOption(
-            skipped_phases=tuple(
-                SkippedPhase(phase_id=phase, label=labels[phase])
-                for phase in pipeline.skipped(effort, auto=task.flags.auto)
-            ),
-            recommended=effort is ticket.effort.effort,
-        )
-        for effort in Effort
-    }
-    return Proposal(
-        detected_effort=ticket.effort.effort,
-        effort_options=options,
-        current_branch=branch,
-        is_main_branch=branch in _MAIN or branch == served.repository.default_branch(),
-        enriched_request_body=proposed(ticket.draft),
-        message=_ASK,
-    )
-
-
 # -- the run begins
 # --------------------------------------------------------------------------------------------------
 
 
 def _begun(
-    served: ServedRepository, pipeline: Pipeline, task: _Task, chosen: Confirmation
-) -> Ready:
-    beginning, repository = _beginning(served, task, chosen), served.repository
+    served: ServedRepository, pipeline: Pipeline, call: _Call, chosen: Confirmation
+) -> BeforeRun:
+    beginning, repository = _beginning(served, call, chosen), served.repository
     _check_tree(served, beginning.plan)
     head = repository.head().commit
     rules_at(repository, head)
@@ -244,14 +268,20 @@ def _begun(
     info = create_run(repository, beginning, pipeline, external_worktree=True, note=_note)
     effort = beginning.plan.effort
     request = raw_file(repository, info, "request.md") or b""
-    return Ready(
-        workspace=f"{SPECS}/{info.name}",
-        effort=effort,
-        flow_template=pipeline.flows[effort],
-        skipped_phases=pipeline.skipped(effort, auto=task.flags.auto),
-        request_md_content=request.decode("utf-8", "replace"),
-        branch=info.branch,
-        create_branch=not repository.branch_exists(info.branch),
+    creates = not repository.branch_exists(info.branch)
+    following = f"git checkout -b {info.branch}, then " if creates else ""
+    return BeforeRun(
+        {
+            "ready": True,
+            "workspace": f"{SPECS}/{info.name}",
+            "effort": effort.value,
+            "flow_template": pipeline.flows[effort],
+            "skipped_phases": [*pipeline.skipped(effort, auto=call.flags.auto)],
+            "request_md_content": request.decode("utf-8", "replace"),
+            "branch": info.branch,
+            "create_branch": creates,
+        },
+        {"hints": {"next": f"{following}pipeline_next_action"}},
     )
 
 
@@ -263,16 +293,16 @@ def _note(places: RunPaths) -> None:
         raise NoStateHome(f"{places.home} cannot be written to. {error.message}") from error
 
 
-def _beginning(served: ServedRepository, task: _Task, chosen: Confirmation) -> NewRun:
+def _beginning(served: ServedRepository, call: _Call, chosen: Confirmation) -> NewRun:
     enriched = chosen.enriched_request_body.strip()
-    if task.source.type == "text":
-        ticket = task.ticket(chosen.effort, enriched)
+    if call.source.type == "text":
+        ticket = call.ticket(chosen.effort, enriched)
     else:
-        ticket = edited(task.ticket(chosen.effort), enriched)
-    flags = task.flags
+        ticket = edited(call.ticket(chosen.effort), enriched)
+    flags = call.flags
     return NewRun(
         draft=ticket.draft,
-        plan=_planned(served, ticket, chosen, task),
+        plan=_planned(served, ticket, chosen, call),
         flags=RunFlags(
             auto=flags.auto,
             skip_pr=flags.skip_pr,
@@ -281,21 +311,21 @@ def _beginning(served: ServedRepository, task: _Task, chosen: Confirmation) -> N
             batch=flags.batch,
             scope=scope_folder(served.repository, flags.scope),
         ),
-        budget=_budget(served, task),
+        budget=_budget(served, call),
         by=local_user(),
     )
 
 
-def _budget(served: ServedRepository, task: _Task) -> Amount:
-    return Amount(task.flags.budget, task.flags.budget_tokens) or served.config.amount
+def _budget(served: ServedRepository, call: _Call) -> Amount:
+    return Amount(call.flags.budget, call.flags.budget_tokens) or served.config.amount
 
 
 def _planned(
-    served: ServedRepository, ticket: IssueContext, chosen: Confirmation, task: _Task
+    served: ServedRepository, ticket: IssueContext, chosen: Confirmation, call: _Call
 ) -> RunPlan:
     reason = "the effort that was confirmed"
-    if task.text or task.context:
-        guess = task.ticket(task.flags.effort_override).effort
+    if call.task_text or call.external_context:
+        guess = call.ticket(call.flags.effort_override).effort
         reason = guess.reason if guess.effort is chosen.effort else reason
     plan = plan_for(
         served.repository,

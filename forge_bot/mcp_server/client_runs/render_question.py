@@ -5,18 +5,10 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from forge_bot.interaction.fit_comment import shares
-from forge_bot.mcp_server.tool_schemas import (
-    Discussion,
-    EffortOption,
-    NeedsConfirmation,
-    NeedsDiscussion,
-    Proposal,
-    Ready,
-    UIComponent,
-)
+from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.question import Choice, Question, ShownDocument
+from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import first_screen
 from forge_bot.sentences import say
 
@@ -105,69 +97,6 @@ def component(asked: Question) -> dict[str, JsonValue]:
     """The question as data, without the documents' texts, which the host can read by itself."""
     shown = asked.model_dump(mode="json", exclude={"data": {"documents": {"__all__": {"text"}}}})
     return UIComponent.model_validate(shown).shown
-
-
-def beforehand(answer: NeedsConfirmation | NeedsDiscussion | Ready) -> dict[str, JsonValue]:
-    """Return the data beside an answer before a run begins: the question, and what comes
-    next.
-    """
-    match answer:
-        case NeedsConfirmation(needs_user_confirmation=proposal):
-            beside: dict[str, JsonValue] = (
-                {"estimate": answer.estimate} if answer.estimate is not None else {}
-            )
-            return {
-                "hints": {"next": "ask the person, then call again with user_confirmation"},
-                "ui": _choice(proposal),
-                **beside,
-            }
-        case NeedsDiscussion(needs_discussion=discussion):
-            return {
-                "hints": {"next": "ask the person, then call again with discussion_answers"},
-                "ui": _form(discussion),
-            }
-        case Ready():
-            following = (
-                f"git checkout -b {answer.branch}, then pipeline_next_action"
-                if answer.create_branch
-                else "pipeline_next_action"
-            )
-            return {"hints": {"next": following}}
-
-
-def choice_in_words(proposal: Proposal) -> str:
-    """Return what each effort leaves out, and the branch that is checked out, for a form."""
-    lines = [
-        f"- `{effort}`: {_left_out(option)}" for effort, option in proposal.effort_options.items()
-    ]
-    branch = proposal.current_branch
-    here = f"The branch `{branch}` is checked out." if branch else "No branch is checked out."
-    return "\n".join((*lines, "", here))
-
-
-def _left_out(option: EffortOption) -> str:
-    names = ", ".join(phase.label for phase in option.skipped_phases)
-    effect = f"all phases but {names}" if names else "all phases"
-    return f"{effect}; recommended" if option.recommended else effect
-
-
-def _choice(proposal: Proposal) -> dict[str, JsonValue]:
-    data = proposal.model_dump(
-        mode="json",
-        include={"detected_effort", "current_branch", "is_main_branch", "enriched_request_body"},
-    )
-    actions = tuple(
-        Choice(answer=effort.value, effect=_left_out(option))
-        for effort, option in proposal.effort_options.items()
-    )
-    return UIComponent(
-        kind="confirmation", title="Effort and branch", data=data, actions=actions
-    ).shown
-
-
-def _form(discussion: Discussion) -> dict[str, JsonValue]:
-    data: dict[str, JsonValue] = {"questions": list(discussion.questions)}
-    return UIComponent(kind="input", title="Before it begins", data=data).shown
 
 
 def beginning(text: str, longest: int) -> str:

@@ -2,6 +2,7 @@
 the service behind it all.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable
@@ -122,26 +123,12 @@ class ForgeServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """Return the fixed resources and the current ones: the served repository and its runs under
-        way.
+        way, where they can be read.
         """
         fixed = await super().list_resources()
-        try:
-            current = await self.ask(lambda service: service.queries.resources())
-        # The fixed resources can be listed whatever is wrong with the repository.
-        except Exception as error:  # noqa: BLE001
-            problem = error if isinstance(error, ForgeError) else unexpected(error, "this list")
-            words = f"The repository's resources are not in this list. {in_one_line(problem)}"
-            return [
-                each.model_copy(update={"description": words}) if each.uri == ROOTS else each
-                for each in fixed
-            ]
-        return [
-            *fixed,
-            *(
-                Resource(uri=uri, name=name, description=about, mime_type=kind)
-                for uri, name, about, kind in current
-            ),
-        ]
+        with contextlib.suppress(ForgeError):
+            return [*fixed, *await self.ask(lambda service: service.queries.resources())]
+        return fixed
 
     async def list_tools(self) -> list[Tool]:
         """All tools by name, described in one line."""

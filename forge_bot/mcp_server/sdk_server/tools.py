@@ -15,8 +15,8 @@ from forge_bot.mcp_server.sdk_server.elicit import (
     ask_person,
     can_ask,
     effort_form,
+    next_or_question,
 )
-from forge_bot.mcp_server.sdk_server.gate_elicitation import next_or_question
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.tool_results import answered, artifact_address, state_address
 
@@ -53,9 +53,10 @@ def add_beginning(server: ForgeServer) -> None:
         """
         paths = folders(opened)
         answer = await server.ask(lambda service: service.init(arguments, current_branch, paths))
-        resumed = getattr(answer, "resume_mode", "") and getattr(answer, "workspace", "")
-        links: list[JsonValue] = [state_address(resumed)] if resumed else []
-        return answered(answer, meta={"resource_links": links} if resumed else None)
+        if "resume_mode" not in answer:
+            return answered(answer)
+        links: list[JsonValue] = [state_address(str(answer["workspace"]))]
+        return answered(answer, meta={"resource_links": links})
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
@@ -96,11 +97,11 @@ async def _begin(
 ) -> CallToolResult | InputRequiredResult:
     """Begin a run, once the person has chosen where the client can ask."""
     answer = await server.ask(lambda service: service.init_with_context(given))
-    if (question := getattr(answer, "question", "")) and can_ask(ctx):
-        proposal = answer.model_dump(mode="json")["needs_user_confirmation"]
+    if answer.question and can_ask(ctx):
+        proposal: Any = answer.body["needs_user_confirmation"]
         efforts, on_main = tuple(proposal["effort_options"]), proposal["is_main_branch"]
         form = effort_form(efforts, proposal["detected_effort"], on_main=on_main)
-        choice = await ask_person(ctx, question, form)
+        choice = await ask_person(ctx, answer.question, form)
         if isinstance(choice, InputRequiredResult):
             return choice
         if not isinstance(choice, str):
@@ -112,14 +113,12 @@ async def _begin(
             }
             confirmed = {**given, "user_confirmation": confirmation}
             answer = await server.ask(lambda service: service.init_with_context(confirmed))
-    from forge_bot.mcp_server.client_runs.render_question import beforehand
-
-    meta = beforehand(answer)
-    begun = getattr(answer, "workspace", "")
-    if begun:
-        await announce(server.listeners, ctx, begun, fresh=True)
-        meta["resource_links"] = [state_address(begun)]
-    return answered(answer, meta=meta, links=[state_address(begun)] if begun else ())
+    if "ready" not in answer.body:
+        return answered(answer.body, meta=answer.meta)
+    begun = str(answer.body["workspace"])
+    await announce(server.listeners, ctx, begun, fresh=True)
+    links = [state_address(begun)]
+    return answered(answer.body, meta={**answer.meta, "resource_links": [*links]}, links=links)
 
 
 def add_loop(server: ForgeServer) -> None:
