@@ -1,7 +1,7 @@
 """`run_control`: end a run, send it back to a phase, or merge its base branch into it."""
 
 import shlex
-from typing import Literal, NamedTuple
+from typing import Literal
 from uuid import uuid4
 
 from pydantic import JsonValue
@@ -20,52 +20,46 @@ from forge_bot.values import PhaseId
 Operation = Literal["abandon", "retry", "update"]
 
 
-class RunRequest(NamedTuple):
-    """The operation that a client wants for a run."""
-
-    operation: Operation
-    phase: str = ""
-    notes: str = ""
-
-
-def control_run(run: Run, wanted: RunRequest, client: str) -> dict[str, JsonValue]:
+def control_run(
+    run: Run, operation: Operation, phase: str, notes: str, client: str
+) -> dict[str, JsonValue]:
     """Do what a client wants with a run. Raises PersonDecides while a question is open, BadOption,
     NothingToRetry, RunEnded, CannotUpdate.
     """
-    target = phase_named(run.pipeline, wanted.phase) if wanted.phase else run.state.current_phase
-    if wanted.operation == "retry":
+    target = phase_named(run.pipeline, phase) if phase else run.state.current_phase
+    if operation == "retry":
         check_documents(run, target)
-    if run.state.gate is not None and wanted.operation != "update":
-        _refuse(run, wanted, target)
-    if report := _report(run, wanted, target, f"{client or 'an MCP client'}, unverified"):
+    if run.state.gate is not None and operation != "update":
+        _refuse(run, operation, target)
+    if report := _report(run, operation, target, notes, f"{client or 'an MCP client'}, unverified"):
         run.tell(report)
     state = run.state
     done = "nothing is left to do; the branch stays"
     return {
         "workspace": run.workspace.relative,
-        "operation": wanted.operation,
+        "operation": operation,
         "current_phase": state.current_phase,
         "status": state.current_phase_status.value,
         "instruction": done if state.ended else "call pipeline_next_action",
     }
 
 
-def _report(run: Run, wanted: RunRequest, target: PhaseId, by: str) -> Report | None:
+def _report(run: Run, operation: Operation, target: PhaseId, notes: str, by: str) -> Report | None:
     """Return the report that asks for it; None where nothing is to be updated."""
-    if wanted.operation == "abandon":
-        return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=wanted.notes), VIA, by=by)
-    key = f"{wanted.operation}-{uuid4().hex}"
-    if wanted.operation == "retry":
-        return RetryAsked(key=key, at=now(), phase=target, notes=wanted.notes, by=by, via=VIA)
+    if operation == "abandon":
+        return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=notes), VIA, by=by)
+    key = f"{operation}-{uuid4().hex}"
+    if operation == "retry":
+        return RetryAsked(key=key, at=now(), phase=target, notes=notes, by=by, via=VIA)
     fetch_for_update(run)
     if not run.state.ended and run.state.gate is None:
         raise CannotUpdate("The run is not done yet, and its step is under way.")
     return update(run, key=key, at=now(), by=by, via=VIA)
 
 
-def _refuse(run: Run, wanted: RunRequest, target: PhaseId) -> None:
+def _refuse(run: Run, operation: Operation, target: PhaseId) -> None:
     """Leave it to the person to pass an open question by. Raises PersonDecides."""
-    state, operation = run.state, wanted.operation
+    state = run.state
     gate = state.gate.name if state.gate is not None else state.current_phase
     does = "end the run" if operation == "abandon" else f"send the run back to {target}"
     phase = [target] if operation == "retry" else []

@@ -23,7 +23,7 @@ from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRun, Confirmations
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.run_control import RunRequest, control_run
+from forge_bot.mcp_server.run_control import Operation, control_run
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
 from forge_bot.runs.notifications import Notice, Notify
@@ -131,13 +131,15 @@ class Service:
                 warning="this was recorded before, or is done by forge-bot itself",
             )
 
-    def control(self, workspace: str, wanted: RunRequest, client: str) -> dict[str, JsonValue]:
+    def control(
+        self, workspace: str, operation: Operation, phase: str, notes: str, client: str
+    ) -> dict[str, JsonValue]:
         """`run_control`: end a run, send it back, or merge its base branch into it."""
-        ending = wanted.operation == "abandon"
+        ending = operation == "abandon"
         if ending:
             self.commands.call_off(self.served.run_here(workspace).name)
         with self._run(workspace, ending=ending) as run:
-            return control_run(run, wanted, client)
+            return control_run(run, operation, phase, notes.replace("\0", ""), client)
 
     def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
         info = self.served.run_here(workspace)

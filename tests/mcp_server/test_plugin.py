@@ -36,7 +36,7 @@ def test_every_hook_of_the_plugin_is_a_command_that_exists() -> None:
     server = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"][
         "forge-bot"
     ]
-    assert server == {"command": "forge-bot", "args": ["mcp"]}
+    assert server == {"command": "forge-bot", "args": ["mcp", "--by-path"]}
 
 
 def test_every_client_starts_the_same_command_and_editors_name_the_folder_that_is_open() -> None:

@@ -1,20 +1,201 @@
-"""`pipeline_init`: what the input is, and whether a run of it exists. Nothing is written."""
+"""`pipeline_init`: what the input is, and whether a run of it exists; nothing is written.
 
+The source of a task is an issue by its whole URL, a run's folder, or words. An issue that a host
+read becomes a draft, with the effort that its labels, type and points tell.
+"""
+
+import os
+import re
 from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from forge_bot.errors import ForgeError
+from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
 from forge_bot.gate.flags import TaskFlags, read_task_flags
-from forge_bot.mcp_server.client_runs.issue_context import fetch_needed, run_named, source_of
+from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_schemas import InitFlags
+from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
+from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import checked_out
 from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
+from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
 from forge_bot.runs.wall_clock import now
 from forge_bot.store import SPECS, slug, workspace_name
-from forge_bot.values import Effort, Source
+from forge_bot.values import Effort, Frozen, Source
+
+HOSTS = "FORGE_BOT_GITHUB_HOSTS"
+"""Variable with more hosts of GitHub Enterprise Server, separated by commas or blanks. GH_HOST
+counts too."""
+
+_SHORTEST = 3
+_URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_FOLDER = re.compile(
+    rf"(?:\./|(?:~|[A-Za-z]:)?/(?:[^\n]*/)?)?{re.escape(SPECS)}/(?P<name>[^/\s]*)(?:/\S*)?"
+)
+# https://support.atlassian.com/jira
+_JIRA = re.compile(
+    r"https://(?P<host>[a-z0-9][a-z0-9-]{0,62}\.atlassian\.net)/browse/"
+    r"(?P<id>[A-Z][A-Z0-9_]{0,30}-[1-9]\d{0,9})/?(?:[?#]\S*)?",
+    re.ASCII,
+)
+_FIELDS = "external_context: title, body, labels, type, points"
+_READ = (
+    "fetch {tracker} issue fields before calling pipeline_init_with_context; pass them in {rest}"
+)
+
+
+def source_of(text: str, environ: Mapping[str, str] = os.environ) -> Source | str:
+    """Return the source that the whole input names, or why the input cannot be used."""
+    plain = text.strip()
+    if run_named(plain):
+        return Source(type="workspace")
+    if _URL.fullmatch(plain) is not None:
+        return _of_url(plain, github_hosts(environ))
+    if not plain:
+        return "input is empty: say what is to be done"
+    if len(re.sub(r"\W", "", plain)) < _SHORTEST:
+        return f"input too short: minimum {_SHORTEST} characters required"
+    return Source()
+
+
+def run_named(text: str) -> str:
+    """Return the name in `.specs/NAME`, which may be a whole path; empty if the text has anything
+    else. `.` means that the name is missing.
+    """
+    match = _FOLDER.fullmatch(text.strip().replace("\\", "/"))
+    return "" if match is None else match["name"] or "."
+
+
+def github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Hosts whose issue URLs count as GitHub's."""
+    named = re.split(r"[\s,]+", f"{environ.get('GH_HOST', '')} {environ.get(HOSTS, '')}")
+    return ("github.com", *(host.lower() for host in named if host))
+
+
+def _of_url(url: str, hosts: tuple[str, ...]) -> Source | str:
+    if (issue := parse_issue_url(url, hosts)) is not None:
+        clean = f"https://{issue.host}/{issue.owner}/{issue.repository}/issues/{issue.number}"
+        return Source(type="github_issue", id=str(issue.number), url=clean)
+    if (jira := _JIRA.fullmatch(url)) is not None:
+        return Source(
+            type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}"
+        )
+    return (
+        "unrecognised URL: it is the whole address of no issue; those that are read:"
+        f" https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1. An"
+        f" issue of another tracker is passed to pipeline_init_with_context as {_FIELDS}"
+    )
+
+
+def fetch_needed(source: Source) -> dict[str, JsonValue]:
+    """Return what has to be read before the next call; empty where there is nothing to read. The
+    command is built from the parts of a matched URL, never from the input.
+    """
+    if source.type == "github_issue":
+        rest = "external_context as github_labels, github_title, github_body"
+        return {
+            "type": "github",
+            "fields": ["labels", "title", "body"],
+            "instruction": _READ.format(tracker="github", rest=rest),
+            "command": ["gh", "issue", "view", source.url, "--json", "labels,title,body"],
+        }
+    if source.type == "jira_issue":
+        fields = ("issue_type", "story_points", "summary", "description")
+        rest = f"external_context as {', '.join(f'jira_{name}' for name in fields)}"
+        return {
+            "type": "jira",
+            "fields": [*fields],
+            "instruction": _READ.format(tracker="jira", rest=rest),
+        }
+    return {}
+
+
+class IssueContext(Frozen):
+    """A draft, and what its tracker says about its size."""
+
+    draft: RequestDraft
+    effort: EffortGuess
+
+
+def issue_context(
+    text: str, source: Source, context: ExternalContext | None, flag: Effort | None
+) -> IssueContext:
+    """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask,
+    TaskTooLarge.
+    """
+    issue = context or ExternalContext()
+    if source.type == "text":
+        draft = _of_words(text)
+    elif not issue.title.strip() and not (issue.body or "").strip():
+        needed = fetch_needed(source).get("instruction", f"pass {_FIELDS}")
+        raise ContextMissing(
+            f"What {source.url or 'the issue'} says is not known here.", details=(str(needed),)
+        )
+    else:
+        draft = draft_from(issue.title, issue.body or "", source, issue.label_names, issue.type)
+    effort = guess_effort(
+        flag=flag.value if flag is not None else None,
+        labels=draft.labels,
+        issue_type=draft.issue_type,
+        story_points=issue.points if source.type != "text" else None,
+        text=draft.words,
+    )
+    return IssueContext(draft=draft, effort=effort)
+
+
+def _of_words(text: str) -> RequestDraft:
+    try:
+        return draft_from_words(text, token=None, api_url=None)
+    except EmptyTask as error:
+        hint = f"Say in task_text what is to be done; for an issue, pass source_url and {_FIELDS}."
+        raise EmptyTask(error.message, hint=hint) from error
+
+
+def proposed(draft: RequestDraft) -> str:
+    """The request in one text, as a person is shown it before a run begins."""
+    whole = draft.source.type == "text" or draft.text.startswith(draft.title)
+    return draft.text if whole else f"{draft.title}\n\n{draft.text}".strip()
+
+
+def edited(ticket: IssueContext, body: str) -> IssueContext:
+    """Return the ticket of an issue with the text as a person edited it; its title stays. Raises
+    TaskTooLarge.
+    """
+    words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
+    if words in {"", proposed(draft).strip()}:
+        return ticket
+    first, _, rest = words.partition("\n")
+    text = rest if first.strip() == draft.title else words
+    return ticket.replace(
+        draft=draft_from(draft.title, text, draft.source, draft.labels, draft.issue_type)
+    )
+
+
+def source_told(
+    source_url: str, source_id: str, text: str, context: ExternalContext | None
+) -> Source:
+    """The source the host tells: its URL decides, then the text if it is one, then the names of the
+    fields. Raises BadArguments.
+    """
+    for address in (source_url, text.strip() if _URL.fullmatch(text.strip()) else ""):
+        if not address:
+            continue
+        source = source_of(address)
+        if isinstance(source, Source) and source.type not in {"text", "workspace"}:
+            return source
+        if context is not None and context.tracker == "issue":
+            return Source(type="issue", id=source_id, url=address)
+        problem = source if isinstance(source, str) else ""
+        raise BadArguments(f"{address!r} is the address of no issue. {problem}".strip())
+    if context is not None and (context.title.strip() or (context.body or "").strip()):
+        return Source(type=context.tracker, id=source_id)
+    return Source()
+
+
+# -- the call
+# --------------------------------------------------------------------------------------------------
+
 
 _RESUME = "resume"
 """A switch that hosts pass on and that changes nothing: a run that exists is found anyway."""

@@ -23,7 +23,7 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_runs.client_tree import begun_here
-from forge_bot.mcp_server.client_runs.issue_context import (
+from forge_bot.mcp_server.client_runs.pipeline_init import (
     IssueContext,
     edited,
     issue_context,

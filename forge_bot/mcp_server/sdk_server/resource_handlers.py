@@ -1,11 +1,20 @@
-"""The resources: what can be read by address, read when it is asked for."""
+"""The resources: what can be read by address, read when it is asked for; and the completion of
+names in addresses and in arguments of prompts.
+"""
 
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
-from mcp.types import Annotations
+from mcp.types import (
+    Annotations,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
 from pydantic import JsonValue
 
 from forge_bot.errors import ForgeError
@@ -132,3 +141,42 @@ async def _read(server: ForgeServer, read: "Read") -> str:
     if isinstance(content, str):
         return sendable(content)
     return sendable(json.dumps(content, ensure_ascii=False, indent=1))
+
+
+_MOST_NAMES = 100
+
+
+def add_completion(server: ForgeServer) -> None:
+    """Serve completion/complete."""
+
+    @server.completion()
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion | None:
+        given = (context.arguments or {}) if context is not None else {}
+        of_pipelines = isinstance(ref, ResourceTemplateReference) and "pipeline" in ref.uri
+
+        def known(service: "Service") -> list[str]:
+            match argument.name:
+                case "run":
+                    return [info.name for info in service.served.runs()]
+                case "name":
+                    artifacts = service.queries.snapshot(given.get("run", "")).state.artifacts
+                    return list(dict.fromkeys(("request.md", *artifacts)))
+                case "id":
+                    return service.queries.pipelines() if of_pipelines else [service.served.id]
+                case "project_path":
+                    return [str(service.served.path)]
+                case _:
+                    return []
+
+        try:
+            names = await server.ask(known)
+        except Exception:  # noqa: BLE001 - whoever types a name needs no error, and no words of one
+            names = []
+        fitting = [name for name in names if name.startswith(argument.value)]
+        return Completion(
+            values=fitting[:_MOST_NAMES], total=len(fitting), has_more=len(fitting) > _MOST_NAMES
+        )

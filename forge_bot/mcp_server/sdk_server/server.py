@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from forge_bot.mcp_server.sdk_server.argument_completion import add_completion
 from forge_bot.mcp_server.sdk_server.prompts import add_prompts
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.mcp_server.sdk_server.resource_handlers import add_resources
+from forge_bot.mcp_server.sdk_server.resource_handlers import add_completion, add_resources
 from forge_bot.mcp_server.sdk_server.side_tools import add_side_tools
 from forge_bot.mcp_server.sdk_server.tools import add_beginning, add_loop
 

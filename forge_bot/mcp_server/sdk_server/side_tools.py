@@ -105,11 +105,9 @@ def _add_runs(server: ForgeServer) -> None:
         """End a run, send it back to a phase, or merge its base branch into one that is done, when
         the person wants it.
         """
-        from forge_bot.mcp_server.run_control import RunRequest
-
-        wanted = RunRequest(operation, phase, notes.replace("\0", ""))
+        client = client_name(ctx)
         result = await server.ask(
-            lambda service: service.control(workspace, wanted, client_name(ctx))
+            lambda service: service.control(workspace, operation, phase, notes, client)
         )
         await announce(server.listeners, ctx, workspace)
         meta: dict[str, JsonValue] = {
