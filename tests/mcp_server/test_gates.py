@@ -8,7 +8,6 @@ import pytest
 from mcp.types import ElicitResult
 
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 from tests.mcp_server.host import Host, Json, Refusal, hosting
 
 TASK = "Nobody is on call before the start"
@@ -40,44 +39,22 @@ async def to_gate(host: Host) -> Json:
     return await host.drive(await host.next())
 
 
-async def test_an_approval_that_the_model_passed_on_is_recorded_as_unverified(
+NO_ANSWERS = {
+    "looks good to me": "GATE-004",
+    "approve, but rename it": "GATE-004",
+    "approve deadbee": "GATE-002",
+    "reject": "GATE-003",
+}
+
+
+async def test_an_answer_that_the_model_passes_on_is_bound_to_what_was_shown_and_unverified(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
-        await host.asked_now()
-        await host.next(user_response="Approve")
-        assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
-
-
-@pytest.mark.parametrize(
-    "words",
-    sampled(
-        (
-            "looks good to me",
-            "yes",
-            "approve if the tests pass",
-            "approve, but rename it",
-            "do not approve",
-            "ok",
-            "approve deadbee",
-            "approved",
-            "approve.",
-        ),
-        3,
-    ),
-)
-async def test_what_is_not_plainly_an_approval_is_none(clients_sample: Sample, words: str) -> None:
-    async with hosting(clients_sample) as host:
         gate = await host.asked_now()
-        with pytest.raises(Refusal):
-            await host.next(user_response=words)
-        assert (await host.next())["action_id"] == gate["action_id"]
-
-
-@pytest.mark.slow
-async def test_an_approval_of_an_older_version_is_refused(clients_sample: Sample) -> None:
-    async with hosting(clients_sample) as host:
-        gate = await host.asked_now()
+        for words, code in NO_ANSWERS.items():
+            with pytest.raises(Refusal, match=code):
+                await host.next(user_response=words)
         design = host.path / host.workspace / "design.md"
         design.write_text(
             f"{design.read_text(encoding='utf-8')}\nOne more thing.\n", encoding="utf-8"
@@ -85,43 +62,28 @@ async def test_an_approval_of_an_older_version_is_refused(clients_sample: Sample
         with pytest.raises(Refusal, match="GATE-002"):
             await host.next(user_response="approve", digest=gate["digest"])
         fresh = await host.next()
-        assert fresh["digest"] != gate["digest"]
         assert "One more thing." in fresh["present_to_user"]
-        assert (await host.next(user_response=f"approve {fresh['digest'][:12]}"))[
-            "type"
-        ] == "write_file"
+        after = await host.next(user_response=f"Approve {fresh['digest'][:12]}")
+        assert after["type"] == "write_file"
+        assert "Approved-by: mcp, unverified via mcp" in host.git("log", "--format=%B")
+        with pytest.raises(Refusal, match="GATE-001"):
+            await host.next(user_response="approve")
 
 
 @pytest.mark.slow
-async def test_a_rejection_needs_notes_and_brings_them_to_the_architect(
+async def test_a_rejection_brings_its_notes_to_the_architect_and_abandon_ends_the_run(
     clients_sample: Sample,
 ) -> None:
     async with hosting(clients_sample) as host:
         await host.asked_now()
-        with pytest.raises(Refusal, match="GATE-003"):
-            await host.next(user_response="reject")
         action = await host.next(user_response="reject: keep the old name")
         assert action["agent"] == "architect"
         assert "> keep the old name" in action["prompt"]
-
-
-@pytest.mark.slow
-async def test_abandon_is_always_an_answer(clients_sample: Sample) -> None:
-    async with hosting(clients_sample) as host:
-        await host.asked_now()
+        await host.drive(action)
         done = await host.next(user_response="abandon")
         assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at checkpoint-a")
         with pytest.raises(Refusal, match="RUN-002"):
             await host.call("run_control", workspace=host.workspace, operation="abandon")
-
-
-@pytest.mark.slow
-async def test_an_answer_while_nothing_is_asked_is_refused(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        await host.next()
-        with pytest.raises(Refusal, match="GATE-001"):
-            await host.next(user_response="approve")
 
 
 @pytest.mark.slow
