@@ -66,6 +66,7 @@ async def test_who_follows_the_plan_need_not_read_what_it_was_made_of(sample: Sa
         assert "/design.md" in listed
         assert "/analysis.md" not in listed
         assert "/analysis.md" in rest
+        assert review["input_files"] == ["request.md", "design.md"]
 
 
 async def test_one_agent_may_write_two_documents_and_both_are_read(sample: Sample) -> None:

@@ -30,17 +30,20 @@ class PromptPath(NamedTuple):
         return f"Read {self.path}{which} ({self.size:,} characters) whole, and do what it says."
 
 
-def agent_prompts(run: Run, action: SpawnAgent) -> tuple[Prompt, ...]:
-    """Return the prompt of an action, or one for each of its tasks."""
+def agent_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
+    """Return the prompt of an action, or one for each of its tasks; and the documents that agents
+    have to read.
+    """
     environment = Environment(overrides=own_prompts(run.repository.root))
     environment.check(run.pipeline.agents)
     context = PromptContext(run, profile_of(run), environment, "files")
     settings = run.config.agent
     turns = (settings.turns, settings.requests_per_turn)
     tasks = action.parallel_task_ids or (None,)
-    return tuple(
-        context.prompt(action, task, turns, settings.prompt_tokens, run.ref)[0] for task in tasks
-    )
+    made = [context.prompt(action, task, turns, settings.prompt_tokens, run.ref) for task in tasks]
+    further = {name for _, material in made for name in material.further}
+    read = tuple(name for name in action.input_files if name not in further)
+    return tuple(prompt for prompt, _ in made), read
 
 
 def in_one_text(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:

@@ -287,14 +287,14 @@ def _last(run: Run, kept: KeptRecord) -> str:
 
 def _spawn(run: Run, action: SpawnAgent, *, by_path: bool) -> dict[str, JsonValue]:
     tasks = action.parallel_task_ids or ()
-    prompts = agent_prompts(run, action)
+    prompts, read = agent_prompts(run, action)
     about = f" (task {', '.join(tasks)})" if tasks else ""
     again = f", round {action.round}" if action.round > 1 else ""
     fields: dict[str, JsonValue] = {
         "agent": action.agent,
         "model": MODELS[action.tier],
         "phase": action.phase,
-        "input_files": [*action.input_files],
+        "input_files": [*read],
         "output_file": action.output_file,
         "parallel_task_ids": [*tasks] if len(tasks) > 1 else None,
         "display_message": f"{_titled(run, action.phase)}{about}{again}",
