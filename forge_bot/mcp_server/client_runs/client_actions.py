@@ -38,7 +38,7 @@ from forge_bot.mcp_server.client_runs.client_reports import PUSH
 from forge_bot.mcp_server.client_runs.client_tree import dispatched, note_step
 from forge_bot.mcp_server.client_runs.person_answers import VIA
 from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, publish_step
-from forge_bot.mcp_server.client_runs.render_question import component, presented
+from forge_bot.mcp_server.client_runs.render_question import presented
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -107,8 +107,14 @@ class ClientAction(NamedTuple):
 
     @property
     def component(self) -> dict[str, JsonValue]:
-        """Return the question as a component; empty if the action is none."""
-        return component(self.question) if self.question is not None else {}
+        """Return the question as a component, without the documents' texts, which the host can
+        read by itself; empty if the action is none.
+        """
+        if self.question is None:
+            return {}
+        return self.question.model_dump(
+            mode="json", exclude={"data": {"documents": {"__all__": {"text"}}}}
+        )
 
     @property
     def hint(self) -> str:

@@ -1,11 +1,8 @@
-"""An open question in words for a person, and as the component that faces render."""
+"""An open question in words for a person."""
 
 from typing import NamedTuple
 
-from pydantic import JsonValue
-
 from forge_bot.interaction.fit_comment import shares
-from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Question, ShownDocument
@@ -91,12 +88,6 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
         f"### {path} (only its beginning)\n\n{body}\n\n**[… cut here after {len(shown):,}"
         f" characters: the whole of it is {path} in the work tree, or {address}]**"
     )
-
-
-def component(asked: Question) -> dict[str, JsonValue]:
-    """The question as data, without the documents' texts, which the host can read by itself."""
-    shown = asked.model_dump(mode="json", exclude={"data": {"documents": {"__all__": {"text"}}}})
-    return UIComponent.model_validate(shown).shown
 
 
 def beginning(text: str, longest: int) -> str:
