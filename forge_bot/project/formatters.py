@@ -29,10 +29,6 @@ _TAKEN = {
     "clang-format": ("*.c", "*.h", "*.cc", "*.cpp", "*.hpp"),
 }
 _HOOKS = ".pre-commit-config.yaml"
-_CALLERS = ("tox.ini", "noxfile.py", "Makefile", "justfile", "Taskfile.yml", "Taskfile.yaml")
-_WORKFLOWS = ".github/workflows/"
-_RUFF_FORMAT = re.compile(r"""\bruff["']?,?\s+["']?format\b""")
-_BLACK_CHECK = re.compile(r"""\bblack\b[^\n]*--check\b""")
 _HOOK_IDS = {"ruff": re.compile(r"\bid:\s*ruff-format\b"), "black": re.compile(r"\bid:\s*black\b")}
 _PRETTIER_CONFIGS = (
     *(".prettierrc", ".prettierrc.json", ".prettierrc.json5", ".prettierrc.toml"),
@@ -59,35 +55,27 @@ def _formatter(reason: str, folder: str, *argv: str) -> Command:
 
 
 def python_formatters(listing: Listing, folder: str, python: str) -> Iterator[Command]:
-    """Yield Ruff's formatter if the repository configures or calls it, else Black if it does."""
+    """Yield Ruff's formatter if the repository configures it or has its hook, else Black."""
     manifest = join(folder, "pyproject.toml")
     tools = table(toml(listing.text(manifest)), "tool")
     own = listing.first(folder, ("ruff.toml", ".ruff.toml"))
     if "format" in (toml(listing.text(own)) if own else table(tools.get("ruff"))):
         reason = f"{own or manifest} configures ruff's formatter"
     else:
-        reason = next(_calls(listing, manifest, "ruff", _RUFF_FORMAT), "")
+        reason = _hook_of(listing, "ruff")
     if reason:
         # Named files are formatted though the project leaves them out, unless it is told so.
         words = ("-m", "ruff", "format", "--force-exclude", "--no-cache")
         yield _formatter(reason, folder, python, *words)
         return
-    if "black" in tools:
-        reason = f"{manifest} configures black"
-    else:
-        reason = next(_calls(listing, manifest, "black", _BLACK_CHECK), "")
+    reason = f"{manifest} configures black" if "black" in tools else _hook_of(listing, "black")
     if reason:
         yield _formatter(reason, folder, python, "-m", "black", "--quiet")
 
 
-def _calls(listing: Listing, manifest: str, name: str, called: re.Pattern[str]) -> Iterator[str]:
-    """Yield how the repository has a formatter run."""
-    if _HOOK_IDS[name].search(listing.text(_HOOKS)):
-        yield f"{_HOOKS} runs {name}"
-    workflows = [path for path in listing.below(_WORKFLOWS.rstrip("/")) if path.endswith("ml")]
-    for path in (manifest, *_CALLERS, *workflows):
-        if called.search(listing.text(path)):
-            yield f"{path} calls {name}"
+def _hook_of(listing: Listing, name: str) -> str:
+    """Return that pre-commit runs a formatter; empty if it does not."""
+    return f"{_HOOKS} runs {name}" if _HOOK_IDS[name].search(listing.text(_HOOKS)) else ""
 
 
 def prettier(

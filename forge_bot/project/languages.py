@@ -67,25 +67,11 @@ def language_of(path: str) -> str:
 def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
     """Return the most used languages, largest share first.
 
-    The shares of all add up to 100; those below one percent are left out.
+    Shares are whole percents, rounded down; those below one percent are left out.
     """
     counts = Counter(map(language_of, files))
     del counts[""]
-    ranked = sorted(counts, key=lambda name: (-counts[name], name))
-    shares = _shares([counts[name] for name in ranked])
-    return tuple(
-        Language(name=name, percent=share)
-        for name, share in zip(ranked, shares, strict=True)
-        if share
-    )[:_SHOWN]
-
-
-def _shares(counts: list[int]) -> list[int]:
-    """Return whole percentages by largest remainder, so that they add up."""
-    total = sum(counts)
-    shares = [count * 100 // total for count in counts]
-    owed = 100 - sum(shares)
-    by_remainder = sorted(range(len(counts)), key=lambda at: (-(counts[at] * 100 % total), at))
-    for at in by_remainder[:owed]:
-        shares[at] += 1
-    return shares
+    total = counts.total()
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))[:_SHOWN]
+    shares = {name: counts[name] * 100 // total for name in ranked}
+    return tuple(Language(name=name, percent=share) for name, share in shares.items() if share)
