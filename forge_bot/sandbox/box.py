@@ -50,10 +50,6 @@ class Box(Frozen):
     worktree: Path = Field(
         description="the only project folder that can be written; also where the command starts"
     )
-    appears_at: Path | None = Field(
-        default=None,
-        description="where the command sees the work tree; by bubblewrap only, else in its place",
-    )
     network: bool = Field(default=False, description="for the installation of dependencies only")
     hosts: tuple[str, ...] = Field(
         default=(), description="that setup reaches beside registries, as HOST or HOST:PORT"

@@ -77,7 +77,7 @@ def run(
         options = (
             *(*ALONE, *ENDS_WITH_US, "--unshare-net"),
             *mounts(seen, holes, box.limits.shared_memory_bytes),
-            *("--chdir", str(seen.appears_at)),
+            *("--chdir", str(seen.worktree)),
         )
         filters = seccomp.program(namespaces=True, network=box.network)
         started = prepared.enter_context(

@@ -50,10 +50,12 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
         words += ["--bind", str(seen.temporary), place]
     words += _named(seen, holes)
     for private in seen.hidden:
-        place = _inside(private, seen)
-        words += _nothing_at(place) if private.is_dir() else ["--ro-bind", os.devnull, str(place)]
+        empty = (
+            _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
+        )
+        words += empty
     for private, copy in seen.replaced.items():
-        words += ["--ro-bind", str(copy), str(_inside(private, seen))]
+        words += ["--ro-bind", str(copy), str(private)]
     return [*words, "--remount-ro", "/"]
 
 
@@ -91,14 +93,14 @@ def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
     So the most specific mount of a place comes last.
     """
     changeable = (seen.worktree, *seen.writable)
-    wanted = [(place, _shown("--bind", place, seen)) for place in (*changeable, *holes.pinned)]
+    wanted = [(place, _bound("--bind", place)) for place in (*changeable, *holes.pinned)]
     for place in seen.readable:
         inside_changeable = any(
             place.is_relative_to(folder) and place != folder for folder in changeable
         )
         if inside_changeable or not is_within(place, (*ROOTS, *changeable)):
             wanted.append((place, _bound("--ro-bind", place)))
-    wanted += [(place, _shown("--ro-bind", place, seen)) for place in holes.locked]
+    wanted += [(place, _bound("--ro-bind", place)) for place in holes.locked]
     return [
         word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words
     ]
@@ -106,22 +108,6 @@ def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
 
 def _bound(option: str, place: Path) -> list[str]:
     return [option, str(place), str(place)]
-
-
-def _shown(option: str, place: Path, seen: VisibleFiles) -> list[str]:
-    return [option, str(place), str(_inside(place, seen))]
-
-
-def _inside(place: Path, seen: VisibleFiles) -> Path:
-    """Return where the command finds a place of this machine.
-
-    Places in the work tree move with it.
-    """
-    return (
-        seen.appears_at / place.relative_to(seen.worktree)
-        if place.is_relative_to(seen.worktree)
-        else place
-    )
 
 
 def _nothing_at(place: Path) -> list[str]:

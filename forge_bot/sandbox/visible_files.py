@@ -35,8 +35,6 @@ class VisibleFiles:
     """Everything about a command except the command itself."""
 
     worktree: Path
-    appears_at: Path
-    """The place where the command sees the work tree, with backends that can move it."""
     readable: tuple[Path, ...]
     writable: tuple[Path, ...]
     hidden: tuple[Path, ...]
@@ -101,7 +99,6 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     )
     return VisibleFiles(
         worktree=worktree,
-        appears_at=box.appears_at or worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
         writable=writable,
         hidden=(*_private_in_etc(), *git.hidden),

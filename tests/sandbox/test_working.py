@@ -122,21 +122,3 @@ def test_rust_runs_without_its_home_folder_being_shown(walled: BackendName, work
     lines = run(walled, Box(worktree=worktree), ["sh", "-c", script]).output.splitlines()
     assert lines[0] == "42"
     assert walled is not BackendName.BUBBLEWRAP or not set(lines[1:]) - {"bin", "registry", "git"}
-
-
-def test_bubblewrap_can_show_a_work_tree_at_another_place(
-    worktree: Path, tmp_path: Path, bubblewrap: BackendName
-) -> None:
-    usual = tmp_path / "usual"
-    usual.mkdir()
-    (usual / "secret.txt").write_text("of the other tree", encoding="utf-8")
-    (worktree / ".github").mkdir(exist_ok=True)
-    box = Box(worktree=worktree, appears_at=usual)
-    outcome = run(
-        bubblewrap, box, ["sh", "-c", "pwd; ls; echo made > made.txt; echo x > .github/x"]
-    )
-    assert str(usual) in outcome.output
-    assert "secret.txt" not in outcome.output
-    assert (worktree / "made.txt").read_text() == "made\n"
-    assert not (worktree / ".github" / "x").exists()
-    assert not (usual / "made.txt").exists()
