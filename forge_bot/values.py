@@ -276,16 +276,6 @@ class RedBeforeGreen(Recorded):
         )
 
 
-class WithoutChange(Recorded):
-    """The outcome of a change's tests with its test files and without the rest of it."""
-
-    tree: str = Field(description="git's id of the files there, but for the records of runs")
-    results: tuple[CommandResult, ...] = Field(
-        default=(), description="of the test commands there, without their output"
-    )
-    facts: tuple[str, ...] = Field(default=(), description="what a reviewer is told, as sentences")
-
-
 class RequirementCheck(Recorded):
     """The meaning of the names in a table of requirements at the end of a run."""
 
@@ -295,21 +285,13 @@ class RequirementCheck(Recorded):
     not_run: tuple[str, ...] = Field(
         default=(), description="tests that are not among those that the commands ran"
     )
-    not_found: tuple[str, ...] = Field(
-        default=(), description="files that are not in the repository"
-    )
-    untested: tuple[str, ...] = Field(
-        default=(), description="requirements for which no test was found"
-    )
 
     @property
     def said(self) -> tuple[str, ...]:
         """Return the missing parts, as sentences."""
         parts = (
-            (f"{self.document} names what is not in the repository", self.not_found),
             (f"{self.document} names tests that were not seen to run", self.not_run),
             (f"{self.document} names tests that failed", self.failed),
-            ("No test was found for", self.untested),
         )
         return tuple(f"{what}: {_several(names)}." for what, names in parts if names)
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from forge_bot.artifacts.sections import without_section
 from forge_bot.git import blob_id
-from forge_bot.values import Frozen, WithoutChange
+from forge_bot.values import Frozen
 
 HEADING = "Tests After the Edits"
 _NAMED = 10
@@ -40,7 +40,7 @@ class TryOutcome(Frozen):
     summary: str = Field(default="", description="in a few words: `tests are red: 2 of 84`")
     words: str = Field(default="", description="what the commands said about it")
     elsewhere: tuple[str, ...] = Field(
-        default=(), description="what is newly red and belongs to another task of the plan"
+        default=(), description="what is newly red and names files of another task of the plan"
     )
     green: tuple[str, ...] = Field(
         default=(), description="tests that failed before the edits and pass now"
@@ -55,9 +55,6 @@ class TryOutcome(Frozen):
     )
     formatting: tuple[str, ...] = Field(
         default=(), description="what it formatted, or why nothing, as sentences"
-    )
-    without: WithoutChange | None = Field(
-        default=None, description="the tests of green edits, run without the rest of the edits"
     )
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
@@ -76,35 +73,18 @@ class TryOutcome(Frozen):
 
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
-        without = self.without
         return self.replace(
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
             elsewhere=tuple(map(strike, self.elsewhere)),
-            without=without and _struck(without, strike),
             formatted=tuple(file for file in self.formatted if strike(file.text) == file.text),
         )
-
-
-def _struck(without: WithoutChange, strike: Callable[[str], str]) -> WithoutChange:
-    """Return an outcome without secrets in the names of tests."""
-    results = [
-        result.replace(failures=tuple(map(strike, result.failures))) for result in without.results
-    ]
-    facts = tuple(map(strike, without.facts))
-    return without.replace(results=tuple(results), facts=facts)
 
 
 def with_tries(markdown: str, tries: Sequence[TryOutcome]) -> str:
     """Return a task's document with what our own process saw, in place of any such words in it."""
     section = _section(tries)
     return f"{without_section(markdown, HEADING).rstrip()}\n\n{section}" if section else markdown
-
-
-def proof_of(tries: Sequence[TryOutcome]) -> dict[str, WithoutChange]:
-    """Return what the report on the edits records of their last try."""
-    without = tries[-1].without if tries else None
-    return {"without_change": without} if without is not None else {}
 
 
 def _section(tries: Sequence[TryOutcome]) -> str:
@@ -124,9 +104,8 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     elif back:
         lines += [*_formatting(last), "- Nothing is newly red after the last edits.", *_seen(last)]
     if last.elsewhere:
-        lines += [
-            f"- Newly red, in files of other tasks that are not done yet: {named(last.elsewhere)}."
-        ]
+        may = "- Newly red, and other tasks that are not done yet may mend it:"
+        lines.append(f"{may} {named(last.elsewhere)}.")
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
     return "\n".join(lines) + "\n"
@@ -137,13 +116,9 @@ def _formatting(outcome: TryOutcome) -> list[str]:
 
 
 def _seen(outcome: TryOutcome) -> list[str]:
-    """Return the commands that ran, the tests that turned green, and what the tests of the edits
-    do without the rest of them.
-    """
+    """Return the commands that ran, and the tests that turned green."""
     green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
-    without = outcome.without.facts if outcome.without is not None else ()
-    facts = [f"- {sentence}" for sentence in (*outcome.ran, *without)]
-    return [*facts, *green]
+    return [*(f"- {sentence}" for sentence in outcome.ran), *green]
 
 
 def named(items: Sequence[str], most: int = _NAMED) -> str:

@@ -69,7 +69,7 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
     task = state.task(report.task)
     if task is not None and task.status is TaskStatus.CLEARED and state.wave is None:
         state = with_artifact(state, report, pipeline.implementation.id)
-        return hand_out(pipeline, state.with_task(_implemented(task, report)), report.at)
+        return hand_out(pipeline, state.with_task(_implemented(task)), report.at)
     work = _work(pipeline, state, report.task)
     phase = work.phase
     if (
@@ -155,9 +155,8 @@ def _refused(
     return _ask(pipeline, state, work, Reason.ROUNDS_EXHAUSTED, text, report.at, report=report)
 
 
-def _implemented(task: TaskState, report: ArtifactWritten) -> TaskState:
-    done = {"status": TaskStatus.IMPLEMENTED, "attempts": 0, "stuck": None}
-    return task.replace(**done, without_change=report.without_change)
+def _implemented(task: TaskState) -> TaskState:
+    return task.replace(status=TaskStatus.IMPLEMENTED, attempts=0, stuck=None)
 
 
 def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
@@ -166,7 +165,7 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
     A task that touches protected paths is stuck until a person answers.
     """
     if report.held is None:
-        return _implemented(task, report)
+        return _implemented(task)
     stuck = Stuck(
         reason=Reason.PROTECTED_PATHS,
         subject="it changes protected paths: " + ", ".join(report.held_paths),

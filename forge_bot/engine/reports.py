@@ -24,7 +24,6 @@ from forge_bot.values import (
     Source,
     TaskId,
     Usage,
-    WithoutChange,
     unless_empty,
 )
 from forge_bot.verification.unusable_commands import UnusableCommand
@@ -124,9 +123,6 @@ class ArtifactWritten(_OnAction):
     )
     held_blob: str = ""
     held_paths: tuple[str, ...] = ()
-    without_change: WithoutChange | None = unless_empty(
-        None, "of edits: their tests, run without the rest of them"
-    )
 
 
 class FailureReason(StrEnum):

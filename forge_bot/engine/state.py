@@ -27,7 +27,6 @@ from forge_bot.values import (
     TaskSpec,
     Usage,
     Verdict,
-    WithoutChange,
     is_empty,
     unless_empty,
 )
@@ -120,9 +119,6 @@ class TaskState(Recorded):
     rounds: int = 0
     verdict: Verdict | None = None
     stuck: Stuck | None = None
-    without_change: WithoutChange | None = unless_empty(
-        None, "its tests, run without the rest of its edits"
-    )
 
     @property
     def settled(self) -> bool:

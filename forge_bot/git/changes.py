@@ -46,11 +46,6 @@ def untracked(folder: Path) -> tuple[str, ...]:
     return git(folder, "ls-files", "--others", "--directory", "-z").names
 
 
-def ignored(folder: Path) -> tuple[str, ...]:
-    """Return the untracked files that git ignores, one by one."""
-    return git(folder, "ls-files", "--others", "--ignored", "--exclude-standard", "-z").names
-
-
 def ignored_beside(folder: Path) -> tuple[str, ...]:
     """Return the files that git ignores beside tracked ones; none in folders that it ignores."""
     form = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
@@ -118,12 +113,6 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
     if known:
         names = listing(sorted(known))
         git(folder, "checkout", "--quiet", "HEAD", *FROM_INPUT, stdin=names, seconds=LONG)
-
-
-def tracked_folders(folder: Path) -> tuple[str, ...]:
-    """Return the folders below the top that have files of the last commit."""
-    entries = folders_below(folder, tree_id(folder, "HEAD"))
-    return tuple(name for name, entry in entries if entry.mode != SUBMODULE)
 
 
 def nested(folder: Path) -> frozenset[str]:

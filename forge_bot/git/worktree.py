@@ -31,12 +31,8 @@ class Tree:
     head = _OfTree(revisions.head)
     status = _OfTree(changes.status)
     untracked = _OfTree(changes.untracked)
-    new = _OfTree(changes.new)
-    ignored = _OfTree(changes.ignored)
     ignored_beside = _OfTree(changes.ignored_beside)
     would_ignore = _OfTree(changes.would_ignore)
-    tracked_folders = _OfTree(changes.tracked_folders)
-    nested = _OfTree(changes.nested)
     commits = _OfTree(made_commits.log)
     last_author = _OfTree(made_commits.last_author)
 

@@ -27,9 +27,9 @@ from forge_bot.runs.agent_work.artifact_contract import contract_of
 from forge_bot.runs.agent_work.risk_signs import capability_risks, setup_risks
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.capabilities.capability_setup import setup_of
+from forge_bot.runs.edit_checks.red_before_green import red_before_green
 from forge_bot.runs.edit_checks.requirement_check import requirement_check
 from forge_bot.runs.edit_checks.reruns import with_flaky_tests
-from forge_bot.runs.edit_checks.without_change import red_before_green
 from forge_bot.runs.project_commands.baseline_document import (
     BASELINE,
     baseline_document,
@@ -39,16 +39,18 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId
+from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.judgement import judge, newly_failing
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
-from forge_bot.verification.unusable_commands import Cause, unusable
+from forge_bot.verification.unusable_commands import Cause, cause_of, unusable
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     """Run setup, then build, test and lint as the baseline."""
     results = project.set_up()
     ready = all(result.exit_code == 0 for result in results)
-    checks = project.check() if ready else ()
+    outputs = project.check(_was_green) if ready else ()
+    checks = tuple(output.result for output in outputs)
     # On a machine without a sandbox, a project without commands is no error.
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = (
@@ -80,13 +82,13 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     broken = tuple(
         result for result in (before if without else project.set_up()) if result.exit_code != 0
     )
-    checks = () if without else project.check()
-    ran = with_flaky_tests(checks, state, run, project)
-    results = (*broken, *(_new_first(result, state, project) for result in ran))
+    outputs = () if without else project.check(lambda result: _is_as_before(result, state))
+    outputs = with_flaky_tests(outputs, state, run, project)
+    results = (*broken, *(_new_first(output, state) for output in outputs))
     rules = broken_rules(run.repository, state.base_commit, project.tree.commit_id())
     judgement = judge(state.baseline, results, state.unusable, broken=rules)
-    found = None if judgement.red else requirement_check(results, state, run, project)
-    proof = None if judgement.red else red_before_green(results, state, run, project)
+    found = None if judgement.red else requirement_check(outputs, state, run, project)
+    proof = None if judgement.red else red_before_green(outputs, state, run, project)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
@@ -103,16 +105,33 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     )
 
 
-def _new_first(result: CommandResult, state: State, project: Project) -> CommandResult:
+def _was_green(result: CommandResult) -> bool:
+    return result.exit_code == 0 and cause_of(result) is None
+
+
+def _is_as_before(result: CommandResult, state: State) -> bool:
+    """Return whether a result is usable and has no failure that was not there before the change."""
+    before = _before(result, state)
+    if before is None or cause_of(before) is not None or cause_of(result) is not None:
+        return False
+    return not newly_failing(before, result)
+
+
+def _before(result: CommandResult, state: State) -> CommandResult | None:
+    words = (result.name, result.argv)
+    return next((old for old in state.baseline if (old.name, old.argv) == words), None)
+
+
+def _new_first(output: CommandOutput, state: State) -> CommandResult:
     """Return the result of a command that was red before, with the output on new failures first.
     The output on old failures could use up the space.
     """
-    before = next((old for old in state.baseline if old.argv == result.argv), None)
-    output = project.printed(result.argv).splitlines()
-    if before is None or before.exit_code == 0 or not output:
+    result, lines = output.result, output.output.splitlines()
+    before = _before(result, state)
+    if result.name is not CommandName.TEST or before is None or not before.exit_code or not lines:
         return result
     new = newly_failing(before, result)
-    tail = shown_output(output, TAIL_CHARACTERS, TAIL_LINES, new)
+    tail = shown_output(lines, TAIL_CHARACTERS, TAIL_LINES, new)
     return result.replace(tail=tail) if new else result
 
 
@@ -153,7 +172,6 @@ def applied(
         task=task,
         artifact=artifact,
         blob=blob,
-        without_change=outcome.without,
     )
     return report, paths
 

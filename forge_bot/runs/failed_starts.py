@@ -87,19 +87,8 @@ def _remove(repository: Repository, places: RunPaths) -> None:
     record = folder / REPORTS
     if record.is_file() and b"\n" in record.read_bytes():
         places.starting.unlink(missing_ok=True)
-    elif _removed(repository, start, folder) and _judged_removed(repository, places):
+    elif _removed(repository, start, folder):
         shutil.rmtree(places.home, ignore_errors=True)
-
-
-def _judged_removed(repository: Repository, places: RunPaths) -> bool:
-    """Remove the work tree that was made for setup, in which nobody has worked. Return whether that
-    was possible.
-    """
-    try:
-        repository.remove_tree(places.judged)
-    except ForgeError:
-        return False
-    return True
 
 
 def _removed(repository: Repository, start: FailedStart, folder: Path) -> bool:

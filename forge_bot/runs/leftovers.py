@@ -61,22 +61,15 @@ def remove_leftover(repository: Repository, left: Leftover) -> bool:
 
 
 def remove_work_tree(repository: Repository, run: str) -> str:
-    """Remove the work tree of a run that is over, with the tools installed for it; the journal
-    stays. Return why the tree was kept, empty if it is gone.
+    """Remove the work tree of a run that is over; its journal stays, and so do the tools, for other
+    runs. Return why the tree was kept, empty if it is gone.
     """
     places = run_paths(repository, run)
     try:
         with held(places.lock, f"the run {run}", this_process()):
             if because := _in_use(places.tree):
                 return because
-            remove_trees(
-                repository,
-                places.tree,
-                places.tasks,
-                places.environment,
-                places.judged,
-                places.compiled,
-            )
+            remove_trees(repository, places.tree, places.tasks)
     except RunBusy:
         return "another process works on the run"
     return ""

@@ -29,7 +29,6 @@ class RunPaths(Frozen):
     judged: Path
     journal: Path
     touched: Path
-    made_files: Path
     starting: Path
     lock: Path
     known_head: Path
@@ -85,7 +84,6 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         judged=home / "judged",
         journal=home / "journal.jsonl",
         touched=home / "touched.json",
-        made_files=home / "made-by-commands.json",
         starting=home / STARTING,
         lock=common / "forge-bot" / f"{run}.lock",
         known_head=common / "forge-bot" / f"{run}.trail",

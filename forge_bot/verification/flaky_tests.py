@@ -53,18 +53,16 @@ def _compares(before: CommandResult, now: CommandResult) -> bool:
     return {cause_of(before), cause_of(now)} <= {None, Cause.ALL_RED, Cause.UNREADABLE}
 
 
-def flaky_tests(
-    before: CommandResult, now: CommandResult, run: RunTests, known: Collection[str] = ()
-) -> Rerun:
+def flaky_tests(before: CommandResult, now: CommandResult, run: RunTests) -> Rerun:
     """Return the newly red tests that are flaky, and those that fail only with the others.
 
     First they run alone, if the runner can select them. A test that passes alone may still fail
-    with the others, so for such a test all run again, unless it is `known` to be flaky.
+    with the others, so for such a test all run again.
     """
     suspects = newly_red(before, now)
     if not suspects or len(suspects) > MOST_RERUN:
         return Rerun()
-    reruns = _Reruns(now.argv, run, known)
+    reruns = _Reruns(now.argv, run)
     together = reruns.alone(suspects)
     reruns.together(together)
     return Rerun(
@@ -76,10 +74,9 @@ def flaky_tests(
 class _Reruns:
     """The outcomes of one command's newly red tests so far."""
 
-    def __init__(self, argv: Sequence[str], run: RunTests, known: Collection[str]) -> None:
+    def __init__(self, argv: Sequence[str], run: RunTests) -> None:
         self.argv = argv
         self.run = run
-        self.known = known
         self.flaky: set[str] = set()
         self._absent = set[str]()
         self._seen: dict[tuple[Moment, str], set[bool]] = {}
@@ -132,8 +129,7 @@ class _Reruns:
         A test that is new with the change is the change's own, and stays red if it is flaky.
         """
         for name in names:
-            known = name in self.known and self._passes(Moment.AFTER, name)
-            if known or (self._mixed(name) and (Moment.BEFORE, name) in self._seen):
+            if self._mixed(name) and (Moment.BEFORE, name) in self._seen:
                 self.flaky.add(name)
         return [name for name in names if name not in self.flaky and name not in self._absent]
 

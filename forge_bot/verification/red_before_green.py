@@ -8,7 +8,6 @@ from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.runner_result import COVERAGE
-from forge_bot.verification.selected_tests import select_tests
 
 _NAMES_FILES = re.compile(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 """Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest. Those of Cargo
@@ -16,7 +15,6 @@ begin with a module.
 """
 _FILE_BEFORE = re.compile(r"^.+?(?:::| [›>] )")
 _PATH_END = re.compile(r"(?:::| [›>] )$")
-_UNITTEST = re.compile(r"^(\w+) \([\w.]+\)")
 _NO_TEST = re.compile(
     r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
 )
@@ -53,28 +51,9 @@ def _in(name: str, file: str) -> bool:
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
 
 
-def short_names(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
-    """Return names of tests without the names of these files and of their modules."""
-    inside = (_FILE_BEFORE.sub("", name) if _starts(name, files) else name for name in names)
-    return tuple(_UNITTEST.sub(r"\1", name) for name in inside)
-
-
-def _starts(name: str, files: Collection[str]) -> bool:
-    return any(name.startswith(file) for file in files) or bool(
-        _FILE_BEFORE.match(name) and any(_in(name, file) for file in files)
-    )
-
-
-def not_loaded(result: CommandResult) -> bool:
+def _not_loaded(result: CommandResult) -> bool:
     """Return whether tests could not be loaded."""
     return any(_NO_TEST.search(name) for name in result.failures)
-
-
-def ran_green(argv: Sequence[str], names: Sequence[str], alone: CommandResult) -> bool:
-    """Return whether a run of certain tests alone ran them all, and none failed."""
-    selection = select_tests(argv, names)
-    wanted = selection.tests if selection is not None else 0
-    return not alone.exit_code and (alone.tests or 0) >= wanted
 
 
 def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
@@ -83,7 +62,7 @@ def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
         words = f"`{command_line(result.argv)}`"
         if result.timed_out:
             yield f"At the base commit {words} did not end in time with the tests of this change."
-        elif not_loaded(result):
+        elif _not_loaded(result):
             yield f"At the base commit {words} could not load the tests of this change."
         elif result.exit_code and not result.failures:
             yield f"The output of {words} does not name its tests."

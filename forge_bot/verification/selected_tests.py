@@ -146,24 +146,6 @@ def package_folder(words: Sequence[str]) -> str | None:
     return "" if folder == "." else folder
 
 
-def runner_words(words: Words, script: str = "") -> Words | None:
-    """Return the words of a command up to the place where its runner of JavaScript takes files and
-    titles; None if it cannot be handed any.
-
-    A package manager hands them to the last command of its script. An earlier one is called itself,
-    as the script calls it, where the package is that of the root.
-    """
-    if not words or words[0] not in MANAGERS or not script:
-        return words
-    calls = re.split(r"&&|\|\||[;|&]", script)
-    if runner_of(words, calls[-1]):
-        return (*words, "--") if words[0] == "npm" and "--" not in words else words
-    for call in map(str.split, calls if not package_folder(words) else ()):
-        if call and call[0] in _JAVASCRIPT:
-            return (f"node_modules/.bin/{call[0]}", *call[1:])
-    return None
-
-
 def _runner(words: Words) -> _Runner | None:
     """Return the function that selects for the program that a command calls."""
     runner = _RUNNERS.get(runner_of(words))
@@ -178,12 +160,29 @@ def _pytest(words: Words, names: Sequence[str]) -> Selection | None:
     chosen = [name.removesuffix(_BROKEN) for name in dict.fromkeys(chosen)]
     if not all("::" in name for name in chosen):
         return None
+    return Selection(_in_place_of_folders(words, chosen), len(chosen))
+
+
+def select_files(argv: Sequence[str], files: Sequence[str]) -> Words | None:
+    """Return the command of pytest that runs the tests of some files alone; None for any other
+    command.
+    """
+    own = [path for path in files if path.endswith(".py")]
+    return (
+        _in_place_of_folders(tuple(argv), own)
+        if own and runner_of(tuple(argv)) == "pytest"
+        else None
+    )
+
+
+def _in_place_of_folders(words: Words, chosen: Sequence[str]) -> Words:
+    """Return a command of pytest with files or tests in the place of the folders that hold them."""
     program = next(
         place for place, word in enumerate(words) if word.endswith(("pytest", "py.test"))
     )
     files = {name.split("::")[0] for name in chosen}
     kept = [word for word in words[program + 1 :] if not _holds(word, files)]
-    return Selection((*words[: program + 1], *kept, *chosen), len(chosen))
+    return (*words[: program + 1], *kept, *chosen)
 
 
 def _holds(word: str, files: set[str]) -> bool:

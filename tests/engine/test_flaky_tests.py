@@ -68,10 +68,10 @@ class Runner:
             failures=tuple(sorted(failed)),
         )
 
-    def verified(self, known: Sequence[str] = ()) -> tuple[CommandResult, CommandResult]:
+    def verified(self) -> tuple[CommandResult, CommandResult]:
         """The baseline, and the result after the change with its flaky tests."""
         before, after = self.run(Moment.BEFORE), self.run(Moment.AFTER)
-        again = flaky_tests(before, after, self.run, known)
+        again = flaky_tests(before, after, self.run)
         return before, after.model_copy(update=again._asdict())
 
 
@@ -201,14 +201,6 @@ def test_a_flaky_test_that_the_change_adds_is_red() -> None:
     before, after = runner.verified()
     assert after.flaky == ()
     assert judge([before], [after]).red
-
-
-def test_a_known_flaky_test_costs_a_single_rerun() -> None:
-    planted = {"t.py::test_flaky": scripted(False, True, False), "t.py::test_b": steady}
-    runner = Runner(PYTEST, planted)
-    before, after = runner.verified(known=["t.py::test_flaky"])
-    assert not judge([before], [after]).red
-    assert runner.calls[2:] == [(Moment.AFTER, ("t.py::test_flaky",))]
 
 
 @pytest.mark.parametrize(("count", "reruns"), [(MOST_RERUN, True), (MOST_RERUN + 1, False)])

@@ -10,7 +10,7 @@ import pytest
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
-from forge_bot.verification.red_before_green import of_files, short_names
+from forge_bot.verification.red_before_green import of_files
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -524,4 +524,3 @@ def test_vitest_names_a_test_below_its_project_by_the_file_as_the_project_sees_i
     inside = ["packages/zod/src/tests/range.test.ts"]
     assert of_files(failures, inside) == failures
     assert of_files(failures, ["packages/zod/src/tests/ange.test.ts"]) == ()
-    assert short_names(failures, inside) == ("draft 4",)

@@ -302,7 +302,4 @@ def _timeless(report: dict[str, Any]) -> dict[str, Any]:
         kept["usage"] = {**kept["usage"], "durationMs": 0, "duration_ms": 0}
     if "results" in kept:
         kept["results"] = [{**each, "durationMs": 0, "duration_ms": 0} for each in kept["results"]]
-    if without := kept.get("without_change"):
-        timeless = [{**each, "durationMs": 0, "duration_ms": 0} for each in without["results"]]
-        kept["without_change"] = {**without, "results": timeless}
     return kept

@@ -79,21 +79,6 @@ def test_a_file_that_was_not_formatted_before_stays_as_it_was_edited(tmp_path: P
     assert "formatted" not in document(here)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("beside", ["formatted", "one is not"])
-def test_a_new_file_is_formatted_where_those_beside_it_are(tmp_path: Path, beside: str) -> None:
-    more = (
-        {} if beside == "formatted" else {"lib/triple.py": "def triple(x):  \n    return 3 * x\n"}
-    )
-    here = edited(tmp_path, NEW, more=more)
-    ugly = "def half(x):  |    return x // 2  "
-    plain = ugly.replace("  |", "|").rstrip()
-    found = here.git("show", f"{here.branch}:lib/half.py").replace("\n", "|")
-    assert found == (plain if beside == "formatted" else ugly.rstrip())
-    triple = here.git("show", f"{here.branch}:lib/triple.py").splitlines()[0]
-    assert triple.endswith("  ") is (beside != "formatted"), "other files stay"
-
-
 def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path: Path) -> None:
     words = ("python3", "-m", "black_is_not_here")
     here = edited(tmp_path, UGLY, config=settings(words))

@@ -90,9 +90,9 @@ def project(tmp_path: Path, backend: BackendName, monkeypatch: pytest.MonkeyPatc
 def printed(folder: Path) -> str:
     """Run the project's tests, and return what they printed."""
     project = project_in(folder)
-    (result,) = project.check()
-    assert result.exit_code == 0, result.tail
-    return project.printed(("python3", "look.py"))
+    (output,) = project.check(lambda _: False)
+    assert output.result.exit_code == 0, output.result.tail
+    return output.output
 
 
 def test_files_that_are_not_gits_are_not_read(project: Path) -> None:

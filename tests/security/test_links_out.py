@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from tests.security.project_scene import WALLS, project_in
+from tests.security.project_scene import WALLS, checked, judged_in, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -83,7 +82,7 @@ def test_a_link_that_setup_puts_where_its_files_are_kept_leads_nowhere(
 ) -> None:
     project = made(link % outside, "")
     assert [result.exit_code for result in project.set_up()] == [0]
-    assert [result.tail for result in project.check()] == [SHOWN]
+    assert [result.tail for result in checked(project)] == [SHOWN]
     assert untouched(outside)
 
 
@@ -101,7 +100,7 @@ def test_nothing_is_removed_or_written_through_a_link_that_tests_make(
     inner = "mkdir lib/built/inner; touch lib/built/inner/built\n"
     project = made(inner + "mkdir lib/deep/built; touch lib/deep/built/ours\n", link % outside)
     project.set_up()
-    first, second = project.check()[0], project.check()[0]
+    first, second = checked(project)[0], checked(project)[0]
     assert first.exit_code == second.exit_code == 0
     assert first.tail == second.tail == "inner\nours\nours"
     assert untouched(outside)
@@ -113,13 +112,12 @@ def test_a_link_of_a_commit_wins_over_what_setup_left_and_nothing_behind_it_chan
 ) -> None:
     project = made("", "")
     project.set_up()
-    project.check()
+    checked(project)
     git(project.tree.path, "rm", "-rq", "--ignore-unmatch", path)
     (project.tree.path / path).symlink_to(outside)
     git(project.tree.path, "add", "-A", "-f")
     git(project.tree.path, "commit", "-qm", "a link")
     for _ in range(2):
-        assert project.check()[0].exit_code != 0, "the files are not where the commit has its link"
+        assert checked(project)[0].exit_code != 0, "the files are not where the commit has its link"
     assert untouched(outside)
-    judged = run_paths(project.repository, "demo").judged
-    assert (judged / path).readlink() == outside
+    assert (judged_in(project) / path).readlink() == outside

@@ -12,7 +12,7 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName
-from tests.security.project_scene import WALLS, project_in
+from tests.security.project_scene import WALLS, checked, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -88,7 +88,7 @@ def test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green(
     git(project.tree.path, "reset", "-q", "--hard", edited(project))
     assert "planted" in run_tests(project, [])
     git(project.tree.path, "reset", "-q", "--hard", "HEAD^")
-    [result] = project.check()
+    [result] = checked(project)
     assert result.exit_code == 1
     assert result.tail.startswith("red")
 
@@ -99,9 +99,9 @@ def test_what_the_try_of_an_edit_left_is_gone_before_the_judgement_and_what_setu
     project = made(SETUP)
     project.set_up()
     with project.trial(edited(project)) as place:
-        tried, _ = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
+        tried = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60).result
     assert tried.tail == "planted"
-    [result] = project.check()
+    [result] = checked(project)
     assert result.exit_code == 1
     assert result.tail == "red ['__pycache__', 'code_of_project.py', 'tool.built']"
 
@@ -130,7 +130,7 @@ def test_nothing_that_a_command_changed_made_or_removed_is_there_at_the_next_jud
     project.set_up()
     words = ("python3", "-c", LEAVES)
     with project.trial(project.tree.commit_id()) as place:
-        assert project.run_in(place, CommandName.TEST, words, 60)[0].tail == "left"
+        assert project.run_in(place, CommandName.TEST, words, 60).result.tail == "left"
         assert (place.path / "lib" / "new.py").exists()
     # A process that begins anew knows nothing of what the one before it has run.
     project = project_in(folder) if anew else project
@@ -172,51 +172,8 @@ def test_a_file_that_a_command_changed_without_a_trace_is_as_it_was_at_the_next_
     assert "tampered True" in run_tests(project, [])
     git(project.tree.path, "reset", "-q", "--soft", "HEAD^")
     git(project.tree.path, "restore", "--staged", "--worktree", "test.py")
-    [result] = project.check()
+    [result] = checked(project)
     assert (result.exit_code, result.tail[:3]) == (1, "red")
-
-
-# Python takes a folder before a file of the same name.
-MAKES = """import os
-os.makedirs("lib/cache.built")
-open("lib/cache.built/made.py", "w").write("made")
-os.makedirs("lib/code_of_project")
-open("lib/code_of_project/__init__.py", "w").write("VALUE = 'green'")
-"""
-
-
-def test_ignored_files_that_tests_made_in_the_runs_own_tree_make_no_red_test_green(
-    made: Made,
-) -> None:
-    folder = made("  setup: []").tree.path
-    (folder / ".gitignore").write_text("*.built\n/lib/code_of_project/\n", encoding="utf-8")
-    git(folder, "commit", "-qam", "ignore a folder")
-    project = project_in(folder, apart=True)
-    tree = project.tree.path
-    (tree / "mine.built").write_text("a person's", encoding="utf-8")
-    whole = (tree / "test.py").read_text("utf-8")
-    (tree / "test.py").write_text(MAKES, encoding="utf-8")
-    (planting,) = project.check()
-    assert planting.exit_code == 0
-    (tree / "test.py").write_text(whole, encoding="utf-8")
-    assert (tree / "lib" / "code_of_project" / "__init__.py").exists()
-    # A process that begins anew knows it too.
-    (judged,) = project_in(folder, apart=True).check()
-    assert (judged.exit_code, "red" in judged.tail) == (1, True)
-    assert not (tree / "lib" / "code_of_project").exists()
-    assert not list(tree.rglob("made.py"))
-    assert (tree / "mine.built").read_text("utf-8") == "a person's"
-
-
-def test_what_a_killed_command_made_is_removed_too(made: Made) -> None:
-    project = project_in(made("  setup: []").tree.path, apart=True)
-    tree, note = project.tree.path, project.places.made_files
-    (tree / "mine.built").write_text("a person's", encoding="utf-8")
-    note.write_text('{"before": ["mine.built"], "made": []}', encoding="utf-8")
-    (tree / "left.built").write_text("made", encoding="utf-8")
-    project.check()
-    assert not (tree / "left.built").exists()
-    assert (tree / "mine.built").exists()
 
 
 IN_CACHE = """import os, pathlib
@@ -244,7 +201,7 @@ def test_ignored_files_that_edits_left_are_not_run_where_what_go_compiles_is_kep
     told: list[str] = []
     for _ in range(2):
         with project.trial(start) as place:
-            tried, _ = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60)
+            tried = project.run_in(place, CommandName.TEST, ("python3", "test.py"), 60).result
         told.append(tried.tail)
     assert told == ["nothing"] * 2
 
@@ -261,30 +218,30 @@ BUILD = (
 )
 
 
-def reruns(folder: Path, *, apart: bool) -> list[str]:
-    """What a test prints in its first run and in two more, in the run's tree and at the base."""
+def reruns(folder: Path) -> list[str]:
+    """What a test prints in its first run and in two more, at the run's commit and at the base."""
     (folder / ".gitignore").write_text("__pycache__/\n*.built\n/lib/out/\n", encoding="utf-8")
     (folder / "test.py").write_text(REMEMBERS, encoding="utf-8")
     git(folder, "commit", "-qam", "remembers")
-    project = project_in(folder, apart=apart)
+    project = project_in(folder)
     project.set_up()
-    base = project.repository.detached_tree(project.places.tasks / "base", "HEAD")
-    first = next(each for each in project.check() if each.name is CommandName.TEST)
-    runs = [each.run_again(first.argv) for each in (project, project, project.in_tree(base)) * 2]
-    return [each.tail for each in (first, *runs)]
+    base, words = project.tree.commit_id(), ("python3", "test.py")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "a change")
+    head = project.tree.commit_id()
+    first = next(each for each in checked(project) if each.name is CommandName.TEST)
+    builds = {command.argv: 0 for command in project.profile.commands.build}
+    again = [project.rerun(commit, words, builds)[-1] for commit in (head, head, base, base)]
+    return [each.tail for each in (first, *again)]
 
 
 @pytest.mark.parametrize("setup", [SETUP, "  setup: []"])
 def test_tests_that_run_again_do_not_see_what_their_run_before_left(made: Made, setup: str) -> None:
-    folder = made(setup).tree.path
-    assert reruns(folder, apart="[]" in setup) == ["lib/seen.built first"] * 7
+    assert reruns(made(setup).tree.path) == ["lib/seen.built first"] * 5
 
 
-@pytest.mark.parametrize("setup", [SETUP, "  setup: []"])
 def test_what_they_left_beside_what_was_built_stays_and_nothing_is_built_for_that(
-    made: Made, setup: str
+    made: Made,
 ) -> None:
-    folder = made(f"{setup}\n{BUILD}").tree.path
-    found = reruns(folder, apart="[]" in setup)
-    assert {each.split("\n")[0] for each in found} == {"lib/seen.built first"}
-    assert [each.endswith("again") for each in found[:3]] == [False, True, True]
+    told = reruns(made(f"{SETUP}\n{BUILD}").tree.path)
+    assert {each.split("\n")[0] for each in told} == {"lib/seen.built first"}
+    assert [each.endswith("again") for each in told] == [False, True, True, False, True]

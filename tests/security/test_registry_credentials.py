@@ -26,6 +26,7 @@ from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
+from tests.security.project_scene import checked
 from tests.security.scene import git
 
 SECRET = "swordfish-of-the-registry"
@@ -183,7 +184,6 @@ def project(repository: Repository, told: list[Notice], *patches: bytes) -> Proj
     return Project(
         repository,
         Tree(repository.root),
-        run_paths(repository, "demo"),
         config,
         profile_at(repository, base, config),
         told.append,
@@ -230,10 +230,10 @@ def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
     )
     told: list[Notice] = []
     here = project(demo, told, *([patch] if approved else []))
-    results = [*here.set_up(), *here.check()]
+    results = [*here.set_up(), *checked(here)]
     assert [result.exit_code for result in results] == [0] * len(results), results
     assert "/fetchedhere-1.0.tar.gz" in registry.let_in
-    seen = json.loads((run_paths(demo, "demo").judged / "logs" / "seen.json").read_text())
+    seen = json.loads((run_paths(demo, "environment-0").judged / "logs" / "seen.json").read_text())
     assert "PATH" in seen
     assert SECRET not in str(seen)
     assert SECRET not in str(results)
@@ -262,7 +262,7 @@ def test_what_a_package_prints_of_them_is_struck_out(
 def test_what_a_package_writes_down_of_them_ends_setup(
     demo: Repository, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = run_paths(demo, "demo").environment / "kept.txt"
+    kept = run_paths(demo, "environment-0").environment / "kept.txt"
     serve_two(
         registry,
         f"pathlib.Path({str(kept)!r}).write_text(os.environ['PIP_INDEX_URL'].encode().hex())",
@@ -291,7 +291,9 @@ def test_a_command_after_one_that_may_run_code_of_the_project_gets_none_and_that
     told: list[Notice] = []
     project(demo, told).set_up()
     assert registry.let_in == []
-    assert SECRET not in (run_paths(demo, "demo").judged / "logs" / "seen.json").read_text()
+    assert (
+        SECRET not in (run_paths(demo, "environment-0").judged / "logs" / "seen.json").read_text()
+    )
     said = [notice.text for notice in told if isinstance(notice, Message)]
     assert any("may run code of the project" in text for text in said)
     assert holding_secret(tmp_path) == []

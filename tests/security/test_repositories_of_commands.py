@@ -15,7 +15,7 @@ from forge_bot.runs.project_commands.commands_for_models import run_tests
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from tests.security.project_scene import WALLS, project_in
+from tests.security.project_scene import WALLS, checked, judged_in, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -93,8 +93,8 @@ def test_a_repository_that_tests_make_in_the_place_of_a_submodule_runs_nothing_o
 def test_nor_does_one_where_commands_judge(made: Made, ran: Path, plant: str) -> None:
     project = made(plant % ran, setup="[['true']]")
     assert project.set_up()[0].exit_code == 0
-    planted = project.places.judged / "vendor" / ".git"
-    assert [result.exit_code for result in project.check()] == [0]
+    planted = judged_in(project) / "vendor" / ".git"
+    assert [result.exit_code for result in checked(project)] == [0]
     assert planted.exists()
     with project.trial(project.tree.commit_id()):
         assert not planted.exists()

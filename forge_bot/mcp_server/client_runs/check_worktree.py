@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import SpawnAgent
 from forge_bot.errors import Interrupted
-from forge_bot.git import Tree, blob_id
+from forge_bot.git import blob_id
 from forge_bot.mcp_server.client_runs.agent_prompts import profile_of
 from forge_bot.mcp_server.client_runs.client_tree import Dispatch, EditsTried
 from forge_bot.runs.agent_work.apply_output import OutputApplier
@@ -50,23 +50,8 @@ class CheckWorktree:
 
         Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
         """
-        place = run.places.home / "checks"
-        tree = run.repository.detached_tree(place, run.tree.head().commit)
-        try:
-            return self.with_project(run, tree, tell, do)
-        finally:
-            run.repository.remove_tree(place)
-
-    def with_project(
-        self, run: Run, tree: Tree, tell: Notify, do: Callable[[Project], Result]
-    ) -> Result:
-        """Run project commands in an existing tree. They must not run in the client's."""
-        home = run.places.home
-        places = run.places.replace(
-            environment=home / "checks-environment", judged=home / "checks-judged"
-        )
-        repository, profile = run.repository, profile_of(run)
-        project = Project(repository, tree, places, run.config, profile, tell, foundation(run))
+        profile = profile_of(run)
+        project = Project(run.repository, run.tree, run.config, profile, tell, foundation(run))
         with self._lock:
             self._check_open()
             self._running.append((run.name, project))
@@ -130,7 +115,7 @@ class ClientTries(NamedTuple):
         outcome = (
             known.outcome.replace(seconds=0.0)
             if known is not None
-            else self.commands.with_project(run, run.tree, self.tell, run_commands)
+            else self.commands.beside(run, self.tell, run_commands)
         )
         tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
         return dispatch.replace(tries=tries)

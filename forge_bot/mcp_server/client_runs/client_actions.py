@@ -220,7 +220,7 @@ class _ClientHost:
         def run_commands(project: Project) -> TryOutcome:
             return EditTries(self.run, project, self.tell).patch(task)
 
-        return self.commands.with_project(self.run, self.run.tree, self.tell, run_commands)
+        return self.commands.beside(self.run, self.tell, run_commands)
 
     def _beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label

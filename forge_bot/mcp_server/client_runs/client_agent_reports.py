@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
+from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
@@ -277,7 +277,6 @@ class _AgentReport:
         report, committed = OutputApplier(self.run).land_files(
             self.action, task, text, usage, paths, formatted, following
         )
-        report = report.model_copy(update=proof_of(outcomes))
         self.run.tell(report, committed)
         return report
 

@@ -2,14 +2,12 @@
 there is none.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forge_bot.agent.assignment import StopReason, WorkResult, place_of
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.tries import TryOutcome, proof_of, with_tries
+from forge_bot.agent.tries import with_tries
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import (
     AgentFailed,
@@ -23,7 +21,6 @@ from forge_bot.runs.agent_work.agent_worktree import AgentWorktree
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import calls_requested
-from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.values import TaskId
@@ -47,7 +44,6 @@ class AgentReports:
     run: Run
     journal: Journal
     applier: OutputApplier
-    tries: EditTries
     outside: OutsideCapabilities
 
     def landed(
@@ -75,7 +71,10 @@ class AgentReports:
                 ),
                 (),
             )
-        answer, tries = self._with_tries(finished, task, worktree)
+        answer, tries = finished.answer or finished.rejected, finished.tries
+        if answer is not None and tries:
+            text = with_tries(answer.artifact_markdown, tries)
+            answer = answer.model_copy(update={"artifact_markdown": text})
         if answer is None or self.applier.unplaceable(answer, worktree.tree):
             reason = (
                 FailureReason.UNFIT
@@ -85,32 +84,13 @@ class AgentReports:
             return _failed(action, task, finished, reason, _why_not(finished)), ()
         try:
             formatted = tries[-1].formatted if tries else ()
-            report, paths = self.applier.land(
-                action, task, answer, finished.usage, worktree.tree, formatted
-            )
-            return report.model_copy(update=proof_of(tries)), paths
+            return self.applier.land(action, task, answer, finished.usage, worktree.tree, formatted)
         except MergeConflict as conflict:
             words = (
                 "Another task, done at the same time, changed the same place; start from the files"
                 f" as they are now. {conflict}"
             )
             return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
-
-    def _with_tries(
-        self, finished: WorkResult, task: TaskId | None, worktree: AgentWorktree
-    ) -> tuple[Document | Change | None, Sequence[TryOutcome]]:
-        """Return the answer, with the outcome of the commands that ran on its edits in its
-        document, and that outcome.
-        """
-        answer, tries = finished.answer or finished.rejected, finished.tries
-        if answer is None or not tries:
-            return answer, tries
-        if tries[-1].elsewhere and isinstance(answer, Change) and task is not None:
-            with suppress(MergeConflict):
-                files = self.applier.merged(answer, worktree.tree, tries[-1].formatted)
-                tries = (*tries[:-1], self.tries.beside_others(task, worktree.commit, files, tries))
-        text = with_tries(answer.artifact_markdown, tries)
-        return answer.model_copy(update={"artifact_markdown": text}), tries
 
 
 def _failed(

@@ -86,7 +86,7 @@ class Agents:
         self.prompts = PromptContext(run, project.profile, templates)
         self.worktrees = AgentWorktrees(run, project, self.prompts.past_runs)
         self.outside = OutsideCapabilities(run, environ, tell)
-        self.reports = AgentReports(run, self.journal, self.applier, self.tries, self.outside)
+        self.reports = AgentReports(run, self.journal, self.applier, self.outside)
         self.skills = SkillPerformer(
             run.config, project, self.outside, models, self.journal, self.ledger, templates
         )

@@ -69,7 +69,6 @@ class SkillTrial:
         project = Project(
             self.repository,
             Tree(self.repository.root),
-            places,
             self.config,
             profile,
             lambda _notice: None,

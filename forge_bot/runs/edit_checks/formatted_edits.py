@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from posixpath import commonpath, splitext
 
 from forge_bot.agent.tries import FormattedFile, named
 from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
@@ -23,8 +22,6 @@ Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""
 
 _MOST_SECONDS = 60
-_FILES_BESIDE = 10
-"""Files of the same kind that tell whether a new file is to be formatted."""
 _MOST_GROWN = 4
 """A file is taken if it has become at most this many times as long."""
 
@@ -94,7 +91,7 @@ class FormattedEdits:
         argv = (*command.argv, *paths)
         seconds = min(self.seconds, self.run.config.command_seconds, _MOST_SECONDS)
         try:
-            result, _ = self.project.run_in(place, CommandName.FORMAT, argv, seconds)
+            result = self.project.run_in(place, CommandName.FORMAT, argv, seconds).result
         except CannotJudge as error:
             return error.message.rstrip(".")
         if cause_of(result) is Cause.MISSING_TOOL:
@@ -106,47 +103,22 @@ class FormattedEdits:
     def _formatted_before(
         self, command: Command, place: Tree, paths: Sequence[str]
     ) -> Iterator[str]:
-        """Yield those of some files that the formatter leaves alone as they were before the edits;
-        a new file if it leaves files beside it alone.
+        """Yield those of some files that are new, or that the formatter leaves alone as they were
+        before the edits.
         """
-        repository = self.run.repository
-        before = repository.read_many(self.base, paths)
-        fresh = [path for path in paths if path not in before]
-        beside = repository.read_many(self.base, self._beside(command, fresh))
-        kept = {path: _read(place, path, _most(data)) for path, data in beside.items()}
-        looked = before | beside
-        for path, data in looked.items():
+        before = self.run.repository.read_many(self.base, paths)
+        yield from (path for path in paths if path not in before)
+        for path, data in before.items():
             _write(place, path, data)
-        if self._ran(command, place, [*looked]) if looked else "":
-            return
-        same = {path for path, data in looked.items() if _read(place, path, len(data)) == data}
-        for path, data in kept.items():
-            if data is not None:
-                _write(place, path, data)
-        yield from (path for path in before if path in same)
-        if same >= {*beside}:
-            yield from fresh
-
-    def _beside(self, command: Command, paths: Sequence[str]) -> list[str]:
-        """Return files of the kinds of new files, the nearest first."""
-        endings = {splitext(path)[1] for path in paths}
-        changed = {path for path, _ in self.edits}
-        every = [
-            path
-            for path in self.run.repository.list_files(self.base)
-            if splitext(path)[1] in endings and path not in changed and takes(command, path)
-        ]
-        near = sorted(every, key=lambda path: (-max(_shared(path, each) for each in paths), path))
-        return near[:_FILES_BESIDE]
+        if before and not self._ran(command, place, [*before]):
+            yield from (
+                path for path in before if _read(place, path, len(before[path])) == before[path]
+            )
 
     def say(self) -> None:
         """Tell a person what was formatted, or why nothing was."""
         for fact in self.facts:
             self.project.tell(Message(text=f"after the edits: {fact}"))
-
-
-def _shared(one: str, other: str) -> int:
-    return len(commonpath(["/" + one, "/" + other]))
 
 
 def _is_text(data: bytes) -> bool:

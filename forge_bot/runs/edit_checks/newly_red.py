@@ -8,8 +8,6 @@ from functools import cached_property
 from forge_bot.agent.model_feedback import fenced
 from forge_bot.agent.tries import TryOutcome, named
 from forge_bot.git import Tree
-from forge_bot.knowledge.affected_tests import affected_tests, is_code, manifest_of, selected
-from forge_bot.runs.edit_checks.reruns import remember_flaky
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.text_format import command_line, several
@@ -27,16 +25,12 @@ from forge_bot.verification.shown_output import (
     shown_output,
     without_tables,
 )
-from forge_bot.verification.unusable_commands import Cause, cause_of
 
-_MOST_FILES_READ = 3_000
 _LEAST_SECONDS = 60
 _TIMES_AS_LONG = 10
 """A command gets this much of the time that it took before the edits."""
 _OF_THE_TIME = 2
 """A command that does not end is red only if it took less than this part of its limit before."""
-NOT_RUN = {Cause.USAGE_ERROR, Cause.NO_TESTS}
-"""The outcomes of a selection of tests that the command cannot run."""
 _SUBJECT = {
     CommandName.SETUP: "the setup is",
     CommandName.BUILD: "the build is",
@@ -54,19 +48,14 @@ class NewlyRed:
     failing: tuple[str, ...]
     lines: tuple[str, ...]
 
-    @property
-    def is_part(self) -> bool:
-        """Return whether only a part of the command's tests ran."""
-        return self.now.argv != self.before.argv
-
     def without(self, items: Sequence[str]) -> "NewlyRed":
         """Return the command as if these had passed."""
         return replace(self, failing=tuple(item for item in self.failing if item not in items))
 
     def words_on(self, item: str) -> str:
         """Return what the command says about one failing test or complaint."""
-        if self.now.name is not CommandName.TEST and (said := complaint_lines(item, self.lines)):
-            return "\n".join(said)
+        if self.now.name is not CommandName.TEST and (lines := complaint_lines(item, self.lines)):
+            return "\n".join(lines)
         return "\n\n".join(block.text for block in self._blocks if about(item, block))
 
     def words(self) -> str:
@@ -87,66 +76,39 @@ class NewlyRed:
 
 @dataclass
 class JudgedEdits:
-    """The edits of one try, in the tree where commands judge."""
+    """The edits of one try, in the tree where commands judge; their time ends at `until`."""
 
     run: Run
     project: Project
     place: Tree
-    made: str
-    paths: frozenset[str]
     until: float
     untold: list[str] = field(default_factory=list[str])
     ran: list[str] = field(default_factory=list[str])
     green: list[str] = field(default_factory=list[str])
-    tested: dict[tuple[str, ...], tuple[CommandResult, str]] = field(
-        default_factory=dict[tuple[str, ...], tuple[CommandResult, str]]
-    )
-    """The test commands that ran whole, with their output."""
 
     def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[NewlyRed]:
         """Yield the commands that are newly red: a build alone, else tests and linters."""
-        for before in (each for each in baseline if each.name is CommandName.BUILD):
-            if (red := self._red(before, before.argv)) is not None:
-                yield red
-                return
-        for before in (each for each in baseline if each.name is CommandName.TEST):
-            red = self._red_among_affected(before) or self.whole(before)
-            if red is not None:
-                yield red
-        for before in (each for each in baseline if each.name is CommandName.LINT):
-            if (red := self._red(before, before.argv)) is not None:
-                yield red
+        for name in (CommandName.BUILD, CommandName.TEST, CommandName.LINT):
+            for before in [result for result in baseline if result.name is name]:
+                if (red := self._red(before)) is not None:
+                    yield red
+                    if name is CommandName.BUILD:
+                        return
 
-    def whole(self, before: CommandResult) -> NewlyRed | None:
-        """Run a command with all of its tests; return what is newly red."""
-        return self._red(before, before.argv)
-
-    def _red_among_affected(self, before: CommandResult) -> NewlyRed | None:
-        tests = affected_tests(self.paths, self.texts)
-        package = package_of(self.run, self.made, before.argv)
-        argv = selected(before.argv, tests, frozenset(self.listed), package)
-        return self._red(before, argv) if argv is not None else None
-
-    def _red(self, before: CommandResult, argv: tuple[str, ...]) -> NewlyRed | None:
-        """Run a command as before the edits, or only a part of its tests."""
-        part = argv != before.argv
+    def _red(self, before: CommandResult) -> NewlyRed | None:
+        """Run a command as before the edits."""
         left = min(self.until - time.monotonic(), self.run.config.command_seconds)
-        limit = limit_of(before, left, whole=not part)
-        if not limit:
-            self._untold(before)
+        if not (limit := _limit_of(before, left)):
+            self._leave_untold(before)
             return None
-        now, output = self.project.run_in(self.place, before.name, argv, limit)
+        now, output, _ = self.project.run_in(self.place, before.name, before.argv, limit)
         if now.timed_out:
             return self._endless(before, now, limit)
-        if part and cause_of(now) in NOT_RUN:
-            # The selection was wrong, not the edits.
-            return None
-        if not part:
-            self._saw(before, now, output)
+        self._note(before, now)
         failing = self._without_flaky(now, newly_failing(before, now), limit)
         return NewlyRed(before, now, failing, tuple(output.splitlines())) if failing else None
 
-    def _saw(self, before: CommandResult, now: CommandResult, output: str) -> None:
+    def _note(self, before: CommandResult, now: CommandResult) -> None:
         """Record how a command ended, how many tests ran, and which of them turned green."""
         earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
         same = before.exit_code == now.exit_code
@@ -159,7 +121,6 @@ class JudgedEdits:
         self.ran.append(f"`{command_line(now.argv)}`: {tests}.")
         if now.name is not CommandName.TEST:
             return
-        self.tested[now.argv] = now, output
         still = {*now.failures, UNNAMED}
         if UNNAMED not in now.failures:
             self.green += [name for name in before.failures if name not in still]
@@ -178,7 +139,6 @@ class JudgedEdits:
         flaky = self._passing(names, alone.argv, limit)
         if flaky:
             flaky = self._passing(flaky, now.argv, limit)
-            remember_flaky(self.run.repository, flaky)
         return tuple(name for name in failing if name not in flaky)
 
     def _passing(self, names: list[str], argv: tuple[str, ...], limit: float) -> list[str]:
@@ -186,7 +146,7 @@ class JudgedEdits:
         seconds = min(limit, self.until - time.monotonic())
         if seconds <= 0:
             return []
-        again, _ = self.project.run_in(self.place, CommandName.TEST, argv, seconds, again=True)
+        again = self.project.run_in(self.place, CommandName.TEST, argv, seconds, fresh=True).result
         if again.timed_out or not again.tests or UNNAMED in again.failures:
             return []
         red = bool(again.exit_code) and not again.failures
@@ -195,52 +155,27 @@ class JudgedEdits:
     def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> NewlyRed | None:
         """Return a command that did not end in time; nothing if it took most of that before."""
         if before.duration_ms / 1000 * _OF_THE_TIME > limit:
-            self._untold(before)
+            self._leave_untold(before)
             return None
         return NewlyRed(before, now, (f"it did not end within {limit:.0f} seconds",), ())
 
-    def _untold(self, before: CommandResult) -> None:
+    def _leave_untold(self, before: CommandResult) -> None:
         limit = self.run.config.tries.seconds
         words = command_line(before.argv)
         self.untold.append(f"`{words}` did not run: the {limit:g} seconds for it are too few.")
 
-    @cached_property
-    def texts(self) -> dict[str, str]:
-        """The code as it is after the edits; nothing where it is too much to be read."""
-        repository = self.run.repository
-        names = [path for path in self.listed if is_code(path)]
-        if len(names) > _MOST_FILES_READ:
-            return {}
-        found = repository.read_many(self.made, names)
-        return {path: raw.decode("utf-8", "replace") for path, raw in found.items()}
 
-    @cached_property
-    def listed(self) -> tuple[str, ...]:
-        """All files after the edits."""
-        return self.run.repository.list_files(self.made)
-
-
-def package_of(run: Run, commit: str, argv: Sequence[str]) -> str:
-    """Return the text of the package.json that has the script of a command, at a commit."""
-    manifest = manifest_of(argv)
-    there = manifest in run.repository.list_files(commit)
-    raw = run.repository.read(commit, manifest) if there else None
-    return (raw or b"").decode(errors="replace")
-
-
-def limit_of(before: CommandResult, left: float, *, whole: bool) -> float:
+def _limit_of(before: CommandResult, left: float) -> float:
     """Return how long a command may run of the time that is left, by the time that it took before
     the edits; 0 if it would need more. Edits that never end should not take the time of the next.
     """
     took = before.duration_ms / 1000
-    if left <= 0 or (whole and took >= left):
-        return 0
-    return min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
+    return 0 if took >= left else min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
 
 
-def outcome_of(found: Sequence[NewlyRed]) -> TryOutcome:
+def outcome_of(reds: Sequence[NewlyRed]) -> TryOutcome:
     """Return the complaints about commands that are newly red."""
-    reds = [red for red in found if red.failing]
+    reds = [red for red in reds if red.failing]
     parts = [
         f"`{command_line(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"
         f" {named(red.failing)}\n\n{fenced(red.words())}"

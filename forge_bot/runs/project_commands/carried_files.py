@@ -5,13 +5,12 @@ tree, and nobody else does.
 import os
 import shutil
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.git import Tree
 from forge_bot.runs.notifications import Notify, warning
-from forge_bot.runs.project_commands.made_by_commands import lies_inside, remove_file
 
 
 class CarriedFiles:
@@ -37,7 +36,7 @@ class CarriedFiles:
             yield
         finally:
             for name in copied:
-                remove_file(place.path, name)
+                _remove_file(place.path, name)
 
     def secrets(self) -> Mapping[str, str]:
         """Return the values in the files, by variable, that must not be shown."""
@@ -67,7 +66,7 @@ class CarriedFiles:
                 )
         free = [name for name in fitting if not os.path.lexists(place.path / name)]
         # What git would see there could get into a commit.
-        return place.would_ignore([name for name in free if lies_inside(place.path, name)])
+        return place.would_ignore([name for name in free if _lies_inside(place.path, name)])
 
     def _fitting(self) -> Sequence[str]:
         root = self._checkout.path
@@ -75,6 +74,21 @@ class CarriedFiles:
             name
             for name in self._names
             if not (root / name).is_symlink() and (root / name).is_file()
-            if os.access(root / name, os.R_OK) and lies_inside(root, name)
+            if os.access(root / name, os.R_OK) and _lies_inside(root, name)
         ]
         return self._checkout.would_ignore(files)
+
+
+def _lies_inside(root: Path, name: str) -> bool:
+    """Return whether no link leads to a path below a folder elsewhere."""
+    return (root / name).parent.resolve() == root.resolve() / Path(name).parent
+
+
+def _remove_file(root: Path, name: str) -> None:
+    """Remove a file of a tree, and the folders that are empty then; nothing through a link."""
+    if not _lies_inside(root, name):
+        return
+    with suppress(OSError):
+        (root / name).unlink()
+        for folder in (root / name).parents[: -len(root.parts)]:
+            folder.rmdir()

@@ -36,7 +36,7 @@ def _shown(
     if not commands:
         return f"This repository has no {name.value} command."
     parts: list[str] = []
-    for result, output in project.run_on(name, commands, paths):
+    for result, output, _ in project.run_on(name, commands, paths):
         narrowed = not paths or result.argv[-len(paths) :] == tuple(paths)
         ignored = "" if narrowed else "(this command takes no selection: everything ran)\n"
         parts.append(

@@ -1,64 +1,46 @@
-"""The installed environment of a run: made at the base commit, kept outside of git, shown again
-beside every commit that is judged.
+"""The place where a project's commands run: an environment, and a work tree beside it.
 
-Setup runs with network, so it never runs on a tree that a model has changed. It runs in a work tree
-of its own at `places.judged`. Later commands run at that same path with the commit that they judge
+Setup runs with network, so it never runs on a tree that a model has changed: it runs in the work
+tree, at the base commit. Later commands run at that same path with the commit that they judge
 checked out: an editable install, which knows its project by the path, then always points at the
-code that is judged, in every sandbox.
+code that is judged, in every sandbox. A place belongs to no run: another one takes it over where
+nothing that setup reads has changed, and installs anew elsewhere.
 """
 
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import chain, count
+from pathlib import Path, PurePosixPath
+from weakref import WeakSet, WeakValueDictionary
+
+from filelock import FileLock, Timeout
 
 from forge_bot.engine import advance, fold
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.state import TaskStatus
 from forge_bot.git import Repository, Tree
+from forge_bot.git.commit_objects import tree_without
 from forge_bot.git.files_at import raw
+from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths import RunPaths, read_kept
-from forge_bot.store import write_whole
+from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths
+from forge_bot.sandbox.visible_files import USUAL_PATH
+from forge_bot.settings import Config
+from forge_bot.store import SPECS, write_whole
 from forge_bot.text_format import names
 from forge_bot.values import CommandResult, Frozen
 
-_BYTECODE = "__pycache__"
-
-
-def remove_leftovers(tree: Tree, kept: Sequence[str]) -> None:
-    """Remove all that git does not track from a tree where nobody works, except some paths and
-    everything below them.
-    """
-    for name in tree.untracked():
-        for path in _outside(tree.path, Path(name), frozenset(map(Path, kept))):
-            _remove(tree.path / path)
-
-
-def remove_bytecode(tree: Tree) -> None:
-    """Remove the bytecode beside tracked files, which Python runs in the place of a source. A
-    person may work in the tree, and loses nothing by that.
-    """
-    for folder in ("", *tree.tracked_folders()):
-        place = tree.path / folder / _BYTECODE
-        if place.is_dir() and place.parent.resolve() == tree.path.resolve() / folder:
-            _remove(place)
-
-
-def _outside(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
-    """Yield a path, or what is in it where a part of it is kept."""
-    if not kept.isdisjoint((path, *path.parents)):
-        return
-    if not any(path in each.parents for each in kept):
-        yield path
-        return
-    for each in sorted((root / path).iterdir()):
-        yield from _outside(root, path / each.name, kept)
-
+_KEPT = 3
+"""Places of a repository before one is emptied for another environment."""
 
 _READY, _LEFT, _NAMES = "ready", "left-in-tree", "left-in-tree.json"
 DEPENDENCY_FILES = (
@@ -77,12 +59,25 @@ DEPENDENCY_FILES = (
 )
 """Manifests and lock files by name. Build files that are programs (setup.py, Gemfile, build.gradle)
 are not among them."""
+_READ_BY_SETUP = (
+    *DEPENDENCY_FILES,
+    *names("""
+        setup.py setup.cfg MANIFEST.in constraints*.txt .python-version .tool-versions .npmrc
+        .yarnrc* .pnpmfile.cjs pnpm-workspace.yaml rust-toolchain* Gemfile *.gemspec pom.xml
+        build.gradle* settings.gradle*
+        """),
+)
+_INSTALLED = re.compile(r"(?:^|/)(?:node_modules|\.venv|[^/]+\.egg-info)/?")
+"""What an installation leaves in a work tree without having read the code in it."""
 
 
 class _Ready(Frozen):
-    """The mark of a complete environment, and the results of the commands that made it."""
+    """The mark of a complete environment, the tree of which it was made if setup may have read its
+    code, and the results of the commands that made it.
+    """
 
     mark: str
+    tree: str
     results: tuple[CommandResult, ...]
 
 
@@ -109,54 +104,147 @@ def _approved(run: Run) -> tuple[bytes, ...]:
         return ()
     reports = run.workspace.reports()
     state = fold(run.pipeline, reports[:1])
-    found: dict[str, None] = {}
+    blobs: dict[str, None] = {}
     for report in reports[1:]:
         state = advance(run.pipeline, state, report)
         for task in state.tasks:
             if task.status is TaskStatus.CLEARED:
-                found[state.artifacts[held_patch_name(task.spec.id)].blob] = None
-    return tuple(raw(run.repository.root, tuple(found)).values())
+                blobs[state.artifacts[held_patch_name(task.spec.id)].blob] = None
+    return tuple(raw(run.repository.root, tuple(blobs)).values())
+
+
+class _Place:
+    """A place that this process has taken, until nothing here needs it any more. Runs of one
+    process share it, one command at a time.
+    """
+
+    def __init__(self, places: RunPaths, lock: FileLock) -> None:
+        self.environment = places.environment
+        self.path = places.judged
+        self.compiled = places.compiled
+        self.judging = threading.RLock()
+        self.built: tuple[str, tuple[str, ...]] | None = None
+        """The commit that is shown and built, and what its build made."""
+        self.known: dict[Path, tuple[int, ...]] = {}
+        self.users: WeakSet[Installation] = WeakSet()
+        self._lock = lock
+
+
+_taken: WeakValueDictionary[Path, _Place] = WeakValueDictionary()
+_choosing = threading.Lock()
 
 
 class Installation:
-    """The environment of one run, and the work tree in which it is installed and used. One thread
-    at a time.
-    """
+    """The place of one run's commands, and what has to be installed there."""
 
-    def __init__(self, repository: Repository, places: RunPaths, foundation: Foundation) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        foundation: Foundation,
+        setup: Sequence[tuple[str, ...]],
+        config: Config,
+    ) -> None:
         self.repository = repository
-        self.places = places
-        self.environment = places.environment
-        self.path = places.judged
         self.foundation = foundation
-        self.is_tidy = False
-        """Whether this process has seen the work tree without anything that a command left: set by
-        who tidies it, and taken back by who runs a command or writes there."""
-        self.has_run = True
-        """Whether a command may have run here since setup or since leftovers were removed."""
-        self._known: dict[Path, tuple[int, ...]] = {}
+        self._setup = setup
+        self._config = config
+        self._chosen: _Place | None = None
 
-    def mark(self, commands: Sequence[Sequence[str]]) -> str:
-        """Return the identity of an environment: its place, commit, approved bytes and commands."""
+    @property
+    def place(self) -> _Place:
+        """The place, taken when it is first needed."""
+        with _choosing:
+            if self._chosen is None:
+                self._chosen = self._choose()
+                self._chosen.users.add(self)
+            return self._chosen
+
+    def _choose(self) -> _Place:
+        """Return a place with the environment that is needed, else a new one, else the oldest."""
+        kind = "environment" if self._setup else "plain"
+        every = [run_paths(self.repository, f"{kind}-{n}") for n in range(_KEPT)]
+        made = [places for places in every if places.home.is_dir()]
+        fitting = [
+            places
+            for places in made
+            if not self._setup or self._fits(_ready_in(places.environment))
+        ]
+        for places in fitting:
+            if place := _taken.get(places.lock):
+                return place
+        new = [places for places in every if places not in made]
+        by_age = sorted(made, key=lambda places: places.home.stat().st_mtime)
+        others = (run_paths(self.repository, f"{kind}-{n}") for n in count(_KEPT))
+        free = (_take(places) for places in chain(fitting, new, by_age, others))
+        return next(place for place in free if place is not None)
+
+    @property
+    def environment(self) -> Path:
+        """The folder of tools and libraries."""
+        return self.place.environment
+
+    @property
+    def path(self) -> Path:
+        """The path of the work tree."""
+        return self.place.path
+
+    def is_base(self, commit: str) -> bool:
+        """Return whether a commit has the code of the base commit and nothing else."""
+        return tree_without(self.repository.root, commit, SPECS) == self._tree
+
+    @property
+    def mark(self) -> str:
+        """The identity of the environment that is needed: what setup reads."""
+        if not self._setup:
+            return self._programs
+        ready = _ready_in(self.environment)
+        return f"{self._needed}{ready.tree if ready is not None else self._tree}"
+
+    @property
+    def _needed(self) -> str:
+        """The commands, the approved bytes, the programs, the settings, and the files by which
+        dependencies are installed.
+        """
+        commit = self.foundation.commit
+        files = [
+            path
+            for path in self.repository.list_files(commit)
+            if any(fnmatchcase(PurePosixPath(path).name, name) for name in _READ_BY_SETUP)
+        ]
         patches = [hashlib.sha256(patch).hexdigest() for patch in self.foundation.approved()]
-        return json.dumps(
-            [str(self.path), self.foundation.commit, patches, list(map(list, commands))]
-        )
+        settings = self._config.model_dump(include={"environment", "network", "setup_credentials"})
+        objects = sorted(self.repository.objects(commit, files).items())
+        return json.dumps([self._setup, patches, self._programs, settings, objects], default=str)
 
-    def results(self, mark: str) -> tuple[CommandResult, ...] | None:
-        """Return the results of the setup commands if the environment was installed completely,
-        from these bytes and by these commands; a process that was killed may not have recorded
-        them.
+    @property
+    def _programs(self) -> str:
+        """The programs of this machine that setup calls, or that Python's environments come from;
+        they change when they are updated.
         """
-        ready = read_kept(self.environment / _READY, _Ready)
-        return ready.results if ready is not None and ready.mark == mark else None
+        path = self._config.environment.get("PATH") or os.environ.get("PATH") or USUAL_PATH
+        called = dict.fromkeys(["python3", *(argv[0] for argv in self._setup)])
+        where = (shutil.which(name, path=path) for name in called if not name.startswith(ENV))
+        real = [Path(program).resolve() for program in where if program is not None]
+        return json.dumps([[str(program), program.stat().st_mtime_ns] for program in real])
 
-    def remove_nested(self) -> None:
-        """Remove the repositories that commands made in folders of the commit, before git looks at
-        the work tree: it would obey their settings.
+    @cached_property
+    def _tree(self) -> str:
+        return tree_without(self.repository.root, self.foundation.commit, SPECS)
+
+    def _fits(self, ready: _Ready | None) -> bool:
+        return ready is not None and ready.mark == self._needed and ready.tree in {"", self._tree}
+
+    def results(self) -> tuple[CommandResult, ...] | None:
+        """Return the results of the setup commands if the environment was installed completely, of
+        what it would be made of now; a process that was killed may not have recorded them.
         """
-        if (self.path / ".git").is_file():
-            Tree(self.path).remove_nested()
+        ready = _ready_in(self.environment)
+        if ready is not None and self._fits(ready):
+            return ready.results
+        if ready is not None and len(self.place.users) > 1:
+            # Another run of this process needs what is there.
+            self._chosen = None
+        return None
 
     def begin(self) -> Tree:
         """Return a fresh work tree at the base commit with the approved dependency files, and empty
@@ -164,12 +252,11 @@ class Installation:
 
         Raises GitFailed when an approved patch does not fit the base commit.
         """
-        self._known.clear()
-        self.is_tidy = False
-        commit = self.foundation.commit
+        self.place.built = None
+        self.place.known.clear()
         shutil.rmtree(self.environment, ignore_errors=True)
         self.environment.mkdir(parents=True)
-        tree = self.repository.detached_tree(self.path, commit)
+        tree = self.repository.detached_tree(self.path, self.foundation.commit)
         for patch in self.foundation.approved():
             # A pattern without a slash names a file in any folder (git-apply(1) matches with `*`
             # across slashes).
@@ -177,7 +264,7 @@ class Installation:
             tree.apply(patch.decode(errors="surrogateescape"), only=only)
         return tree
 
-    def keep(self, mark: str, results: tuple[CommandResult, ...]) -> None:
+    def keep(self, results: tuple[CommandResult, ...]) -> None:
         """Copy the files that setup left in the work tree to the environment, where later commands
         cannot change them, and mark it as ready.
 
@@ -196,20 +283,32 @@ class Installation:
             else:
                 _put(place, target)
         write_whole(self.environment / _NAMES, json.dumps(names))
-        ready = _Ready(mark=mark, results=results)
+        of_code = not all(map(_INSTALLED.search, names)) or any(map(_copies_code, self._setup))
+        ready = _Ready(mark=self._needed, tree=self._tree if of_code else "", results=results)
         write_whole(self.environment / _READY, ready.model_dump_json())
-        # All that setup left belongs to the environment from here on.
-        self.is_tidy, self.has_run = True, False
+
+    def clear(self, kept: Sequence[str] = ()) -> None:
+        """Remove from the work tree all that git does not track, but for what setup left and some
+        other paths.
+        """
+        tree, staying = Tree(self.path), frozenset(map(Path, (*self.names_left(), *kept)))
+        tree.remove_nested()
+        for name in tree.untracked():
+            for path in _outside(tree.path, Path(name), staying):
+                _remove(tree.path / path)
 
     def show(self, commit: str) -> Tree:
-        """Return the work tree with the files of a commit, and the files that setup left."""
+        """Return the work tree with the files of a commit, and the files that setup left, without
+        any that later commands left there.
+        """
+        self.place.built = None
+        if (self.path / ".git").is_file():
+            # Git would obey the settings of repositories that commands made in its folders.
+            Tree(self.path).remove_nested()
         tree = self.repository.show_commit(self.path, commit)
+        self.clear()
         # A file of the commit wins over one that setup left at the same place.
         return self.repository.show_commit(self.path, commit) if self._restore() else tree
-
-    def left(self, path: str) -> bool:
-        """Return whether setup left a file at this path of the work tree."""
-        return os.path.lexists(self.environment / _LEFT / path)
 
     def names_left(self) -> list[str]:
         """Return the paths of the work tree at which setup left files or folders."""
@@ -221,21 +320,57 @@ class Installation:
         done. Nothing is read, written or removed through a link of a commit or of a command.
         """
         pristine, tops = self.environment / _LEFT, self.names_left()
-        _clear_ways(self.path, tops)
+        _clear_folders_above(self.path, tops)
         wanted = [path for top in tops for path in _below(pristine, Path(top))]
-        found = {path for top in tops for path in _below(self.path, Path(top))}
+        there = {path for top in tops for path in _below(self.path, Path(top))}
         changed = [
             path
             for path in wanted
-            if path not in found or self._known.get(path) != _entry(self.path / path)
+            if path not in there or self.place.known.get(path) != _entry(self.path / path)
         ]
-        extra = sorted(found.difference(wanted), reverse=True)
+        extra = sorted(there.difference(wanted), reverse=True)
         for path in extra:
             _remove(self.path / path)
         for path in changed:
             _put(pristine / path, self.path / path)
-        self._known.update({path: _entry(self.path / path) for path in changed})
+        self.place.known.update({path: _entry(self.path / path) for path in changed})
         return bool(changed or extra)
+
+
+def _take(places: RunPaths) -> _Place | None:
+    """Take a place unless somebody has it."""
+    if places.lock in _taken:
+        return None
+    places.lock.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(places.lock, thread_local=False)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return None
+    places.environment.mkdir(parents=True, exist_ok=True)
+    place = _taken[places.lock] = _Place(places, lock)
+    return place
+
+
+def _ready_in(environment: Path) -> _Ready | None:
+    return read_kept(environment / _READY, _Ready)
+
+
+def _copies_code(argv: Sequence[str]) -> bool:
+    """Return whether a command installs a copy of the project's code."""
+    editable = any(word in {"-e", "--editable"} for word in argv)
+    return "install" in argv and not editable and any(word.startswith(".") for word in argv)
+
+
+def _outside(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
+    """Yield a path, or what is in it where a part of it is kept."""
+    if not kept.isdisjoint((path, *path.parents)):
+        return
+    if not any(path in each.parents for each in kept):
+        yield path
+        return
+    for inside in sorted((root / path).iterdir()):
+        yield from _outside(root, path / inside.name, kept)
 
 
 def _special(folder: str, names: list[str]) -> list[str]:
@@ -259,12 +394,11 @@ def _below(root: Path, top: Path) -> Iterator[Path]:
         yield from (place / name for name in (*folders, *files))
 
 
-def _clear_ways(root: Path, names: Sequence[str]) -> None:
+def _clear_folders_above(root: Path, names: Sequence[str]) -> None:
     """Remove files and links where these paths need a folder."""
-    ways = {parent for name in names for parent in Path(name).parents if parent.parts}
-    for way in sorted(ways):
-        if (root / way).is_symlink() or not (root / way).is_dir():
-            _remove(root / way)
+    for folder in sorted({above for name in names for above in Path(name).parents if above.parts}):
+        if (root / folder).is_symlink() or not (root / folder).is_dir():
+            _remove(root / folder)
 
 
 def _entry(path: Path) -> tuple[int, ...]:

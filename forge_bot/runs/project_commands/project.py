@@ -3,32 +3,22 @@ codes.
 """
 
 import os
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
-from typing import NamedTuple
 
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
+from forge_bot.git.commit_objects import tree_without
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
-from forge_bot.runs.project_commands.command_runner import (
-    CommandRunner,
-    SetupKilled,
-    nested_by_hand,
-)
-from forge_bot.runs.project_commands.installation import (
-    Foundation,
-    Installation,
-    remove_bytecode,
-    remove_leftovers,
-)
-from forge_bot.runs.project_commands.made_by_commands import MadeByCommands
+from forge_bot.runs.project_commands.command_runner import CommandRunner, SetupKilled
+from forge_bot.runs.project_commands.installation import Foundation, Installation
+from forge_bot.runs.project_commands.known_results import KnownResults
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
 from forge_bot.runs.project_commands.registry_credentials import (
     check_not_kept,
@@ -38,33 +28,25 @@ from forge_bot.runs.project_commands.registry_credentials import (
     secrets_in,
 )
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
-from forge_bot.runs.run_paths import RunPaths
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
+from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import plain_lines
-
-
-class _Built(NamedTuple):
-    """The commit that was built in a tree, and the untracked files and folders there after that."""
-
-    commit: str
-    paths: tuple[str, ...] = ()
+from forge_bot.verification.command_outcome import CommandOutput, plain_lines
 
 
 class Project:
     """The commands of one repository in one run.
 
-    If there is a setup, all commands run at one path (see `installation`), one at a time. Otherwise
-    nothing depends on a path, and a command runs in the tree that it is about.
+    They all run at one path (see `installation`), one at a time, on commits alone. Each commit is
+    shown there anew, without anything that commands left, and is built before its tests.
     """
 
     def __init__(
         self,
         repository: Repository,
         tree: Tree,
-        places: RunPaths,
         config: Config,
         profile: Profile,
         tell: Notify,
@@ -72,91 +54,69 @@ class Project:
     ) -> None:
         self.repository = repository
         self.tree = tree
-        self.places = places
         self.config = config
         self.profile = profile
         self.tell = tell
-        self._judging = threading.RLock()
-        self._installation = Installation(repository, places, foundation)
-        self.sandbox = ProjectSandbox(repository, places, config, profile, tell)
+        self.sandbox = ProjectSandbox(repository, config, profile, tell)
         self._credentials = credentials(config, os.environ)
-        self._printed = dict[tuple[str, ...], str]()
-        self._passed = dict[tuple[str, ...], tuple[str, ...] | None]()
-        self._built = dict[Path, _Built]()
-        """Trees with what commands built there from the code of a commit, and of no other one."""
-        # In a checkout of a person, their own programs make such files at any moment.
-        ours = tree.path == places.tree and not profile.commands.setup
+        setup = [command.argv for command in profile.commands.setup]
+        self._installation = Installation(repository, foundation, setup, config)
         carried = CarriedFiles(repository.root, config.carry, tell)
-        self.runner = CommandRunner(
-            tree,
-            places.environment,
+        self._runner = CommandRunner(
             self.sandbox,
             self._installation,
             tell,
             redactor_of({**carried.secrets(), **secrets_in(self._credentials)}),
             carried,
-            made=MadeByCommands(tree, places.made_files) if ours else None,
-            by_hand=nested_by_hand(repository, tree),
         )
+        self._known = KnownResults(repository, config)
 
     def left_behind(self, results: Sequence[CommandResult]) -> tuple[str, ...]:
         """Return ignored files of the checkout that failing tests do not find where they run."""
-        here = self.tree.path == self.repository.root and not self.profile.commands.setup
-        if here or not any(each.name is CommandName.TEST and each.exit_code for each in results):
+        if not any(result.name is CommandName.TEST and result.exit_code for result in results):
             return ()
         names = Tree(self.repository.root).ignored_beside()
         return tuple(name for name in names if name not in self.config.carry)
 
     def in_tree(self, tree: Tree) -> "Project":
-        """Return the same project for a temporary tree beside the run's own."""
+        """Return the same project for the commit that another tree shows."""
         other = copy(self)
         other.tree = tree
-        other.runner = self.runner.in_tree(tree)
         return other
 
-    # -- whole runs
+    # -- setup
     # ----------------------------------------------------------------------------------------------
 
     def set_up(self) -> tuple[CommandResult, ...]:
         """Run the setup commands at the base commit, with network, into a fresh environment, and
-        return their results. What succeeded is not repeated: its results are kept beside it.
+        return their results. An environment that was made of the same is used as it is.
         """
-        with self._judging:
-            return self._set_up()
+        with self._installation.place.judging:
+            if not self.profile.commands.setup:
+                return ()
+            if (ready := self._installation.results()) is not None:
+                return ready
+            self._require_namespace()
+            try:
+                return self._installed()
+            except SetupKilled as killed:
+                self.tell(warning(str(killed)))
+                return self._installed(first=False)
 
-    def _set_up(self) -> tuple[CommandResult, ...]:
-        commands = self.profile.commands.setup
-        if not commands:
-            return ()
-        mark = self._installation.mark([command.argv for command in commands])
-        if (ready := self._installation.results(mark)) is not None:
-            return ready
-        self._require_namespace()
-        try:
-            return self._installed(commands, mark)
-        except SetupKilled as killed:
-            self.tell(warning(str(killed)))
-            return self._installed(commands, mark, first=False)
-
-    def _installed(
-        self, commands: Sequence[Command], mark: str, *, first: bool = True
-    ) -> tuple[CommandResult, ...]:
+    def _installed(self, *, first: bool = True) -> tuple[CommandResult, ...]:
         """Run the setup commands into an empty environment. Raises SetupKilled."""
         tree = self._installation.begin()
-        self.forget_built(tree.path)
         results: list[CommandResult] = []
-        for argv, secret in self._with_credentials(commands, tree):
-            results.append(self.runner.of_setup(argv, tree, secret=secret, first=first))
+        for argv, secret in self._with_credentials(tree):
+            results.append(self._runner.of_setup(argv, tree, secret=secret, first=first))
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()
-        check_not_kept(self._credentials, (self.places.environment, tree.path))
-        self._installation.keep(mark, tuple(results))
+        check_not_kept(self._credentials, (self._installation.environment, tree.path))
+        self._installation.keep(tuple(results))
         return tuple(results)
 
-    def _with_credentials(
-        self, commands: Sequence[Command], tree: Tree
-    ) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
+    def _with_credentials(self, tree: Tree) -> Iterator[tuple[tuple[str, ...], Mapping[str, str]]]:
         """Yield the words of setup commands, each with the credentials of registries that it gets:
         none after a command that could have run code of the project, which may have changed later
         programs.
@@ -167,7 +127,7 @@ class Project:
             return file.read_text("utf-8", "replace") if file.is_file() else ""
 
         trusted = True
-        for argv in (command.argv for command in commands):
+        for argv in (command.argv for command in self.profile.commands.setup):
             fetches = only_fetches(argv, read)
             trusted = trusted and (fetches or runs_nothing(argv))
             if self._credentials and not trusted:
@@ -181,217 +141,128 @@ class Project:
         if waits_for_consent(self.sandbox.backend, self.config):
             raise SetupNotWalled(say(SETUP_NOT_WALLED))
 
-    def check(self) -> tuple[CommandResult, ...]:
-        """Build, test and lint, without network and without what earlier commands built."""
-        commands = self.profile.commands
-        kinds = ((CommandName.TEST, commands.test), (CommandName.LINT, commands.lint))
-        with self._judging:
-            place = self._place(bare=True)
-            built = self._build(place)
-            return built + tuple(
-                result for name, chosen in kinds for result in self._all(name, chosen, place)
-            )
-
-    def _place(self, *, bare: bool = False) -> Tree:
-        """The tree in which commands judge the commit that `tree` shows."""
-        if not self.profile.commands.setup:
-            return self.tree
-        return self._judging_at(self.tree.commit_id(), bare=bare)
-
-    def _remove_left(self, place: Tree, kept: tuple[str, ...] = ()) -> None:
-        """Remove ignored files that a command left, maybe from edits that nobody accepted; of some
-        paths nothing is removed.
+    def begin_ahead(self) -> None:
+        """Try the sandbox beside other work, which the first command of a process waits for. What
+        fails here is for that command to tell.
         """
-        if place.path == self._installation.path:
-            if self._installation.has_run:
-                remove_leftovers(place, (*self._installation.names_left(), *kept))
-                self._installation.has_run = bool(kept)
-            return
-        remove_bytecode(place)
-        if self.runner.made is not None:
-            self.runner.made.remove(kept)
-        elif place.path.is_relative_to(self.places.tasks):
-            remove_leftovers(place, kept)
+        with suppress(ForgeError, OSError):
+            self.sandbox.try_out()
 
-    def _judging_at(self, commit: str, *, bare: bool = False) -> Tree:
-        """Show a commit where commands judge, without what earlier commands left. If the tree is to
-        be `bare`, ignored files of theirs are removed too.
+    # -- commands at a commit
+    # ----------------------------------------------------------------------------------------------
+
+    def check(self, taken: Callable[[CommandResult], bool]) -> tuple[CommandOutput, ...]:
+        """Build, test and lint, without network. Nothing runs where every command has a known
+        result for this very code that is `taken`.
         """
-        if not self._installation.is_tidy:
-            self._installation.remove_nested()
-        place = self._installation.show(commit)
-        if self._built.get(place.path, _Built("")).commit != commit:
-            self._built.pop(place.path, None)
-        if bare and self._installation.has_run:
-            self._remove_left(place)
-            self._installation.is_tidy = True
-        elif not self._installation.is_tidy:
-            self.runner.remove_new(place)
-        return place
-
-    def printed(self, argv: tuple[str, ...]) -> str:
-        """Return the whole output of a test command when it ran last for a judgement."""
-        return self._printed.get(argv, "")
-
-    def passed(self, argv: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return the tests that passed when a test command ran last for a judgement; None where
-        its runner does not list them.
-        """
-        return self._passed.get(argv)
-
-    def forget_built(self, path: Path) -> None:
-        """Forget what was built in a tree that is made anew."""
-        self._built.pop(path, None)
-
-    def build_again(self) -> tuple[CommandResult, ...]:
-        """Build unless the tree has what the commands built from this very code: tests that use
-        what another commit built would judge that one. Return the results.
-        """
-        with self._judging:
-            return self._build_again(self._place())
-
-    def _build_again(self, place: Tree, seconds: float | None = None) -> tuple[CommandResult, ...]:
-        if not self.profile.commands.build:
-            return ()
-        if self._built.get(place.path, _Built("")).commit == place.commit_id():
-            return ()
-        return self._build(place, seconds)
-
-    def _build(self, place: Tree, seconds: float | None = None) -> tuple[CommandResult, ...]:
-        self._remove_left(place)
-        results = self._all(CommandName.BUILD, self.profile.commands.build, place, seconds)
-        self._built[place.path] = _Built(
-            place.commit_id(), place.untracked() if self.profile.commands.build else ()
-        )
-        return results
-
-    def run_again(self, argv: tuple[str, ...]) -> CommandResult:
-        """Run tests by the words of a command that ran before, or by those that select some; return
-        the result.
-
-        They do not see what the run before them left, but for what lies in folders that the build
-        made: compilers keep their own there.
-        """
-        with self._judging:
-            place = self._place()
-            try:
-                if not self._build_again(place):
-                    self._remove_left(place, self._built.get(place.path, _Built("")).paths)
-                return self.runner.one(CommandName.TEST, argv, place)[0]
-            finally:
-                self._tidy_after(place)
+        commands, commit = self.profile.commands, self.tree.commit_id()
+        kinds = (CommandName.BUILD, CommandName.TEST, CommandName.LINT)
+        every = [(name, command.argv) for name in kinds for command in commands.of(name)]
+        with self._installation.place.judging:
+            known = [self._known_at(commit, *words) for words in every]
+            outputs = tuple(output for output in known if output and taken(output.result))
+            if every and len(outputs) == len(every):
+                self.tell(Message(text="The commands ran on this very code before."))
+                return outputs
+            with self.trial(commit) as place:
+                built = self._build(place)
+                rest = every[len(built) :]
+                return built + tuple(self.run_in(place, name, argv) for name, argv in rest)
 
     @contextmanager
-    def trial(self, commit: str, build_seconds: float = 0) -> Generator[Tree]:
-        """Show a commit where commands judge, for one caller at a time; it may be on no branch. It
-        is built first, in so many seconds a command, if what other commits built must not count.
-        """
-        path = self._installation.path
-        with self._judging:
-            if self.profile.commands.setup:
-                place = self._judging_at(commit)
-                self._installation.is_tidy = False
-            else:
-                place = self.repository.detached_tree(path, commit)
-            try:
-                if build_seconds:
-                    self._build_again(place, build_seconds)
-                yield place
-            finally:
-                if not self.profile.commands.setup:
-                    self._built.pop(place.path, None)
-                    self.repository.remove_tree(path)
+    def trial(self, commit: str, *, built: bool = False) -> Generator[Tree]:
+        """Show a commit where commands judge, for one caller at a time; it may be on no branch."""
+        with self._installation.place.judging:
+            place = self._installation.show(commit)
+            if built:
+                self._build(place)
+            yield place
+
+    def _build(self, place: Tree) -> tuple[CommandOutput, ...]:
+        commands = self.profile.commands.build
+        outputs = tuple(self.run_in(place, CommandName.BUILD, command.argv) for command in commands)
+        made = place.untracked() if commands else ()
+        self._installation.place.built = (place.commit_id(), made)
+        return outputs
 
     def run_in(
         self,
         place: Tree,
         name: CommandName,
         argv: tuple[str, ...],
-        seconds: float,
+        seconds: float | None = None,
         *,
-        again: bool = False,
-    ) -> tuple[CommandResult, str]:
-        """Run a command in a tree that `trial` shows, for at most so long; its result and its whole
-        output. One that runs `again` does not see what the run before it left, in a project without
-        a build.
+        fresh: bool = False,
+    ) -> CommandOutput:
+        """Run a command in a tree that `trial` shows, for at most so long. A `fresh` one does not
+        see what commands left, but for what the build made: compilers keep their own there.
         """
-        if again and not self.profile.commands.build:
-            self._remove_left(place)
-        return self.runner.one(name, argv, place, seconds=seconds)
+        built = self._installation.place.built
+        if fresh and (built is not None or not self.profile.commands.build):
+            self._installation.clear(built[1] if built is not None else ())
+        output = self._runner.one(name, argv, place, seconds=seconds)
+        if not fresh:
+            self._known.keep(self._basis_of(place.commit_id()), output)
+        return output
+
+    def result_at(
+        self, commit: str, name: CommandName, argv: tuple[str, ...], seconds: float
+    ) -> CommandResult:
+        """Return the result of a command at a commit; it does not run where that is known."""
+        with self._installation.place.judging:
+            if (known := self._known_at(commit, name, argv)) is not None:
+                return known.result
+            with self.trial(commit) as place:
+                return self.run_in(place, name, argv, seconds).result
+
+    def _known_at(
+        self, commit: str, name: CommandName, argv: tuple[str, ...]
+    ) -> CommandOutput | None:
+        return self._known.output(self._basis_of(commit), name, argv)
+
+    def _basis_of(self, commit: str) -> tuple[str, ...]:
+        """Return what the result of a command depends on, beside the command."""
+        tree = tree_without(self.repository.root, commit, SPECS)
+        return (tree, self._installation.mark, self.sandbox.backend.value)
+
+    def rerun(
+        self, commit: str, argv: tuple[str, ...], builds: Mapping[tuple[str, ...], int]
+    ) -> list[CommandResult]:
+        """Run tests without what their run before left, at a commit that is built first unless it
+        is shown; the results, without that of the tests where a build ends otherwise than `builds`
+        say.
+        """
+        with self._installation.place.judging:
+            results: list[CommandResult] = []
+            built = self._installation.place.built
+            if built is None or built[0] != commit:
+                with self.trial(commit) as place:
+                    results = [output.result for output in self._build(place)]
+            if all(builds.get(result.argv) == result.exit_code for result in results):
+                place = Tree(self._installation.path)
+                results.append(self.run_in(place, CommandName.TEST, argv, fresh=True).result)
+            return results
+
+    def run_on(
+        self, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
+    ) -> list[CommandOutput]:
+        """Run commands for somebody who asks, on some files where a command takes them."""
+        with self._installation.place.judging:
+            self.set_up()
+            with self.trial(self.tree.commit_id(), built=True) as place:
+                return [
+                    self.run_in(place, name, (*command.argv, *_taken(command, paths, place)))
+                    for command in commands
+                ]
 
     def run_script(
         self, commit: str, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
     ) -> CommandOutcome:
-        """Run the script of a skill in a tree that shows a commit, and remove its leftovers."""
-        with self.trial(commit) as place:
-            box = self.sandbox.box(place, network=network, seconds=seconds)
-            box = box.replace(readable=(*box.readable, readable))
-            outcome = self.sandbox.run(box, argv)
+        """Run the script of a skill in a tree that shows a commit."""
+        with self.trial(commit):
+            box = self.sandbox.box(self._installation, network=network, seconds=seconds)
+            outcome = self.sandbox.run(box.replace(readable=(*box.readable, readable)), argv)
         return outcome.replace(output="\n".join(plain_lines(outcome.output)))
-
-    def _all(
-        self,
-        name: CommandName,
-        commands: tuple[Command, ...],
-        place: Tree,
-        seconds: float | None = None,
-    ) -> tuple[CommandResult, ...]:
-        called = self._called(name, commands, place, seconds=seconds)
-        if name is CommandName.TEST:
-            self._printed |= {result.argv: output for result, output in called}
-            self._passed |= {result.argv: self.runner.passed[result.argv] for result, _ in called}
-        return tuple(result for result, _ in called)
-
-    def _called(
-        self,
-        name: CommandName,
-        commands: tuple[Command, ...],
-        place: Tree,
-        paths: Sequence[str] = (),
-        seconds: float | None = None,
-    ) -> list[tuple[CommandResult, str]]:
-        if not commands:
-            return []
-        if place.path == self._installation.path and not self._installation.is_tidy:
-            self.runner.tidy(place)
-        try:
-            return [
-                self.runner.one(
-                    name,
-                    (*command.argv, *_taken(command, paths, place)),
-                    place,
-                    seconds=seconds,
-                )
-                for command in commands
-            ]
-        finally:
-            self._tidy_after(place, built=name is CommandName.BUILD)
-
-    def _tidy_after(self, place: Tree, *, built: bool = False) -> None:
-        """Remove what commands left in a tree where somebody may work, and what a build left that
-        no test should see. Elsewhere, whoever shows a commit or runs the next command does it.
-        """
-        if built or place.path != self._installation.path:
-            # Also when it is stopped here: what a command left is nobody's work, and would be put
-            # aside as if it were.
-            self.runner.tidy(place)
-
-    def run_on(
-        self, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
-    ) -> list[tuple[CommandResult, str]]:
-        """Run commands for somebody who asks, on some files where a command takes them; return each
-        result with the whole output.
-        """
-        with self._judging:
-            self._set_up()
-            return self._called(name, commands, self._place(), paths)
-
-    def begin_ahead(self) -> None:
-        """Try the sandbox beside other work, which the first command of a process waits for. What
-        fails here is for that command to tell.
-        """
-        with suppress(ForgeError, OSError), self._judging:
-            self.sandbox.try_out()
 
 
 def _taken(command: Command, paths: Sequence[str], place: Tree) -> tuple[str, ...]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from forge_bot.errors import Interrupted
-from forge_bot.git import Repository, Tree
+from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.notifications import Notify, warning
-from forge_bot.runs.run_paths import RunPaths
+from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.visible_files import USUAL_PATH
@@ -23,10 +23,9 @@ _GO_CACHE = "GOCACHE"
 
 @dataclass(eq=False)
 class ProjectSandbox:
-    """The sandbox of one run, whatever tree a command is about."""
+    """The sandbox of one run."""
 
     repository: Repository
-    places: RunPaths
     config: Config
     profile: Profile
     tell: Notify
@@ -65,31 +64,26 @@ class ProjectSandbox:
 
     def box(
         self,
-        place: Tree,
+        installation: Installation,
         *,
         setting_up: bool = False,
         network: bool = False,
         seconds: float | None = None,
         at_base: bool = False,
     ) -> Box:
-        """Return the box of a command in a tree, with a time limit. Setup may write the files that
-        other commands read. What Go has compiled `at_base` is kept: others get a copy, since code
-        that is judged must not change what a later command runs.
+        """Return the box of a command in the place of an installation, with a time limit. Setup may
+        write the files that other commands read. What Go has compiled `at_base` is kept: others get
+        a copy, since code that is judged must not change what a later command runs.
         """
-        limit = self.config.command_seconds
-        caches = {_GO_CACHE: self.places.compiled} if self.uses_go else {}
+        limit, environment = self.config.command_seconds, installation.environment
+        caches = {_GO_CACHE: installation.place.compiled} if self.uses_go else {}
         kept = caches if setting_up or at_base else {}
-        environment = self.places.environment
-        environment.mkdir(parents=True, exist_ok=True)
+        common = self.repository.common_dir
         return Box(
-            worktree=place.path,
+            worktree=installation.path,
             network=network or setting_up,
             writable=(*((environment,) if setting_up else ()), *kept.values()),
-            readable=(
-                (self.repository.common_dir,)
-                if setting_up
-                else (environment, self.repository.common_dir)
-            ),
+            readable=(common,) if setting_up else (environment, common),
             copied={name: folder for name, folder in caches.items() if name not in kept},
             env={
                 **_tool_homes(environment),

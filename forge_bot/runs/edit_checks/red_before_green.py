@@ -1,0 +1,143 @@
+"""Prove that a change mends a defect: its tests fail without the rest of it, and pass with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from forge_bot.artifacts.change_name import ChangeType
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
+from forge_bot.engine import State
+from forge_bot.git.commit_objects import commit_on
+from forge_bot.interaction.title_of_change import name_of_change
+from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
+from forge_bot.runs.notifications import Message
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.publishing.merge_into_run import newest_base
+from forge_bot.runs.run import Run
+from forge_bot.store import SPECS
+from forge_bot.values import CommandName, CommandResult, RedBeforeGreen
+from forge_bot.verification.command_outcome import CommandOutput
+from forge_bot.verification.named_tests import is_listed
+from forge_bot.verification.red_before_green import of_files, red_at_base, why_not_red
+from forge_bot.verification.selected_tests import package_folder, select_files, uncached
+from forge_bot.verification.unusable_commands import Cause, cause_of
+
+_AS_IT_IS = ("utf-8", "surrogateescape")
+
+
+class OnlyTests(NamedTuple):
+    """A commit with the tests of a change and nothing else of it, on no branch, and their files;
+    `beside_code` says that some of them hold code too.
+    """
+
+    commit: str
+    files: tuple[str, ...]
+    beside_code: bool
+
+
+def red_before_green(
+    outputs: Sequence[CommandOutput], state: State, run: Run, project: Project
+) -> RedBeforeGreen | None:
+    """Return the proof for a change that mends a defect; None for any other change."""
+    if not _is_defect(state, run):
+        return None
+    head = project.tree.commit_id()
+    only = _only_tests(run, head)
+    if only is None:
+        return RedBeforeGreen(missing="No file of tests and no unit test was added or changed.")
+    judged = [
+        output
+        for output in outputs
+        if output.result.name is CommandName.TEST
+        and not any(command.covers(output.result) for command in state.unusable)
+    ]
+    if not judged:
+        return RedBeforeGreen(missing="No test command counts for this run.")
+    may_show = [output for output in judged if _may_run(output.result.argv, only.files)] or judged
+    at_base = [_without_change(output.result.argv, project, only) for output in may_show]
+    red = [
+        name
+        for output, result in zip(may_show, at_base, strict=True)
+        for name in _red_there(output, result, state, only)
+    ]
+    if not red:
+        return RedBeforeGreen(missing=next(why_not_red(at_base)))
+    proved = tuple(name for name in red if _passed_now(name, judged))
+    if not proved:
+        return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
+    return RedBeforeGreen(tests=proved, files=only.files, base=state.base_commit, head=head)
+
+
+def _is_defect(state: State, run: Run) -> bool:
+    """Return whether the request or the design calls the change a fix."""
+    plan = run.pipeline.approved_first
+    named = ["request.md", *([plan.writes] if plan is not None else [])]
+    texts = {name: run.workspace.read(name) for name in named if run.workspace.read_bytes(name)}
+    request = {name: text for name, text in texts.items() if name == "request.md"}
+    kinds = {name_of_change(run.pipeline, state, each).type for each in (texts, request)}
+    return ChangeType.FIX in kinds
+
+
+def _only_tests(run: Run, head: str) -> OnlyTests | None:
+    """Return the tests of the run's change at the commit before it; None if it changes none."""
+    base, repository = newest_base(run), run.repository
+    modes = run.tree.modes(base, head)
+    paths = [path for path in modes if not path.startswith(f"{SPECS}/")]
+    now = repository.read_many(head, paths)
+    tests: dict[str, bytes | None] = {
+        path: now.get(path) for path in paths if belongs_to_tests(path)
+    }
+    sources = dict(_tests_beside_code(repository.read_many(base, paths), now))
+    if not tests and not sources:
+        return None
+    files = [*tests.items(), *sources.items()]
+    there = {path: modes[path] for path, data in files if data is not None}
+    commit = commit_on(repository.root, base, files, there)
+    return OnlyTests(commit, tuple(sorted({*tests, *sources})), bool(sources))
+
+
+def _tests_beside_code(
+    before: Mapping[str, bytes], now: Mapping[str, bytes]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of code that hold changed unit tests, as they were but for these tests."""
+    for path in filter(may_hold_tests, before):
+        made = with_tests_of(before[path].decode(*_AS_IT_IS), now.get(path, b"").decode(*_AS_IT_IS))
+        if made is not None:
+            yield path, made.encode(*_AS_IT_IS)
+
+
+def _may_run(argv: Sequence[str], files: Sequence[str]) -> bool:
+    """Return whether a command may run some files: a package's script runs those of its folder."""
+    folder = package_folder(argv)
+    return not folder or any(path.startswith(f"{folder}/") for path in files)
+
+
+def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) -> CommandResult:
+    """Return the result of a test command on the tests alone, narrowed to their files where that
+    can be done.
+    """
+    project.tell(Message(text="The tests of this change run without its code, to see them fail."))
+    files = () if only.beside_code else tuple(filter(is_test_file, only.files))
+    narrowed, seconds = select_files(argv, files), project.config.command_seconds
+    with project.trial(only.commit, built=True) as place:
+        output = project.run_in(place, CommandName.TEST, narrowed or uncached(argv), seconds)
+        if narrowed and cause_of(output.result) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
+            output = project.run_in(place, CommandName.TEST, uncached(argv), seconds)
+    return output.result
+
+
+def _red_there(
+    now: CommandOutput, there: CommandResult, state: State, only: OnlyTests
+) -> tuple[str, ...]:
+    """Return the tests that fail without the change alone."""
+    name, argv = now.result.name, now.result.argv
+    before = next((each for each in state.baseline if (each.name, each.argv) == (name, argv)), None)
+    known = {*(before.failures if before else ()), *now.result.failures, *now.result.flaky}
+    return of_files(red_at_base(there, known), only.files)
+
+
+def _passed_now(name: str, judged: Sequence[CommandOutput]) -> bool:
+    """Return whether a test is among those that passed with the change; without a list of them,
+    none that a command names as failing is red any more.
+    """
+    passed = [output.passed for output in judged]
+    return None in passed or is_listed(name, {each for names in passed for each in names or ()})
