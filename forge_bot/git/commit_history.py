@@ -141,24 +141,6 @@ def count_commits(root: Path, base: str, tip: str) -> int:
     return int(git(root, "rev-list", "--count", limits).line)
 
 
-@lru_cache(maxsize=4)
-def recent_changes(folder: Path, commit: str) -> tuple[tuple[str, ...], ...]:
-    """Return the files that each recent commit changed, the newest first; large commits are left
-    out.
-
-    `commit` is a full id, so the answer never changes.
-    """
-    answer = git(
-        folder, "log", f"--max-count={_COMMITS}", "--no-merges", "--name-only", "--no-renames",
-        "--format=%x01", "-z", commit, "--",
-    )  # fmt: skip
-    parts = answer.out.decode("utf-8", "surrogateescape").split("\x01")
-    changes = (
-        tuple(filter(None, (name.strip("\n") for name in part.split("\0")))) for part in parts
-    )
-    return tuple(names for names in changes if 0 < len(names) <= _LARGE_COMMIT)
-
-
 def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:
     """Return for each file how many of the words it contains; case does not matter."""
     counts: Counter[str] = Counter()

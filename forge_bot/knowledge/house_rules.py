@@ -1,141 +1,133 @@
-"""The rules of a repository for changes: the files that have them, and the parts of these files
-that matter for a change of code.
+"""The rules of a repository for changes: instructions for agents, guides for people, the newest
+entries of a changelog or the habit of news fragments.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from posixpath import basename
 
-from forge_bot.knowledge.changelogs import (
-    CHANGELOGS,
-    HouseRule,
-    fragment_folder,
-    newest_entries,
-    news_fragments,
-    sections_of,
-    tells_of_changes,
-)
-from forge_bot.knowledge.excerpts import Span, size_of, written
 from forge_bot.project.file_list import Listing
-from forge_bot.text_format import cut
+from forge_bot.text_format import names
+from forge_bot.values import Frozen
 
 _ROOM = 3_200
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600
-_MOST_READ = 100_000
 _MOST_CHANGELOG = 1_200
-_MOST_SETTINGS = 900
+_EXAMPLES = 3
 _FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
-_KINDS = (
-    ("agents", "claude", "gemini", ".cursorrules", "copilot-instructions"),
-    ("contributing", "hacking", "development", "styleguide", "style"),
-    ("pull_request_template", "merge_request_templates/default"),
-)
-_ABOUT = re.compile(
-    r"`[^`\n]+`|^[^\S\n]{4,}\S|^[^\S\n]*(?:```|~~~|\$ |\.\. code)|^[^\S\n]*- \[[ xX]\]"
-    r"|test|lint|style|format|convention|commit|change|news|doc|typ|pull request|rule|code\b",
-    re.MULTILINE | re.IGNORECASE,
-)
+_GUIDES = names("agents claude gemini .cursorrules copilot-instructions contributing hacking style")
+_CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
+_PART_OF_CHANGELOG = re.compile(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
+_FRAGMENTS = names("newsfragments changelog.d changelog_entries news changes .changeset")
+_FRAGMENT = re.compile(r"/\W*\d+[.\-_]|/README|/config\.json$")
 _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
-_COMMENT_SIGN = re.compile(r"<!--\n*|\n*-->")
-_LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(https?://[^)\s]+\)")
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
-_SETTINGS = {
-    "pyproject.toml": re.compile(r"\[tool\.(?:ruff|black|isort|flake8)\b"),
-    "setup.cfg": re.compile(r"\[(?:flake8|isort|pycodestyle)\b"),
-    "tox.ini": re.compile(r"\[(?:flake8|pycodestyle)\b"),
-    **dict.fromkeys(
-        ("ruff.toml", ".ruff.toml", ".flake8", ".prettierrc", "biome.json", "rustfmt.toml")
-    ),
-}
-"""Files with settings of linters and formatters; of those for several tools, with the headings of
-the sections that a linter or formatter reads."""
+_HEADING = re.compile(r"(?:#{1,6}|=+)\s+\S")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
+_ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
+
+
+class HouseRule(Frozen):
+    """The shown text of one file; `part` names the part, and is empty for the whole file."""
+
+    path: str
+    text: str
+    part: str = ""
 
 
 def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
     """Return the rules for changes within a fixed length; the same files give the same rules."""
-    waiting = [*_paths(listing)]
+    waiting = [*_guides(listing)]
+    if folder := _fragment_folder(listing):
+        waiting.append(f"{folder}/")
+    else:
+        waiting += list(_in_usual_places(listing, _CHANGELOGS))[:1]
     room, rules = _ROOM, list[HouseRule]()
     for place, path in enumerate(waiting):
-        share = min(room, max(_LEAST, room * 2 // (len(waiting) - place + 1)))
+        share = min(room, max(_LEAST, room // (len(waiting) - place)))
         if path.endswith("/"):
-            rule = news_fragments(listing)
+            rule = _news_fragments(listing, folder)
         elif tells_of_changes(path):
             rule = newest_entries(path, listing.text(path), min(share, _MOST_CHANGELOG))
         else:
-            rule = _text(listing, path, share)
-        if rule is not None and rule.text.strip():
+            rule = _beginning(path, _HTML_COMMENT.sub("", listing.text(path)).strip(), share)
+        if rule.text.strip():
             rules.append(rule)
             room -= len(rule.text)
-    return (*rules, *_linter_settings(listing))
+    return tuple(rules)
 
 
-def _paths(listing: Listing) -> Iterator[str]:
-    """Yield the files with rules, each text once, agents' instructions first."""
-    small = {path.casefold(): path for path in reversed(listing.files)}
+def tells_of_changes(path: str) -> bool:
+    """Return whether a file is a changelog, by its name: also `CHANGELOG-2.md`."""
+    name = basename(path).casefold()
+    whole = name if name in _CHANGELOGS else name.rpartition(".")[0]
+    return whole in _CHANGELOGS or _PART_OF_CHANGELOG.fullmatch(name) is not None
+
+
+def newest_entries(path: str, text: str, room: int) -> HouseRule:
+    """Return the beginning of the newest release of a changelog, without its preface."""
+    lines = text.rstrip().split("\n")
+    first = next((number for number, line in enumerate(lines) if _ENTRY.match(line)), 0)
+    starts = (
+        number
+        for number in range(first, -1, -1)
+        if _HEADING.match(lines[number]) or _UNDERLINE.fullmatch("".join(lines[number + 1 :][:1]))
+    )
+    newest = "\n".join(lines[next(starts, 0) :])
+    rule = _beginning(path, newest, room)
+    return rule if rule.text.strip() == text.strip() else rule.replace(part="newest entries")
+
+
+def _beginning(path: str, text: str, room: int) -> HouseRule:
+    """Return a file whole, or as many of its first lines as fit."""
+    if len(text) <= room:
+        return HouseRule(path=path, text=f"{text}\n")
+    whole_lines = text[:room].rpartition("\n")[0]
+    return HouseRule(path=path, text=f"{whole_lines}\n", part="the beginning")
+
+
+def _guides(listing: Listing) -> Iterator[str]:
+    """Yield the files with rules in words, each text once, agents' instructions first."""
     known = set[str]()
-    for stems in _KINDS:
-        for name in (f"{at}{stem}{end}" for at in _FOLDERS for stem in stems for end in _ENDINGS):
-            text = listing.text(small[name]).strip() if name in small else ""
-            pointer = _POINTER.fullmatch(text)
-            # A file may be a copy of another one, or only name it.
-            if text and text not in known and not (pointer and listing.has(pointer[1])):
-                known.add(text)
-                yield small[name]
-    folder = fragment_folder(listing)
-    logs = (f"{at}{name}{end}" for at in _FOLDERS for name in CHANGELOGS for end in _ENDINGS)
-    changelog = next((small[name] for name in logs if name in small), "")
-    yield from filter(None, (f"{folder}/" if folder else changelog, small.get(".editorconfig", "")))
+    for path in _in_usual_places(listing, _GUIDES):
+        text = listing.text(path).strip()
+        pointer = _POINTER.fullmatch(text)
+        # A file may be a copy of another one, or only name it.
+        if text and text not in known and not (pointer and listing.has(pointer[1])):
+            known.add(text)
+            yield path
 
 
-def _text(listing: Listing, path: str, room: int) -> HouseRule:
-    """Return a file whole, or its sections with the most commands, paths and words on changes."""
-    whole = listing.text(path).strip()[:_MOST_READ]
-    shown = _HTML_COMMENT.sub("", whole)
-    if not shown.strip() and basename(path).casefold().startswith(("pull_request", "default")):
-        # Who opens a pull request reads the comments of its template.
-        shown = _COMMENT_SIGN.sub("", whole).strip()
-    lines = _LINK.sub(r"\1", shown).split("\n")
-    if sum(len(line) + 1 for line in lines) <= room:
-        return HouseRule(path=path, text="\n".join(lines) + "\n")
-    chosen: list[Span] = []
-    parts = [span for _, span in sections_of(lines)]
-    for first, last in sorted(parts, key=lambda span: (-_worth(lines, span), span)):
-        ends = range(last, min(last, first + 3) - 1, -1)
-        fitting = (sorted((*chosen, (first, end))) for end in ends)
-        chosen = next((spans for spans in fitting if size_of(lines, spans) <= room), chosen)
-    return HouseRule(path=path, text=written(lines, chosen), part="parts")
+def _in_usual_places(listing: Listing, stems: tuple[str, ...]) -> Iterator[str]:
+    small = {path.casefold(): path for path in reversed(listing.files)}
+    for name in (f"{at}{stem}{end}" for stem in stems for at in _FOLDERS for end in _ENDINGS):
+        if name in small:
+            yield small[name]
 
 
-def _worth(lines: Sequence[str], section: Span) -> float:
-    """Return how much a section says to somebody who changes code."""
-    first, last = section
-    text = "\n".join(lines[first - 1 : last])
-    heading = _ABOUT.findall(lines[first - 1])
-    return (len(_ABOUT.findall(text)) + 4 * len(heading)) / (6 + last - first)
+def _news_fragments(listing: Listing, folder: str) -> HouseRule:
+    """Return what a repository does with news fragments: a file for each change."""
+    inside = [path for path in listing.below(folder) if _FRAGMENT.search(path)]
+    lines = [f"Each change adds a file to {folder}/, which becomes part of the changelog."]
+    if inside:
+        example = listing.text(inside[-1]).strip()[:_LEAST]
+        lines += [
+            f"Some that are there: {', '.join(inside[-_EXAMPLES:])}.",
+            f"{inside[-1]}:\n{example}",
+        ]
+    return HouseRule(path=f"{folder}/", text="\n".join(lines) + "\n", part="news fragments")
 
 
-def _linter_settings(listing: Listing) -> Iterator[HouseRule]:
-    """Yield the settings of linters and formatters, a project's version, and its Python's."""
-    room = _MOST_SETTINGS
-    for path, headings in _SETTINGS.items():
-        text = listing.text(path)[:_MOST_READ]
-        lines = [line for line in text.split("\n") if line.strip()]
-        own = "\n".join(_of_linters(lines, headings) if headings else lines)
-        if own and room > 0:
-            shown = cut(own, room)
-            room -= len(shown)
-            part = "" if shown == own and not headings else "for linters, and versions"
-            yield HouseRule(path=path, text=f"{shown}\n", part=part)
-
-
-def _of_linters(lines: Sequence[str], headings: re.Pattern[str]) -> Iterator[str]:
-    inside = False
-    for line in lines:
-        if line.startswith("["):
-            inside = headings.match(line) is not None
-        is_version = line.startswith(("requires-python", "version ="))
-        if is_version or (inside and not line.lstrip().startswith(("#", ";"))):
-            yield line
+def _fragment_folder(listing: Listing) -> str:
+    """Return the folder of news fragments, by its usual name."""
+    if listing.has_folder("releasenotes/notes"):
+        return "releasenotes/notes"
+    named = (
+        folder
+        for folder in _FRAGMENTS
+        if any(_FRAGMENT.search(path) for path in listing.below(folder) if path.count("/") == 1)
+    )
+    return next(named, "")

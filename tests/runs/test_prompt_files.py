@@ -6,8 +6,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from forge_bot.git import Repository
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
@@ -327,7 +325,7 @@ def test_the_end_of_a_file_is_not_shown_where_something_of_it_is_named(tmp_path:
     assert "def step_1100(" not in named.text
 
 
-def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
+def test_of_a_changelog_an_implementer_sees_the_newest_entries(
     tmp_path: Path,
 ) -> None:
     old = "".join(f"## {n}\n\n### Fixed\n\n- `show` in {n}.\n\n" for n in range(40, 0, -1))
@@ -339,28 +337,7 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries_and_no_old_ones(
     assert files(made.named_in(design)) == ["app/pager.py"], "the rules of the house show it"
     (shown,) = made.for_task(base, (), [design])
     assert newest.strip() in shown.text
-    assert "in 40" not in shown.text
-
-
-@pytest.mark.parametrize(("entries", "whole"), [(3, True), (300, False)])
-def test_newest_entries_that_the_rules_show_are_not_shown_again(
-    tmp_path: Path, entries: int, whole: bool
-) -> None:
-    newest = "## Unreleased\n\n" + "".join(f"- Entry {n}.\n" for n in range(entries))
-    text = f"# Changes\n\n{newest}\n## 1\n\n- `show`.\n"
-    changed = {"CHANGES.md": text.replace("Entry 0", "Entry zero")}
-    here = repository(tmp_path, {"app/pager.py": CORE, "CHANGES.md": text}, changed)
-    base, now = here.commit_id("main~1"), here.commit_id("main")
-    design = "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
-    made = PromptFiles(here, base, "It fails.")
-    (rule,) = made.house_rules()
-    assert (newest in rule.text) is whole
-    assert f"- Entry {entries - 1}.\n" in rule.text
-    assert "[… the newest release ends here; before it “## 1”; lines " in rule.text
-    shown = made.for_task(base, (), [design])
-    assert files(shown) == ["app/pager.py"]
-    edited = made.for_task(now, (), [design])
-    assert "Entry zero" in edited[-1].text, "what an earlier task changed is shown as it is now"
+    assert "What changed." not in shown.text
 
 
 def test_a_page_counts_only_where_a_bullet_begins_with_it(tmp_path: Path) -> None:
@@ -500,28 +477,6 @@ def test_of_a_file_that_is_shown_only_what_is_named_comes_again(tmp_path: Path) 
     assert "def step_200(value):\n    return value + 200\n" in more.text
     assert "def step_4000" not in more.text
     assert len(more.text) < 1_500
-
-
-@pytest.mark.parametrize(("with_each", "told"), [(True, "6"), (False, "none")])
-def test_it_is_told_whether_changes_of_code_come_with_an_entry_in_the_changelog(
-    tmp_path: Path, with_each: bool, told: str
-) -> None:
-    changes = [
-        {
-            "app/pager.py": CORE + f"# {n}\n",
-            "tests/test_pager.py": f"assert {n} == {n}\n",
-            **({"CHANGES.md": f"# Changes\n\n## 1\n\n- {n}\n"} if with_each else {}),
-        }
-        for n in range(6)
-    ]
-    first = {"CHANGES.md": "# Changes\n\n## 1\n\n- Begun.\n\n## 0\n\nReleased in May\n\n- Old.\n"}
-    here = repository(tmp_path, first, *changes)
-    made = PromptFiles(here, here.commit_id("main"), "`Pager.show` fails")
-    said = f"Of the last 6 commits that changed code with tests, {told} changed `CHANGES.md` too."
-    shown = made.looked_up()
-    assert said in shown[0].text
-    if not with_each:
-        assert "before it “## 0”, “Released in May”; lines" in made.house_rules()[0].text
 
 
 def test_lines_that_are_shown_already_bring_nothing_around_them(tmp_path: Path) -> None:

@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.knowledge.changelogs import HouseRule, newest_entries, tells_of_changes
 from forge_bot.knowledge.code_index import is_prose
 from forge_bot.knowledge.excerpts import FileFocus, Span, excerpt
-from forge_bot.knowledge.house_rules import house_rules
+from forge_bot.knowledge.house_rules import (
+    HouseRule,
+    house_rules,
+    newest_entries,
+    tells_of_changes,
+)
 from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
 from forge_bot.project.file_list import Listing
 from forge_bot.project.search_words import words
@@ -76,8 +80,7 @@ class PromptFiles:
         looked = looked_up(self.repository, self.base, self.request)
         meant = mentions(self.request)._replace(names=looked.names)
         shown = self._show(self.base, looked.paths, meant, _FOR_REQUEST, search=True)
-        ruled = (rule.path for rule in _house_rules(self.repository, self.base))
-        findings = "\n".join(looked.told(self._shown, changelog=any(map(tells_of_changes, ruled))))
+        findings = "\n".join(looked.told(self._shown))
         name = "looked up by our process before the first call"
         return [*([InputFile(name=name, text=findings, kind="output")] if findings else []), *shown]
 
@@ -211,9 +214,9 @@ class PromptFiles:
             if path in self._changelogs and not now:
                 self._shown.setdefault(path, ())
                 return None
-            if rule := newest_entries(path, text, room):
-                part = ", ".join(filter(None, (as_shown, rule.part)))
-                return InputFile(name=path, text=rule.text, kind="file", shown_as=part)
+            rule = newest_entries(path, text, room)
+            part = ", ".join(filter(None, (as_shown, rule.part)))
+            return InputFile(name=path, text=rule.text, kind="file", shown_as=part)
         before = self._shown.get(path, ())
         part = excerpt(path, text, wanted, room, without=before)
         if not part.spans:

@@ -1,19 +1,20 @@
 """Look up what a request speaks of, before the first call: definitions, uses and likely files."""
 
 import builtins
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
+from posixpath import basename, dirname, splitext
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import holding, lines_with, recent_changes
-from forge_bot.knowledge.changelogs import tells_of_changes
+from forge_bot.git.commit_history import holding, lines_with
 from forge_bot.knowledge.code_index import CodeIndex, is_beside_code, is_prose
 from forge_bot.knowledge.excerpts import only_hands_on
-from forge_bot.knowledge.file_links import stem, tested_stem
+from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.mentions import as_searched, last_part, mentions, request_names, resolve
 from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.search_words import words
@@ -38,8 +39,6 @@ _COMMON_UNDEFINED = 40
 _USES_OF_A_NAME = 12
 _USES_TOLD = 24
 _LINE = 100
-_COMMITS_ASKED = 20
-_LEAST_COMMITS = 5
 
 Use = tuple[str, int, str]
 """A path, the number of a line, and the line."""
@@ -54,19 +53,14 @@ class RequestLookup(NamedTuple):
     uses: Mapping[str, Sequence[Use]]
     likely: Sequence[str]
     paths: Sequence[str]
-    changelog_habit: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names whose uses help: defined ones, and others in few lines."""
         return tuple(self.uses)
 
-    def told(
-        self, shown: Mapping[str, Sequence[tuple[int, int]]], *, changelog: bool = False
-    ) -> Iterator[str]:
-        """Yield the lines of the findings for an agent, without lines that are shown anyway. What
-        is told of the changelog counts if its entries are shown.
-        """
+    def told(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
+        """Yield the lines of the findings for an agent, without lines that are shown anyway."""
         for name, hits in self.defined.items():
             if hits:
                 places = ", ".join(f"{path}:{line}" for path, line in hits)
@@ -74,8 +68,6 @@ class RequestLookup(NamedTuple):
         if self.likely:
             yield "Most likely files by their words, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
-        if changelog and self.changelog_habit:
-            yield self.changelog_habit
         listed_uses: dict[Use, None] = {}
         cut: list[str] = []
         for name, uses in sorted(self.uses.items(), key=lambda pair: len(pair[1])):
@@ -157,7 +149,6 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
         uses,
         likely,
         _Choice(repository, base, request, index).paths(defined, uses, likely),
-        _changelog_habit(repository, base),
     )
 
 
@@ -250,9 +241,9 @@ class _Choice(NamedTuple):
         names most, else the most likely one.
         """
         stems = [last_part(name) for name in uses]
-        stems += [stem(path).strip("_") for path in wanted if not is_beside_code(path)]
+        stems += [_stem(path).strip("_") for path in wanted if not is_beside_code(path)]
         after = {
-            tested_stem(path): path for path in reversed(self.code.paths) if belongs_to_tests(path)
+            _tested_stem(path): path for path in reversed(self.code.paths) if belongs_to_tests(path)
         }
         named = [after[name] for name in stems if name in after]
         using = [path for path in holding_names if belongs_to_tests(path)]
@@ -276,23 +267,15 @@ def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterato
         yield from [path for path in paths if path in alone] or own or paths
 
 
-def _changelog_habit(repository: Repository, base: str) -> str:
-    """Return how many of the recent commits that changed code with tests changed the changelog too:
-    some projects write it with each change, others at a release.
-    """
-    logs = [path for path in listed(repository, base) if tells_of_changes(path)]
-    commits = recent_changes(repository.root, repository.commit_id(base)) if logs else ()
-    tested = [
-        names
-        for names in commits
-        if any(map(belongs_to_tests, names))
-        and any(stack_for(path) and not is_beside_code(path) for path in names)
-    ][:_COMMITS_ASKED]
-    if len(tested) < _LEAST_COMMITS:
-        return ""
-    log = min(logs, key=lambda path: path.count("/"))
-    both = sum(log in names for names in tested)
-    return (
-        f"Of the last {len(tested)} commits that changed code with tests, {both or 'none'} changed"
-        f" `{log}` too."
-    )
+_TEST_AFFIX = re.compile(r"^test_|[_.](?:test|spec)$")
+
+
+def _stem(path: str) -> str:
+    """Return the name by which a file is imported."""
+    name = splitext(basename(path))[0]
+    return basename(dirname(path)) if name in {"__init__", "index", "mod"} else name
+
+
+def _tested_stem(path: str) -> str:
+    """Return the name of a file without what makes it one of tests."""
+    return _TEST_AFFIX.sub("", _stem(path))
