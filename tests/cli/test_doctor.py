@@ -75,11 +75,6 @@ def test_a_pipeline_that_cannot_be_loaded_is_told_with_its_lines(sample: Sample)
         ".forge/pipelines/develop.yaml:5: phases.phazes" in said.out
         or "develop.yaml:5: phazes: there is no such key" in said.out
     )
-    (folder / "develop.yaml").rename(folder / "other.yaml")
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 0
-    assert "other.yaml:5:" in said.out
-    assert "No run uses it now." in said.out
 
 
 def test_a_prompt_that_cannot_be_rendered_is_told(sample: Sample) -> None:

@@ -56,20 +56,20 @@ class CheckReport(Frozen):
     @property
     def refusals(self) -> tuple[CheckResult, ...]:
         """Results that stop a run."""
-        return tuple(each for each in self.results if each.weight == "refuse")
+        return tuple(result for result in self.results if result.weight == "refuse")
 
     @property
     def advice(self) -> tuple[CheckResult, ...]:
         """Warnings, then notes."""
-        rest = (each for each in self.results if each.weight != "refuse")
-        return tuple(sorted(rest, key=lambda each: each.weight == "note"))
+        rest = (result for result in self.results if result.weight != "refuse")
+        return tuple(sorted(rest, key=lambda result: result.weight == "note"))
 
     def require(self) -> None:
         """Raise NotReady with all refusals, if any; the first is its sentence and hint."""
         if not self.refusals:
             return
         first, *others = self.refusals
-        details = tuple(f"{each.sentence} → {each.way_out}" for each in others)
+        details = tuple(f"{result.sentence} → {result.way_out}" for result in others)
         raise NotReady(first.sentence, hint=first.way_out or None, details=details)
 
 

@@ -20,7 +20,7 @@ from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings.instructions import INSTRUCTIONS
-from forge_bot.settings.load_pipeline import PIPELINES, load_descriptor, load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.text_format import several
 
 
@@ -43,12 +43,12 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
     except NoTestCommand as error:
         yield refuse("tests", error.message, advice_at_terminal(error))
     if not profile.commands.test and config.commands.test is not None:
-        said = "There are no tests to verify with, as the configuration says."
-        yield warn("tests", said, "Set commands.test when there are some.")
+        sentence = "There are no tests to verify with, as the configuration says."
+        yield warn("tests", sentence, "Set commands.test when there are some.")
     for program in _missing_programs(subject):
-        said = f"{program} is not installed, and a command of this repository needs it."
+        sentence = f"{program} is not installed, and a command of this repository needs it."
         way_out = f"install {program}, or change the command in .forge/config.yml"
-        yield refuse(f"tool {program}", said, way_out)
+        yield refuse(f"tool {program}", sentence, way_out)
 
 
 def signing(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -63,26 +63,23 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
     if not fingerprint and (subject.signs_here or not config.sign):
         return
     if subject.intent.here:
-        said = "Only commits without the run's record can be signed."
+        sentence = "Only commits without the run's record can be signed."
         way_out = "Leave out --here, or the key and `sign: true`."
-        yield refuse("signing", said, way_out, BadSigningKey.code)
+        yield refuse("signing", sentence, way_out, BadSigningKey.code)
     elif fingerprint:
         yield note("signing", f"Commits for merge are signed by {fingerprint}.")
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:
     try:
-        found = load_pipeline(subject.config.pipeline, subject.repository.root)
+        pipeline = load_pipeline(subject.config.pipeline, subject.repository.root)
     except ForgeError:
         return False
-    return found.steps is not None
+    return pipeline.steps is not None
 
 
 def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Load the pipeline and the prompts of a run, and every pipeline of the repository's own.
-
-    Each problem has its line.
-    """
+    """Load the pipeline and the prompts of a run."""
     repository, name = subject.repository, subject.config.pipeline
     try:
         pipeline = load_pipeline(name, repository.root)
@@ -90,15 +87,6 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
-    for other in sorted(
-        {path.stem for path in (repository.root / PIPELINES).glob("*.yaml")} - {name}
-    ):
-        try:
-            load_descriptor(other, repository.root)
-            yield note(f"pipeline {other}", "can be read; no run uses it now")
-        except ForgeError as error:
-            said = f"{in_one_line(error)} No run uses it now."
-            yield warn(f"pipeline {other}", said, advice_at_terminal(error))
 
 
 def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -116,13 +104,13 @@ def rules(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal for unreadable standing rules, else the rules."""
     repository = subject.repository
     try:
-        found = rules_at(repository, subject.base)
+        standing = rules_at(repository, subject.base)
     except BadConfig as error:
-        said = " ".join((error.message, *error.details))
-        yield refuse("rules", said, f"Correct {INSTRUCTIONS} and commit it.")
+        sentence = " ".join((error.message, *error.details))
+        yield refuse("rules", sentence, f"Correct {INSTRUCTIONS} and commit it.")
         return
-    if found.rules:
-        names = ", ".join(rule.id for rule in found.rules)
+    if standing.rules:
+        names = ", ".join(rule.id for rule in standing.rules)
         yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
 
 
@@ -141,8 +129,8 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     servers = len(setup.config.mcp_servers)
     skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
     if servers or skills:
-        found = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note(what, f"{found}; `forge-bot capabilities` tries them")
+        counted = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
+        yield note(what, f"{counted}; `forge-bot capabilities` tries them")
 
 
 def in_one_line(error: ForgeError) -> str:
@@ -160,6 +148,8 @@ def _missing_programs(subject: CheckSubject) -> list[str]:
     # may still make it.
     made = bool(commands.setup or commands.build)
     own = [program for program in wanted if "/" in program and not program.startswith("/")]
-    absent = [each for each in own if not made and os.path.normpath(each) not in subject.files]
+    absent = [
+        program for program in own if not made and os.path.normpath(program) not in subject.files
+    ]
     others = (program for program in wanted if program not in own)
-    return [*(each for each in others if shutil.which(each, path=path) is None), *absent]
+    return [*(program for program in others if shutil.which(program, path=path) is None), *absent]

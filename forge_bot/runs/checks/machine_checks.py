@@ -33,7 +33,7 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
     seen: set[int] = set()
     least = subject.least_free
     for place in subject.written:
-        folder = next(each for each in (place, *place.absolute().parents) if each.is_dir())
+        folder = next(parent for parent in (place, *place.absolute().parents) if parent.is_dir())
         device = folder.stat().st_dev
         moves = place != subject.repository.common_dir
         if not os.access(folder, os.W_OK | os.X_OK):
@@ -42,9 +42,9 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
         free = shutil.disk_usage(folder).free
         if device not in seen and free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
-            said = f"Only {has} are free for {folder}; a run needs {needs}."
+            sentence = f"Only {has} are free for {folder}; a run needs {needs}."
             room, elsewhere = "preflight.disk.make_room", "preflight.disk.make_room_or_elsewhere"
-            yield refuse("disk space", said, say(elsewhere if moves else room))
+            yield refuse("disk space", sentence, say(elsewhere if moves else room))
         seen.add(device)
 
 
@@ -52,9 +52,9 @@ def _cannot_be_written(folder: Path, *, moves: bool) -> CheckResult:
     """Return the refusal for a folder; `moves` if a variable can name another one."""
     read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
     why = os.strerror(errno.EROFS if read_only else errno.EACCES)
-    said = f"{folder} cannot be written: {why}."
+    sentence = f"{folder} cannot be written: {why}."
     let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
-    return refuse("disk", said, say(elsewhere if moves else let))
+    return refuse("disk", sentence, say(elsewhere if moves else let))
 
 
 def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -84,8 +84,8 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
             if why
             else "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
         )
-        said = f"{working.value}, which cannot judge {lacking}"
-        yield warn("sandbox", said, way_out, CannotJudge.code)
+        sentence = f"{working.value}, which cannot judge {lacking}"
+        yield warn("sandbox", sentence, way_out, CannotJudge.code)
     else:
         yield note("sandbox", working.value)
 
@@ -97,8 +97,8 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
     if not subject.profile.commands.setup:
         return
     if subject.config.sandbox == "off":
-        said = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
-        yield warn("setup", said, "remove `sandbox: off` from .forge/config.yml")
+        sentence = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
+        yield warn("setup", sentence, "remove `sandbox: off` from .forge/config.yml")
         return
     try:
         chosen = choose(subject.config.sandbox)
