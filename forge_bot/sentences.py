@@ -25,10 +25,10 @@ def say(name: str, /, **values: object) -> str:
 
     The first part of a name is its file. A sentence with several forms takes that for `count`.
     """
-    language, found = find_sentence(name)
-    if not isinstance(found, str):
-        found = found[_form_of(language)(values["count"])]
-    return found.format(**values)
+    language, sentence = find_sentence(name)
+    if not isinstance(sentence, str):
+        sentence = sentence[_form_of(language)(values["count"])]
+    return sentence.format(**values)
 
 
 def find_sentence(name: str) -> tuple[str, str | list[str]]:
@@ -68,7 +68,7 @@ def check_language(environ: Mapping[str, str] = os.environ) -> None:
 
 def languages() -> list[str]:
     """Return the codes of the languages that have sentences."""
-    return sorted(each.parent.name for each in _folder().glob("*/language.toml"))
+    return sorted(file.parent.name for file in _folder().glob("*/language.toml"))
 
 
 @cache

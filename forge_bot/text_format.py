@@ -47,7 +47,7 @@ def whole_sentences(text: str, most: int) -> str:
     line = " ".join(text.split())
     if len(line) <= most:
         return line
-    ends = [found.end() for found in _SENTENCE_END.finditer(line)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(line)]
     end = next((end for end in reversed(ends) if end <= most), next(iter(ends), len(line)))
     return line if end >= len(line) else f"{line[:end]} …"
 
@@ -123,4 +123,7 @@ def names(table: str) -> tuple[str, ...]:
 def right_to_left(text: str) -> bool:
     """Return whether the first letter of a text belongs to a script such as Arabic or Hebrew."""
     directions = (unicodedata.bidirectional(sign) for sign in text)
-    return next((each in {"R", "AL"} for each in directions if each in {"L", "R", "AL"}), False)
+    return next(
+        (direction in {"R", "AL"} for direction in directions if direction in {"L", "R", "AL"}),
+        False,
+    )

@@ -67,7 +67,9 @@ class ForgeError(Exception):
 
 
 def _own_hint(module: str, name: str) -> str:
-    words = "".join(f"_{each.lower()}" if each.isupper() else each for each in name).lstrip("_")
+    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip(
+        "_"
+    )
     file = module.rpartition("errors_of_")[2]
     return f"hints.{file}.{words.replace('git_hub', 'github')}"
 

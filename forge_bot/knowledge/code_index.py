@@ -58,7 +58,7 @@ def definitions_of(path: str, text: str) -> tuple[Definition, ...]:
 def meant_by(name: str, definitions: Sequence[Definition]) -> list[Definition]:
     """Return the definitions that a name means; of `Class.method` the method in that class."""
     *owners, last = _SEPARATORS.split(name)
-    hits = [each for each in definitions if each.name == last]
+    hits = [definition for definition in definitions if definition.name == last]
     inside = [hit for hit in hits if owners and hit.owner.split(".")[-1] == owners[-1]]
     return inside or hits
 
@@ -71,15 +71,15 @@ class CodeIndex:
         self.paths = tuple(texts)
         self._places: dict[str, list[tuple[str, Definition]]] = {}
         for path, text in texts.items():
-            for each in definitions_of(path, text):
-                self._places.setdefault(each.name, []).append((path, each))
+            for definition in definitions_of(path, text):
+                self._places.setdefault(definition.name, []).append((path, definition))
         self._ranking = Ranking([_document(path, text) for path, text in texts.items()])
 
     def definitions(self, name: str) -> list[tuple[str, int]]:
         """Return the files and lines that define a name."""
         places = self._places.get(_SEPARATORS.split(name)[-1], [])
-        meant = meant_by(name, [each for _, each in places])
-        return [(path, each.at) for path, each in places if each in meant]
+        meant = meant_by(name, [definition for _, definition in places])
+        return [(path, definition.at) for path, definition in places if definition in meant]
 
     def defined_alike(self, name: str) -> list[str]:
         """Return the files with a definition whose name holds another, however it is written."""
@@ -96,7 +96,7 @@ class CodeIndex:
 
 
 def _document(path: str, text: str) -> list[str]:
-    symbols = " ".join(each.name for each in definitions_of(path, text))
+    symbols = " ".join(definition.name for definition in definitions_of(path, text))
     own = words(text[:_CHARACTERS])
     return [*words(path) * _PATH_WEIGHT, *words(symbols) * _SYMBOL_WEIGHT, *own]
 
@@ -105,7 +105,7 @@ def holds(name: str, other: str) -> bool:
     """Return whether a name holds another one that is long enough to mean something, however they
     are written.
     """
-    part, whole = (each.replace("_", "").replace("-", "").casefold() for each in (other, name))
+    part, whole = (word.replace("_", "").replace("-", "").casefold() for word in (other, name))
     return len(part) >= _SHORTEST_PART and part in whole
 
 

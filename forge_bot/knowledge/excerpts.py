@@ -151,20 +151,25 @@ class _Parts:
             yield first, first + _HEAD_OF_LONG
             yield from self._around(first)
         meant = [] if self.prose else [*self._meant()]
-        for each in meant:
-            yield from self._around(each.first)
-            yield each.first, each.last if each.length <= _LONGEST else each.first + _HEAD_OF_LONG
-        for each in meant:
-            if each.length > _LONGEST:
-                yield from self._ranked(self._pieces_of(each), _MOST_RANKED)
+        for definition in meant:
+            yield from self._around(definition.first)
+            yield (
+                definition.first,
+                definition.last
+                if definition.length <= _LONGEST
+                else definition.first + _HEAD_OF_LONG,
+            )
+        for definition in meant:
+            if definition.length > _LONGEST:
+                yield from self._ranked(self._pieces_of(definition), _MOST_RANKED)
         if self.wanted.search:
             yield from self._searched(meant)
         if not (meant or cited or self.wanted.named_only or self.wanted.search):
             yield from self._uses(self.wanted.names)
             yield from self._ranked([*_pieces(self.lines, 1, len(self.lines))], _MOST_RANKED + 1)
         yield from self._ends(is_wanted=bool(meant or cited or self.wanted.named_only))
-        for each in meant if not (self.wanted.named_only or self.wanted.search) else ():
-            yield from self._pieces_of(each)
+        for definition in meant if not (self.wanted.named_only or self.wanted.search) else ():
+            yield from self._pieces_of(definition)
 
     def _meant(self) -> Iterator[Definition]:
         """Yield the definitions that the names mean. Of several that are called alike those of a
@@ -193,12 +198,12 @@ class _Parts:
         uses of the names, and what shares most words with the request.
         """
         names = [as_searched(name) for name in self.wanted.names]
-        others = [each for each in self.definitions if each not in meant]
-        for each in others:
-            counts = not meant or "test" in each.name.lower()
-            if counts and any(holds(each.name, name) for name in names):
-                yield each.first, min(each.last, each.first + _LONGEST)
-        near = [each for each in meant if each.length <= _SHORT]
+        others = [definition for definition in self.definitions if definition not in meant]
+        for definition in others:
+            counts = not meant or "test" in definition.name.lower()
+            if counts and any(holds(definition.name, name) for name in names):
+                yield definition.first, min(definition.last, definition.first + _LONGEST)
+        near = [definition for definition in meant if definition.length <= _SHORT]
         yield from self._called(near)
         yield from self._uses(self.wanted.names)
         if self.wanted.first or not meant:
@@ -207,7 +212,9 @@ class _Parts:
 
     def _called(self, callers: Sequence[Definition]) -> Iterator[Span]:
         """Yield the short definitions of this file that some definitions call."""
-        text = "\n".join("\n".join(self.lines[each.first - 1 : each.last]) for each in callers)
+        text = "\n".join(
+            "\n".join(self.lines[definition.first - 1 : definition.last]) for definition in callers
+        )
         for name in [*dict.fromkeys(_CALL.findall(text))]:
             hits = meant_by(name, self.definitions)
             if len(hits) == 1 and hits[0].length <= _SHORT:
@@ -235,10 +242,10 @@ class _Parts:
         spans = takewhile(lambda span: span[1] - span[0] < _SHORT, blocks_around(self.lines, line))
         yield from [span for span in spans if span[0] < span[1]][-1:]
 
-    def _pieces_of(self, each: Definition) -> list[Span]:
-        if each.length <= _LONGEST:
-            return [(each.first, each.last)]
-        return [*_pieces(self.lines, each.at, each.last)]
+    def _pieces_of(self, definition: Definition) -> list[Span]:
+        if definition.length <= _LONGEST:
+            return [(definition.first, definition.last)]
+        return [*_pieces(self.lines, definition.at, definition.last)]
 
     def _ranked(self, pieces: Sequence[Span], most: int) -> Iterator[Span]:
         """Yield the pieces that share most words with the task."""
@@ -373,9 +380,9 @@ def written(
     for first, last in (*spans, (len(lines) + 1, len(lines))) if spans else ():
         if first > reached + 1:
             inside = {
-                gist(each.name, _LONGEST_NAME): each.at
-                for each in reversed(definitions)
-                if reached < each.first < first
+                gist(definition.name, _LONGEST_NAME): definition.at
+                for definition in reversed(definitions)
+                if reached < definition.first < first
             }
             some = [f"{name} {at}" for name, at in reversed(inside.items())]
             named = ", ".join(some[:_NAMED_IN_GAP]) + (", …" if some[_NAMED_IN_GAP:] else "")

@@ -103,7 +103,7 @@ class History:
     ) -> list[tuple[PastRun, float]]:
         best = self._ranking.best(asked, limit + 1)
         ranked = ((self.runs[place], score) for place, score in best)
-        return [each for each in ranked if each[0].name != exclude][:limit]
+        return [pair for pair in ranked if pair[0].name != exclude][:limit]
 
     def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
         """Return remarks of people and reviewers on a text or files.

@@ -50,13 +50,13 @@ def active_markup(markdown: str) -> tuple[str, ...]:
     active = [f"definition: {label}" for label in env.get("references", {})]
     if not tokens or tokens[-1].type != "html_block" or tokens[-1].level:
         active.append("a block that does not end")
-    active += [each for token in tokens[:-1] for each in _in_block(token)]
+    active += [item for token in tokens[:-1] for item in _in_block(token)]
     return tuple(active)
 
 
 def active_markup_in_line(markdown: str) -> tuple[str, ...]:
     """Return everything in a line of words that would act."""
-    return tuple(each for token in _parser().parseInline(markdown) for each in _in_block(token))
+    return tuple(item for token in _parser().parseInline(markdown) for item in _in_block(token))
 
 
 def _in_block(token: Token) -> Iterator[str]:

@@ -68,7 +68,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 
     room = characters(token_budget)
     contents, written = whole, ""
-    if sum(len(each.whole) for each in whole.shown) <= room:
+    if sum(len(entry.whole) for entry in whole.shown) <= room:
         written = user(whole, texts=True)
     if not written or len(system) + len(written) > room:
         contents = fit(whole, room, frame)
@@ -87,8 +87,8 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 def _seams(user: str, contents: Contents) -> Iterator[int]:
     """Yield where each input ends in the user part."""
     reached = 0
-    for each in contents.shown:
-        text = _HALF.sub("\ufffd", each.text)
+    for entry in contents.shown:
+        text = _HALF.sub("\ufffd", entry.text)
         at = user.find(text, reached)
         if at >= 0:
             reached = at + len(text)
@@ -99,12 +99,12 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
     return Contents(
         shown=tuple(
             ShownInput(
-                name=each.shown_as or each.name,
-                kind=each.kind,
-                whole=_cleaned(each.text, tally) if each.untrusted else each.text,
+                name=entry.shown_as or entry.name,
+                kind=entry.kind,
+                whole=_cleaned(entry.text, tally) if entry.untrusted else entry.text,
             )
-            for each in material.inputs
-            if material.delivery == "answer" or each.is_quoted
+            for entry in material.inputs
+            if material.delivery == "answer" or entry.is_quoted
         ),
         repository=_facts(material.repository),
         similar=material.similar,
@@ -146,8 +146,10 @@ def _facts_for_template(
 ) -> dict[str, object]:
     """Return the facts for an agent's template. None of them changes between rounds or runs."""
     listed = (
-        each.replace(description=one_line(each.description), parameters=one_line(each.parameters))
-        for each in capabilities
+        entry.replace(
+            description=one_line(entry.description), parameters=one_line(entry.parameters)
+        )
+        for entry in capabilities
     )
     return {
         "agent": agent,
@@ -168,9 +170,9 @@ def _facts_for_template(
 def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str, object]:
     """Return the facts for the template of the user part."""
     paths = (
-        f"{material.workspace}/{each.name}" if each.kind == "artifact" else each.name
-        for each in material.inputs
-        if each.kind in {"artifact", "file"} and not each.is_quoted
+        f"{material.workspace}/{entry.name}" if entry.kind == "artifact" else entry.name
+        for entry in material.inputs
+        if entry.kind in {"artifact", "file"} and not entry.is_quoted
     )
     return {
         **{name: getattr(material, name) for name in _AS_THEY_ARE},
@@ -179,17 +181,17 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
         "writes_next": material.next_document is not None,
         "change": _open(material.change),
         "shown": [
-            Line(label=each.name, text=each.text if texts else "") for each in contents.shown
+            Line(label=entry.name, text=entry.text if texts else "") for entry in contents.shown
         ],
         "repository": contents.repository,
         "similar": _bullets(contents.similar, "similar past runs"),
         "patterns": _bullets(contents.patterns, "past review findings"),
         "friction": _bullets(contents.friction, "friction points"),
         "task": _task(material.task),
-        "previous": any(each.name == material.output_file for each in material.inputs),
+        "previous": any(entry.name == material.output_file for entry in material.inputs),
         "judges": bool(material.verdicts),
         "findings": [
-            each.replace(description=_open(each.description)) for each in material.findings
+            entry.replace(description=_open(entry.description)) for entry in material.findings
         ],
         "problems": _lines(material.problems),
         "offered": _fewer(material),
@@ -199,8 +201,8 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
 
 def _fewer(material: Material) -> str:
     """Return the names of the agent's capabilities, if layer 1 names more than these."""
-    own = [each.name for each in material.capabilities]
-    all_named = {each.name for each in material.offered or material.capabilities}
+    own = [entry.name for entry in material.capabilities]
+    all_named = {entry.name for entry in material.offered or material.capabilities}
     return ", ".join(f"`{_open(name)}`" for name in own) if set(own) != all_named else ""
 
 
@@ -210,13 +212,13 @@ def _listed(material: Material) -> str:
     if task is None or material.delivery != "answer":
         return ""
     named = (
-        each.name
-        for each in material.inputs
-        if each.kind == "artifact"
+        entry.name
+        for entry in material.inputs
+        if entry.kind == "artifact"
         and task.acceptance
         and any(
             (task.id, task.acceptance, task.files) == (read.id, read.acceptance, read.files)
-            for read in read_tasks(each.text)[0]
+            for read in read_tasks(entry.text)[0]
         )
     )
     return _open(next(named, ""))

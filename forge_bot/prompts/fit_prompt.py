@@ -78,7 +78,7 @@ def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Cont
     `frame` is the length of everything but the texts of the inputs. If even the shortest version
     does not fit, that version is returned: layer 1, the task and a person's words are never cut.
     """
-    texts = sum(len(each.text) for each in contents.shown)
+    texts = sum(len(entry.text) for entry in contents.shown)
 
     def over() -> int:
         return frame(contents) + texts - room
@@ -94,7 +94,7 @@ def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Cont
     for kinds in (_FIRST_CUT, _LAST_CUT):
         if (excess := over()) > 0:
             contents = contents.replace(shown=_shortened(contents.shown, kinds, excess))
-            texts = sum(len(each.text) for each in contents.shown)
+            texts = sum(len(entry.text) for entry in contents.shown)
     return contents
 
 
@@ -106,9 +106,9 @@ def describe_omissions(before: Contents, after: Contents) -> Iterator[str]:
             yield f"{heading}: {had - has} of {had} left out."
     if len(after.repository) < len(before.repository):
         yield "Repository Context: layout left out."
-    for each in after.shown:
-        if each.missing:
-            yield f"{each.name}: {each.missing:,} of {len(each.whole):,} characters left out."
+    for entry in after.shown:
+        if entry.missing:
+            yield f"{entry.name}: {entry.missing:,} of {len(entry.whole):,} characters left out."
 
 
 def _shortened(
@@ -118,15 +118,15 @@ def _shortened(
 
     The cut removes `excess` characters.
     """
-    sizes = [len(each.whole) for each in shown if each.kind in kinds]
+    sizes = [len(entry.whole) for entry in shown if entry.kind in kinds]
     level = _level(sizes, excess)
     return tuple(
         (
-            each.replace(keep=max(0, level - _MARKER))
-            if each.kind in kinds and len(each.whole) > level
-            else each
+            entry.replace(keep=max(0, level - _MARKER))
+            if entry.kind in kinds and len(entry.whole) > level
+            else entry
         )
-        for each in shown
+        for entry in shown
     )
 
 
