@@ -19,7 +19,6 @@ _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
 
 _COMMITS = 400
-_LARGE_COMMIT = 12
 """A commit with more files than this says little about which belong together."""
 
 

@@ -15,9 +15,10 @@ import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import lru_cache
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from weakref import WeakSet, WeakValueDictionary
@@ -113,6 +114,12 @@ def _approved(run: Run) -> tuple[bytes, ...]:
     return tuple(raw(run.repository.root, tuple(blobs)).values())
 
 
+@lru_cache(maxsize=64)
+def code_of(root: Path, commit: str) -> str:
+    """Return git's id of the files of a commit, but for the records of runs."""
+    return tree_without(root, commit, SPECS)
+
+
 class _Place:
     """A place that this process has taken, until nothing here needs it any more. Runs of one
     process share it, one command at a time.
@@ -190,7 +197,8 @@ class Installation:
 
     def is_base(self, commit: str) -> bool:
         """Return whether a commit has the code of the base commit and nothing else."""
-        return tree_without(self.repository.root, commit, SPECS) == self._tree
+        root, base = self.repository.root, self.foundation.commit
+        return code_of(root, commit) == code_of(root, base)
 
     @property
     def mark(self) -> str:
@@ -227,9 +235,9 @@ class Installation:
         real = [Path(program).resolve() for program in where if program is not None]
         return json.dumps([[str(program), program.stat().st_mtime_ns] for program in real])
 
-    @cached_property
+    @property
     def _tree(self) -> str:
-        return tree_without(self.repository.root, self.foundation.commit, SPECS)
+        return code_of(self.repository.root, self.foundation.commit)
 
     def _fits(self, ready: _Ready | None) -> bool:
         return ready is not None and ready.mark == self._needed and ready.tree in {"", self._tree}
@@ -309,6 +317,16 @@ class Installation:
         self.clear()
         # A file of the commit wins over one that setup left at the same place.
         return self.repository.show_commit(self.path, commit) if self._restore() else tree
+
+    def leave(self) -> None:
+        """Remove the work tree of a project without setup: it is soon made again."""
+        if self._setup:
+            return
+        self.place.built = None
+        self.repository.remove_tree(self.path)
+        with suppress(OSError):
+            self.environment.rmdir()
+            self.environment.parent.rmdir()
 
     def names_left(self) -> list[str]:
         """Return the paths of the work tree at which setup left files or folders."""

@@ -11,13 +11,12 @@ from pathlib import Path
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
-from forge_bot.git.commit_objects import tree_without
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.command_runner import CommandRunner, SetupKilled
-from forge_bot.runs.project_commands.installation import Foundation, Installation
+from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
 from forge_bot.runs.project_commands.known_results import KnownResults
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
 from forge_bot.runs.project_commands.registry_credentials import (
@@ -31,7 +30,6 @@ from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
-from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, plain_lines
 
@@ -151,17 +149,19 @@ class Project:
     # -- commands at a commit
     # ----------------------------------------------------------------------------------------------
 
-    def check(self, taken: Callable[[CommandResult], bool]) -> tuple[CommandOutput, ...]:
+    def check(self, counts: Callable[[CommandResult], bool]) -> tuple[CommandOutput, ...]:
         """Build, test and lint, without network. Nothing runs where every command has a known
-        result for this very code that is `taken`.
+        result for this very code that still `counts`.
         """
         commands, commit = self.profile.commands, self.tree.commit_id()
         kinds = (CommandName.BUILD, CommandName.TEST, CommandName.LINT)
         every = [(name, command.argv) for name in kinds for command in commands.of(name)]
+        if not every:
+            return ()
         with self._installation.place.judging:
             known = [self._known_at(commit, *words) for words in every]
-            outputs = tuple(output for output in known if output and taken(output.result))
-            if every and len(outputs) == len(every):
+            outputs = tuple(output for output in known if output and counts(output.result))
+            if len(outputs) == len(every):
                 self.tell(Message(text="The commands ran on this very code before."))
                 return outputs
             with self.trial(commit) as place:
@@ -174,9 +174,12 @@ class Project:
         """Show a commit where commands judge, for one caller at a time; it may be on no branch."""
         with self._installation.place.judging:
             place = self._installation.show(commit)
-            if built:
-                self._build(place)
-            yield place
+            try:
+                if built:
+                    self._build(place)
+                yield place
+            finally:
+                self._installation.leave()
 
     def _build(self, place: Tree) -> tuple[CommandOutput, ...]:
         commands = self.profile.commands.build
@@ -222,8 +225,8 @@ class Project:
 
     def _basis_of(self, commit: str) -> tuple[str, ...]:
         """Return what the result of a command depends on, beside the command."""
-        tree = tree_without(self.repository.root, commit, SPECS)
-        return (tree, self._installation.mark, self.sandbox.backend.value)
+        code = code_of(self.repository.root, commit)
+        return (code, self._installation.mark, self.sandbox.backend.value)
 
     def rerun(
         self, commit: str, argv: tuple[str, ...], builds: Mapping[tuple[str, ...], int]
@@ -233,15 +236,15 @@ class Project:
         say.
         """
         with self._installation.place.judging:
-            results: list[CommandResult] = []
             built = self._installation.place.built
-            if built is None or built[0] != commit:
-                with self.trial(commit) as place:
-                    results = [output.result for output in self._build(place)]
-            if all(builds.get(result.argv) == result.exit_code for result in results):
+            if built is not None and built[0] == commit:
                 place = Tree(self._installation.path)
-                results.append(self.run_in(place, CommandName.TEST, argv, fresh=True).result)
-            return results
+                return [self.run_in(place, CommandName.TEST, argv, fresh=True).result]
+            with self.trial(commit) as place:
+                results = [output.result for output in self._build(place)]
+                if all(builds.get(result.argv) == result.exit_code for result in results):
+                    results.append(self.run_in(place, CommandName.TEST, argv, fresh=True).result)
+                return results
 
     def run_on(
         self, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
@@ -251,7 +254,7 @@ class Project:
             self.set_up()
             with self.trial(self.tree.commit_id(), built=True) as place:
                 return [
-                    self.run_in(place, name, (*command.argv, *_taken(command, paths, place)))
+                    self.run_in(place, name, (*command.argv, *_narrowing(command, paths, place)))
                     for command in commands
                 ]
 
@@ -265,7 +268,7 @@ class Project:
         return outcome.replace(output="\n".join(plain_lines(outcome.output)))
 
 
-def _taken(command: Command, paths: Sequence[str], place: Tree) -> tuple[str, ...]:
+def _narrowing(command: Command, paths: Sequence[str], place: Tree) -> tuple[str, ...]:
     """Return the words that narrow a command to some files; none where it takes no such words."""
     takes_files = "pytest" in command.argv and all(
         (place.path / item.split("::")[0]).exists() for item in paths
