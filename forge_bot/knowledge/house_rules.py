@@ -71,12 +71,13 @@ def newest_entries(path: str, text: str, room: int) -> HouseRule:
     """Return the beginning of the newest release of a changelog, without its preface."""
     lines = text.rstrip().split("\n")
     first = next((number for number, line in enumerate(lines) if _ENTRY.match(line)), 0)
-    starts = (
+    starts = [
         number
-        for number in range(first, -1, -1)
+        for number in range(first + 1)
         if _HEADING.match(lines[number]) or _UNDERLINE.fullmatch("".join(lines[number + 1 :][:1]))
-    )
-    newest = "\n".join(lines[next(starts, 0) :])
+    ]
+    # The first heading is usually the title.
+    newest = "\n".join(lines[[0, *starts[:2]][-1] :])
     rule = _beginning(path, newest, room)
     return rule if rule.text.strip() == text.strip() else rule.replace(part="newest entries")
 

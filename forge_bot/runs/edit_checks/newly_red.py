@@ -14,6 +14,7 @@ from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.flaky_tests import MOST_RERUN
 from forge_bot.verification.judgement import UNNAMED, newly_failing
+from forge_bot.verification.named_tests import is_listed
 from forge_bot.verification.selected_tests import select_tests
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
@@ -146,7 +147,11 @@ class JudgedEdits:
         seconds = min(limit, self.until - time.monotonic())
         if seconds <= 0:
             return []
-        again = self.project.run_in(self.place, CommandName.TEST, argv, seconds, fresh=True).result
+        again, _, passed = self.project.run_in(
+            self.place, CommandName.TEST, argv, seconds, fresh=True
+        )
+        if passed is not None:
+            return [name for name in names if is_listed(name, passed)]
         if again.timed_out or not again.tests or UNNAMED in again.failures:
             return []
         red = bool(again.exit_code) and not again.failures

@@ -295,7 +295,7 @@ class Installation:
         ready = _Ready(mark=self._needed, tree=self._tree if of_code else "", results=results)
         write_whole(self.environment / _READY, ready.model_dump_json())
 
-    def clear(self, kept: Sequence[str] = ()) -> None:
+    def _clear(self, kept: Sequence[str]) -> None:
         """Remove from the work tree all that git does not track, but for what setup left and some
         other paths.
         """
@@ -305,16 +305,15 @@ class Installation:
             for path in _outside(tree.path, Path(name), staying):
                 _remove(tree.path / path)
 
-    def show(self, commit: str) -> Tree:
+    def show(self, commit: str, kept: Sequence[str] = ()) -> Tree:
         """Return the work tree with the files of a commit, and the files that setup left, without
-        any that later commands left there.
+        any that later commands left there but for some paths.
         """
-        self.place.built = None
         if (self.path / ".git").is_file():
             # Git would obey the settings of repositories that commands made in its folders.
             Tree(self.path).remove_nested()
         tree = self.repository.show_commit(self.path, commit)
-        self.clear()
+        self._clear(kept)
         # A file of the commit wins over one that setup left at the same place.
         return self.repository.show_commit(self.path, commit) if self._restore() else tree
 

@@ -173,6 +173,7 @@ class Project:
     def trial(self, commit: str, *, built: bool = False) -> Generator[Tree]:
         """Show a commit where commands judge, for one caller at a time; it may be on no branch."""
         with self._installation.place.judging:
+            self._installation.place.built = None
             place = self._installation.show(commit)
             try:
                 if built:
@@ -202,7 +203,7 @@ class Project:
         """
         built = self._installation.place.built
         if fresh and (built is not None or not self.profile.commands.build):
-            self._installation.clear(built[1] if built is not None else ())
+            self._installation.show(place.commit_id(), built[1] if built is not None else ())
         output = self._runner.one(name, argv, place, seconds=seconds)
         if not fresh:
             self._known.keep(self._basis_of(place.commit_id()), output)
