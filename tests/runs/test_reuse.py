@@ -1,0 +1,109 @@
+"""What was installed, and what green commands said, counts again where nothing has changed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from forge_bot.git import Repository, Tree
+from forge_bot.runs.notifications import CommandBegan, Notice
+from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.installation import Foundation
+from forge_bot.runs.project_commands.project import Project
+from forge_bot.settings import load_config
+from forge_bot.values import CommandResult
+from tests.runs.test_tries import RIGHT, commands, stage, talker
+from tests.runs.wave_scene import done
+from tests.security.scene import git
+
+CONFIG = """setup_without_namespace: true
+commands:
+  setup: [[python3, -c, "import os; os.makedirs('node_modules/a')"]]
+  test: [[python3, test.py]]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose test is green."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made = tmp_path / "demo"
+    (made / ".forge").mkdir(parents=True)
+    (made / ".forge" / "config.yml").write_text(CONFIG)
+    (made / ".gitignore").write_text("node_modules/\n")
+    (made / "test.py").write_text("print('fine')\n")
+    git(made, "init", "-q", "-b", "main")
+    commit(made)
+    return made
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "a change")
+
+
+def began(folder: Path) -> Sequence[str]:
+    """The programs that one run of setup and baseline starts."""
+    repository = Repository.find(folder)
+    config, head = load_config(repository.root), repository.commit_id("HEAD")
+    told: list[Notice] = []
+    project = Project(
+        repository,
+        Tree(folder),
+        config,
+        profile_at(repository, head, config),
+        told.append,
+        Foundation(head, tuple[bytes, ...]),
+    )
+    assert [result.exit_code for result in project.set_up()] == [0]
+    project.check(green)
+    return [notice.name.value for notice in told if isinstance(notice, CommandBegan)]
+
+
+def green(result: CommandResult) -> bool:
+    return result.exit_code == 0
+
+
+def test_nothing_runs_again_for_another_run_at_the_same_code(folder: Path) -> None:
+    assert began(folder) == ["setup", "test"]
+    git(folder, "commit", "-q", "--allow-empty", "-m", "the same code")
+    assert began(folder) == []
+
+
+def test_other_code_is_tested_anew_and_installed_anew_only_where_setup_reads_it(
+    folder: Path,
+) -> None:
+    began(folder)
+    (folder / "test.py").write_text("print('fine too')\n")
+    commit(folder)
+    assert began(folder) == ["test"]
+    (folder / "package-lock.json").write_text("{}\n")
+    commit(folder)
+    assert began(folder) == ["setup", "test"]
+
+
+def test_red_tests_run_again(folder: Path) -> None:
+    (folder / "test.py").write_text("raise SystemExit(1)\n")
+    commit(folder)
+    assert began(folder) == ["setup", "test"]
+    assert began(folder) == ["test"]
+
+
+def test_where_setup_leaves_more_than_packages_other_code_is_installed_anew(folder: Path) -> None:
+    file = folder / ".forge" / "config.yml"
+    file.write_text(CONFIG.replace("node_modules/a", "dist"))
+    (folder / ".gitignore").write_text("dist/\n")
+    commit(folder)
+    began(folder)
+    (folder / "test.py").write_text("print('fine too')\n")
+    commit(folder)
+    assert began(folder) == ["setup", "test"]
+
+
+def test_what_ran_on_the_edits_does_not_run_again_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    here = stage(tmp_path)
+    here.go_on(talker(done(RIGHT)))
+    assert len(commands(here)) == 2, "the baseline, and the edits"
