@@ -269,25 +269,6 @@ def test_a_failed_installation_says_what_else_may_mend_it_and_nothing_is_judged_
     assert "failed before the change" in text
 
 
-@pytest.mark.parametrize(
-    ("installed", "first"),
-    [
-        (["-e", "./services/a[test]", "-e", "./services/b", "pytest"], "services/a"),
-        (["pytest", "-r", "a/requirements.txt", "-r", "b/requirements.txt"], "a"),
-    ],
-)
-def test_projects_whose_pins_exclude_each_other_are_offered_a_run_in_one_of_them(
-    sample: Sample, installed: list[str], first: str
-) -> None:
-    script = "echo 'ERROR: ResolutionImpossible: for help visit'; exit 1"
-    setup = json.dumps([["sh", "-c", script, "pip", *installed]])
-    configured(sample, f"commands:\n  setup: {setup}\n")
-    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
-    document = (sample.workspace / "baseline.md").read_text()
-    assert f"as `forge-bot run --in {first} …` does" in document
-    assert pasted(document) == [{"commands": {"setup": [["path/to/install"]]}}]
-
-
 @pytest.mark.slow
 def test_a_registry_that_setup_may_not_reach_is_named_with_the_key_that_allows_it(
     sample: Sample,
