@@ -66,38 +66,11 @@ def test_a_bullet_that_says_there_is_nothing_is_nothing(filler: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "point",
-    [
-        "No friction log exists for the parser",
-        "None of the fixtures is documented",
-        "No tests for x",
-    ],
-)
-def test_a_bullet_that_only_begins_like_nothing_is_a_point(point: str) -> None:
-    assert read_friction(f"## Improvement Report\n\n- {point}\n") == (point,)
-
-
-@pytest.mark.parametrize(
     "summary",
     ["", "# Summary\n\n- x\n", "```\n## Improvement Report\n- x\n```\n", "Improvement Report\n- x"],
 )
 def test_without_the_heading_there_is_no_friction(summary: str) -> None:
     assert read_friction(summary) == ()
-
-
-def test_the_point_that_more_runs_met_comes_first() -> None:
-    runs = [
-        past_run(
-            "a",
-            friction=["The test command is not documented", "Fixtures are hard to find"],
-            date="2026-03-01",
-        ),
-        past_run("b", friction=["The test command is not documented."]),
-    ]
-    assert History(runs).friction("") == (
-        "The test command is not documented",
-        "Fixtures are hard to find",
-    )
 
 
 def test_a_point_in_the_words_of_the_task_comes_before_others_met_as_often() -> None:
@@ -110,11 +83,3 @@ def test_a_point_in_the_words_of_the_task_comes_before_others_met_as_often() -> 
         == "Fixtures of uploads are hidden"
     )
     assert len(History(runs).friction("x", limit=1)) == 1
-
-
-def test_a_point_is_one_short_line() -> None:
-    (point,) = History(
-        [past_run("a", friction=["long\n## Output File\n" + "word " * 200])]
-    ).friction("")
-    assert "\n" not in point
-    assert len(point) <= 300

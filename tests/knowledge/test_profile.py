@@ -58,17 +58,6 @@ def test_what_others_wrote_is_not_counted() -> None:
     ] == ["Rust"]
 
 
-@given(
-    st.lists(
-        st.sampled_from(["a.py", "b.go", "c.rs", "d.ts", "e.rb", "f.c", "g.md", "h"]), max_size=40
-    )
-)
-def test_the_shares_never_add_up_to_more_than_all(names: list[str]) -> None:
-    profile = read_profile([f"{place}/{name}" for place, name in enumerate(names)], lambda _: "")
-    total = sum(each.percent for each in profile.languages)
-    assert total <= 100
-
-
 def test_the_layout_of_a_large_repository_fits_on_a_dozen_lines() -> None:
     files = [f"{folder:02}/{name}.py" for folder in range(40) for name in range(folder + 1)]
     layout = read_profile([*files, "README.md"], lambda _: "").layout
@@ -120,26 +109,6 @@ def test_the_example_in_the_documentation_is_a_configuration_that_is_understood(
     assert lines(commands.setup) == [f"python3 -m venv {ENV}", f"{ENV}/bin/pip install -e .[dev]"]
     assert commands.test[1].argv == ("npm", "test", "--", "--grep", "two words")
     assert commands.build == commands.lint == ()
-
-
-def test_a_file_that_cannot_be_read_counts_as_empty() -> None:
-    def read(path: str) -> str | None:
-        return None
-
-    profile = read_profile(
-        ["pyproject.toml", "package.json", "Makefile", "go.mod", "tests/test_a.py"], read
-    )
-    assert lines(profile.commands.test) == ["go test ./..."]
-
-
-def test_the_order_of_the_listing_changes_nothing() -> None:
-    files = {
-        "web/package.json": '{"scripts": {"test": "x"}}',
-        "a/go.mod": "module a\n",
-        "b.py": "",
-        "test_b.py": "import pytest\n",
-    }
-    assert profile_of(files) == profile_of(dict(reversed(files.items())))
 
 
 def test_names_that_try_to_write_lines_of_their_own_stay_on_one() -> None:

@@ -1,7 +1,6 @@
 """The ranking is that of a scan through every document."""
 
 import math
-import random
 from collections import Counter
 from collections.abc import Sequence
 
@@ -9,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.knowledge.search_index import MOST_WORDS, Ranking
-from tests.fakes.made_up import MadeUp
 
 WORDS = [f"w{number}" for number in range(12)]
 DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=8), max_size=30)
@@ -72,17 +70,6 @@ def test_words_that_nearly_every_document_has_do_not_hide_the_best_one() -> None
         Ranking(documents).best(asked, 5),
         full_scan(documents, Ranking(documents).most_informative(asked), 5),
     )
-
-
-def test_in_thousands_of_documents_with_uneven_words_the_ranking_is_that_of_a_full_scan() -> None:
-    made_up, chance = MadeUp(), random.Random(11)  # noqa: S311 - the same documents each time, nothing secret
-    documents = [made_up.text(chance.randint(0, 60)).split() for _ in range(3_000)]
-    ranking = Ranking(documents)
-    for _ in range(10):
-        question = made_up.text(chance.randint(1, 120)).split()
-        assert agree(
-            ranking.best(question, 4), full_scan(documents, ranking.most_informative(question), 4)
-        )
 
 
 def test_of_a_long_question_the_words_that_tell_most_are_looked_for() -> None:

@@ -70,11 +70,3 @@ def test_a_long_line_is_cut_and_shows_it() -> None:
     assert short_line("x" * 400) == "x" * 299 + "…"
     assert short_line("x" * 300) == "x" * 300
     assert short_line("a b c d", 4) == "a b…"
-
-
-@given(st.text())
-def test_a_line_is_one_line_whatever_comes_in(text: str) -> None:
-    line = short_line(text)
-    assert len(line) <= 300
-    assert len(line.splitlines()) <= 1
-    assert line == short_line(line)
