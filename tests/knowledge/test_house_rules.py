@@ -50,7 +50,9 @@ def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> 
 def test_of_a_changelog_the_newest_release_is_shown_without_the_preface(
     text: str, shown: str
 ) -> None:
-    assert newest_entries("CHANGES.md", text, 1_000).text == shown
+    entries = newest_entries("CHANGES.md", text, 1_000)
+    assert entries is not None
+    assert entries.text == shown
 
 
 def test_news_fragments_are_told_with_an_example_and_the_changelog_is_not() -> None:
