@@ -5,6 +5,7 @@ The help of the commands is in `templates/sentences`.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,13 @@ import typer
 from typer.main import get_command
 
 from forge_bot import __version__
+from forge_bot.cli.capability_commands import capability_app
 from forge_bot.cli.exit_code import BY_HAND, WRONG_USE, exit_code_of
 from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
     HERE,
     ByScript,
-    CapabilityChoice,
     CommandGroup,
     From,
     HostChoice,
@@ -29,77 +30,12 @@ from forge_bot.cli.options import (
     ResumeOptions,
     RunName,
     RunOptions,
-    SkillOptions,
     every_word,
     with_groups,
     words,
 )
 from forge_bot.cli.shell_completion import phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import typed
-
-_capability_app = typer.Typer(
-    cls=CommandGroup,
-    help="List the tools and skills that agents may ask for here, with each problem; or call one.",
-    invoke_without_command=True,
-)
-
-
-@_capability_app.callback()
-@with_groups
-def _list_capabilities(context: typer.Context, source: CapabilityChoice, repo: Repo = HERE) -> int:
-    if context.invoked_subcommand is not None:
-        return 0
-    from forge_bot.cli.capability_output import list_capabilities as look
-
-    return look(repo, source)
-
-
-@_capability_app.command(
-    "approve",
-    help="Show the servers that the repository configures, and ask whether they may be started.",
-)
-@with_groups
-def _approve_servers(
-    source: CapabilityChoice,
-    digest: Annotated[
-        str | None,
-        typer.Option(
-            help="Say yes to the servers with this digest without a question, for scripts.",
-            callback=words,
-        ),
-    ] = None,
-    repo: Repo = HERE,
-) -> int:
-    from forge_bot.cli.server_question import approve_servers as approve
-
-    return approve(repo, source, digest)
-
-
-@_capability_app.command(
-    "try",
-    help="Call one tool as a run would, or let a model perform a skill, and show what comes of it.",
-)
-@with_groups
-def _try_capability(
-    source: CapabilityChoice,
-    performing: SkillOptions,
-    name: Annotated[
-        str, typer.Argument(help="Name of a tool or skill, as the list shows it.", callback=words)
-    ],
-    arg: Annotated[
-        list[str] | None,
-        typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),
-    ] = None,
-    repo: Repo = HERE,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Do not ask before a tool that may change something."),
-    ] = False,
-) -> int:
-    from forge_bot.cli.capability_output import try_capability as call
-
-    return call(repo, source, name, tuple(arg or ()), performing, yes=yes)
-
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -110,9 +46,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_GOING_ON = "To go on with a run"
 _AROUND = "To prepare and to look around"
-_FOR_PROGRAMS = "For programs"
+_to_go_on = partial(app.command, rich_help_panel="To go on with a run")
+_to_prepare = partial(app.command, rich_help_panel=_AROUND)
+_for_programs = partial(app.command, rich_help_panel="For programs")
 
 app.add_typer(graph_app, name="graph", rich_help_panel=_AROUND)
 
@@ -144,13 +81,8 @@ def _in_quotes(command: str, text: str, more: list[str]) -> None:
     if more:
         from forge_bot.errors import BadOption
 
-        whole = " ".join(map(typed, (text, *more)))
-        raise BadOption(
-            "The text is not in quotes.",
-            hint='forge-bot {command} "{text}"'.format(
-                command=command, text=whole.replace('"', "'")
-            ),
-        )
+        whole = " ".join(map(typed, (text, *more))).replace('"', "'")
+        raise BadOption("The text is not in quotes.", hint=f'forge-bot {command} "{whole}"')
 
 
 @app.command(
@@ -166,10 +98,8 @@ def run_task(
         str,
         typer.Argument(
             callback=words,
-            help=(
-                "What is to be done, in words; or the URL of an issue; or .specs/RUN to go on with "
-                "a run."
-            ),
+            help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on "
+            "with a run.",
             autocompletion=run_folders,
         ),
     ],
@@ -188,11 +118,8 @@ def approve(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            help=(
-                "Version that you approve (the one shown last by default), choices such "
-                "as 2a, `with` "
-                "and a condition."
-            )
+            help="Version that you approve (the one shown last by default), choices such as 2a, "
+            "`with` and a condition."
         ),
     ] = None,
 ) -> int:
@@ -216,10 +143,8 @@ def reject(
 
 
 @app.command(
-    help=(
-        "Ask the model about what is shown; nothing changes. What is said here reaches no later "
-        "phase: repeat in the notes of reject what it should know."
-    ),
+    help="Ask the model about what is shown; nothing changes. What is said here reaches no later "
+    "phase: repeat in the notes of reject what it should know.",
     context_settings=_MORE_WORDS,
 )
 def ask(
@@ -242,14 +167,14 @@ def ask(
     return go(repo, run, model, record, question=question)
 
 
-@app.command(rich_help_panel=_GOING_ON, help="End a run. Its branch stays.")
+@_to_go_on(help="End a run. Its branch stays.")
 def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     from forge_bot.cli.resume import give_answer
 
     return give_answer(ResumeOptions(repo, run, by_script=by_script), "abandon")
 
 
-@app.command(rich_help_panel=_GOING_ON, help="Mark a manual task as done and continue.")
+@_to_go_on(help="Mark a manual task as done and continue.")
 @with_groups
 def done(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -257,7 +182,7 @@ def done(options: ResumeOptions) -> int:
     return give_answer(options, "done")
 
 
-@app.command(rich_help_panel=_GOING_ON, help="Skip a manual task and continue.")
+@_to_go_on(help="Skip a manual task and continue.")
 @with_groups
 def skip(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -265,7 +190,7 @@ def skip(options: ResumeOptions) -> int:
     return give_answer(options, "skip")
 
 
-@app.command(rich_help_panel=_GOING_ON, help="Continue a run that stopped.")
+@_to_go_on(help="Continue a run that stopped.")
 @with_groups
 def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     from forge_bot.cli.resume import resume as go
@@ -273,17 +198,15 @@ def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
     return go(options, phase, host)
 
 
-@app.command(rich_help_panel=_GOING_ON, help="Do a phase again, and everything after it.")
+@_to_go_on(help="Do a phase again, and everything after it.")
 @with_groups
 def retry(
     options: ResumeOptions,
     phase: Annotated[
         str | None,
         typer.Argument(
-            help=(
-                "Phase to go back to, by id or name, such as phase-3 or design; by default the "
-                "current one."
-            ),
+            help="Phase to go back to, by id or name, such as phase-3 or design; by default the "
+            "current one.",
             autocompletion=phases_to_repeat,
         ),
     ] = None,
@@ -296,10 +219,7 @@ def retry(
     return go(options, phase, notes=notes)
 
 
-@app.command(
-    rich_help_panel=_GOING_ON,
-    help="Merge what came to the base branch into a run, and verify it again.",
-)
+@_to_go_on(help="Merge what came to the base branch into a run, and verify it again.")
 @with_groups
 def update(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import update_run as go
@@ -307,12 +227,9 @@ def update(options: ResumeOptions) -> int:
     return go(options)
 
 
-@app.command(
-    rich_help_panel=_GOING_ON,
-    help=(
-        "Restore a run's record that cannot be read from the newest commit that has a readable "
-        "one, and say what is lost."
-    ),
+@_to_go_on(
+    help="Restore a run's record that cannot be read from the newest commit that has a readable "
+    "one, and say what is lost."
 )
 def repair(repo: Repo = HERE, run: RunName = None) -> int:
     from forge_bot.cli.resume import repair as go
@@ -320,9 +237,7 @@ def repair(repo: Repo = HERE, run: RunName = None) -> int:
     return go(repo, run)
 
 
-@app.command(
-    "continue", rich_help_panel=_GOING_ON, help="Allow a run more money or tokens, and continue."
-)
+@_to_go_on("continue", help="Allow a run more money or tokens, and continue.")
 @with_groups
 def continue_(
     amount: Annotated[
@@ -354,9 +269,7 @@ def show(
     artifact: Annotated[
         str,
         typer.Argument(
-            help=(
-                "Name of an artifact, such as design.md; without it all that there are are listed."
-            ),
+            help="Name of an artifact, such as design.md; without it all of them are listed.",
             show_default=False,
         ),
     ] = "",
@@ -375,8 +288,7 @@ def list_(repo: Repo = HERE) -> int:
     return look(repo)
 
 
-@app.command(
-    rich_help_panel=_AROUND,
+@_to_prepare(
     help="List what runs have left on this machine, with sizes, and remove what ended runs left.",
 )
 def clean(
@@ -391,10 +303,8 @@ def clean(
 
 
 @app.command(
-    help=(
-        "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot, where they "
-        "are missing."
-    )
+    help="Write a commented .forge/config.yml and, on GitHub, the workflow of the bot, where they "
+    "are missing."
 )
 def init(
     repo: Repo = HERE,
@@ -431,9 +341,7 @@ def init(
     return write(repo, workflow=workflow, labels=labels, baseline=baseline)
 
 
-@app.command(
-    rich_help_panel=_AROUND, help="Check whether a run could start here, and say what is missing."
-)
+@_to_prepare(help="Check whether a run could start here, and say what is missing.")
 def doctor(
     repo: Repo = HERE,
     model: Model = None,
@@ -446,30 +354,22 @@ def doctor(
     return look(repo, model, ask=ask)
 
 
-app.add_typer(_capability_app, name="capabilities", rich_help_panel=_AROUND)
-app.command(
-    rich_help_panel=_FOR_PROGRAMS, help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE)."
-)(work)
-app.command(
-    rich_help_panel=_FOR_PROGRAMS,
-    help=(
-        "Run the job of GitHub Actions that holds the token and no model: read commands, check and "
-        "push commits, ask, open the pull request."
-    ),
+app.add_typer(capability_app, name="capabilities", rich_help_panel=_AROUND)
+_for_programs(help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
+_for_programs(
+    help="Run the job of GitHub Actions that holds the token and no model: read commands, check "
+    "and push commits, ask, open the pull request.",
 )(publish)
-app.command(
-    rich_help_panel=_FOR_PROGRAMS,
+_for_programs(
     help="Work on the runs that a Temporal server leads, in clones or for issues, until stopped.",
 )(worker)
-app.command(
-    rich_help_panel=_FOR_PROGRAMS,
+_for_programs(
     help="Serve the pipeline to an MCP client, which does the agents' work itself.",
 )(mcp)
 app.command(hidden=True, help="Answer a hook of an MCP host; what it asks comes over stdin.")(hook)
 
 
-@app.command(
-    rich_help_panel=_AROUND,
+@_to_prepare(
     help="Watch a recorded run on a small sample repository: real git, real tests, recorded words.",
 )
 def demo(
