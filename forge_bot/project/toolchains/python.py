@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from posixpath import basename
+from posixpath import basename, dirname
 
+from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.detected_commands import (
+    ENV,
     MOST_PROJECTS,
     Command,
     DetectedCommands,
     ProjectCommands,
+    combined,
     command,
 )
 from forge_bot.project.file_list import Listing, join
@@ -25,7 +28,7 @@ from forge_bot.project.toolchains.python_install import (
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.text_format import names
-from forge_bot.values import Frozen
+from forge_bot.values import CommandName, Frozen
 
 _MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt pytest.ini")
 
@@ -63,7 +66,41 @@ def find(listing: Listing) -> DetectedCommands:
         projects += [root.replace(tests=Tests(runner=Runner.NONE))]
         if len(folders) > MOST_PROJECTS:
             notes = (f"{len(folders)} Python projects; only the first {MOST_PROJECTS} are tested.",)
-    return DetectedCommands(commands=_commands(listing, projects), notes=notes)
+    if not _share_a_package(listing, projects):
+        return DetectedCommands(commands=_commands(listing, projects), notes=notes)
+    parts = [_alone(_commands(listing, [project]), project.folder) for project in projects]
+    return combined([DetectedCommands(notes=notes), *parts])
+
+
+def _share_a_package(listing: Listing, projects: Sequence[_Project]) -> bool:
+    """Return whether two projects that are installed have a package of one name: in one environment
+    the tests of both would import the same one.
+    """
+    packages = [
+        (holder.rpartition("/")[2], project.folder)
+        for project in projects
+        if project.needs.installable
+        for source in (project.folder, join(project.folder, "src"))
+        for path in listing.own(source)
+        if basename(path) == "__init__.py"
+        and dirname(holder := dirname(path)) == source
+        and basename(holder) not in TEST_FOLDERS
+    ]
+    names_of_packages = [name for name, _ in dict.fromkeys(packages)]
+    return len(names_of_packages) > len(set(names_of_packages))
+
+
+def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
+    """Return the commands of one project with an environment of its own."""
+    own = f"{ENV}/{folder or 'root'}"
+    changed = {
+        str(name): tuple(
+            command.replace(argv=tuple(word.replace(ENV, own) for word in command.argv))
+            for command in commands.of(name)
+        )
+        for name in CommandName
+    }
+    return DetectedCommands(commands=ProjectCommands.model_validate(changed))
 
 
 def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands:
@@ -156,7 +193,11 @@ def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
 
 _CONCISE = "--output-format=concise"
 _OLD_RUFF = re.compile(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
-"""A version of Ruff that does not know the option."""
+
+
+def _old_ruff(needs: DeclaredDependencies) -> bool:
+    """Return whether Ruff is pinned to a version that does not know our option."""
+    return _OLD_RUFF.match(needs.declared("ruff")) is not None
 
 
 def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iterator[Command]:
@@ -169,7 +210,7 @@ def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iter
     ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))
     if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
         reason = f"{ruff or manifest} configures ruff"
-        concise = () if _OLD_RUFF.match(needs.declared("ruff")) else (_CONCISE,)
+        concise = () if _old_ruff(needs) else (_CONCISE,)
         yield command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):

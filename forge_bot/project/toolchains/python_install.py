@@ -2,11 +2,12 @@
 that wrote it, else pip.
 """
 
+import re
 from collections.abc import Sequence
 
 from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import table, toml
+from forge_bot.project.lenient_config import string, table, toml
 from forge_bot.project.toolchains.python_needs import (
     DeclaredDependencies,
     DependencySource,
@@ -21,6 +22,7 @@ _LOCKS = {"uv.lock": "uv", "poetry.lock": "poetry", "pdm.lock": "pdm"}
 _TOOLS = f"{ENV}/tools"
 _INSTALLED_AS = {"pdm": "pdm[locked]"}
 """The packages by which a tool is installed, with dependencies that are known to work."""
+_VERSION = re.compile(r"[\d.]+")
 
 
 class PipPackages(Frozen):
@@ -128,7 +130,7 @@ def managed_commands(
             *(
                 f"{_TOOLS}/bin/python",
                 *PIP[1:],
-                _INSTALLED_AS.get(manager, manager),
+                _in_version(manager, project.get("required-version")),
             ),
         ),
         command(evidence, *_install(manager, needs, chosen, workspace="workspace" in project)),
@@ -138,6 +140,13 @@ def managed_commands(
 
 def _environment(place: str) -> Command:
     return command("an environment outside the worktree", "python3", "-m", "venv", place)
+
+
+def _in_version(manager: str, asked: object) -> str:
+    """Return the tool in the version that the project asks for."""
+    version = string(asked) if manager == "uv" else ""
+    tool = _INSTALLED_AS.get(manager, manager)
+    return f"{tool}=={version}" if _VERSION.fullmatch(version) else f"{tool}{version}"
 
 
 def _install(
