@@ -17,7 +17,7 @@ from forge_bot.interaction.title_of_change import (
     LONGEST_TITLE,
     name_of_change,
     renamed,
-    unapproved_wishes,
+    unapproved_requests,
 )
 from forge_bot.prompts import escape
 
@@ -56,18 +56,18 @@ def task_message(
     commit exists, this one is only about that.
     """
     whole = change_of(pipeline, state, documents)
-    planned = [each for each in state.tasks if not each.origin]
+    planned = [other for other in state.tasks if not other.origin]
     title = _OF_A_REVIEW.sub("Mend what the review found", task.spec.title)
     name = whole if planned == [task] else renamed(whole, title if task.origin else task.spec.title)
-    wishes = [] if task.origin else wishes_since(state, landed)
-    words = [wish for wish in wishes if wish in unapproved_wishes(state)]
-    follows = landed is not None and bool(wishes)
+    asked = [] if task.origin else requests_since(state, landed)
+    words = [request for request in asked if request in unapproved_requests(state)]
+    follows = landed is not None and bool(asked)
     if follows:
         name = renamed(
             whole, words[-1].notes.strip().splitlines()[0] if words else f"{name.title}, again"
         )
     parts = [escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)]
-    parts += [_wrapped(_wish(each)) for each in wishes]
+    parts += [_wrapped(_request_words(one)) for one in asked]
     if planned[:1] == [task] and not follows and (reason := _reason(pipeline, documents)):
         parts.append(_wrapped(reason))
     criteria = [] if follows else _criteria(task, pipeline.planned_in)
@@ -80,12 +80,12 @@ def task_message(
     return "\n\n".join(parts)
 
 
-def wishes_since(state: State, landed: datetime | None) -> list[Decision]:
+def requests_since(state: State, landed: datetime | None) -> list[Decision]:
     """Return what people sent the work back for since the run's last commits for merge."""
     return [
-        each
-        for each in state.sent_back
-        if each.answer == "retry" and (landed is None or each.at > landed)
+        decision
+        for decision in state.sent_back
+        if decision.answer == "retry" and (landed is None or decision.at > landed)
     ]
 
 
@@ -93,10 +93,10 @@ def requests(state: State, task: TaskState | None, landed: datetime | None) -> t
     """Return who asked for what a commit holds beside the approved plan, and how, each once."""
     if task is not None and task.origin.startswith(CHECKS):
         return ()
-    wishes = wishes_since(state, landed)
+    asked = requests_since(state, landed)
     if task is None or task.origin.startswith(CONFLICTS):
-        wishes = [each for each in state.sent_back if each.answer == "update"][-1:]
-    return tuple(dict.fromkeys(f"{wish.by} via {wish.via}" for wish in wishes))
+        asked = [one for one in state.sent_back if one.answer == "update"][-1:]
+    return tuple(dict.fromkeys(f"{request.by} via {request.via}" for request in asked))
 
 
 def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     of what a person asked for after it, of failed checks and of a merge.
     """
     beside = task is not None and task.origin.startswith((CHECKS, CONFLICTS))
-    wishes = unapproved_wishes(state)
+    asked = unapproved_requests(state)
     own = task.spec.id if task is not None else None
     return tuple(
         dict.fromkeys(
@@ -112,14 +112,14 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
             for decision in state.decisions
             if decision.answer == "approve"
             and decision.via not in {AUTO, UNASKED}
-            and ((own is not None and decision.task == own) or not (beside or wishes))
+            and ((own is not None and decision.task == own) or not (beside or asked))
         )
     )
 
 
-def _wish(wish: Decision) -> str:
-    words = f": {_words(wish.notes, _LONGEST_REASON)}" if wish.notes.strip() else "."
-    return f"{escape.heading(wish.by, 100)} sent the work back{words}"
+def _request_words(request: Decision) -> str:
+    words = f": {_words(request.notes, _LONGEST_REASON)}" if request.notes.strip() else "."
+    return f"{escape.heading(request.by, 100)} sent the work back{words}"
 
 
 def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
@@ -136,8 +136,8 @@ def _criteria(task: TaskState, plan: str) -> list[str]:
     """
     if is_whole(task.spec.acceptance, plan):
         return []
-    criteria = [_words(each, _LONGEST_CRITERION) for each in task.spec.acceptance]
-    return [each for each in criteria if each][:_MOST_CRITERIA]
+    criteria = [_words(criterion, _LONGEST_CRITERION) for criterion in task.spec.acceptance]
+    return [criterion for criterion in criteria if criterion][:_MOST_CRITERIA]
 
 
 def _words(text: str, longest: int) -> str:

@@ -42,13 +42,13 @@ def subject_of_change(
     It is the title of the pull request, and fits the first line of a commit message.
     """
     name = name_of_change(pipeline, state, documents)
-    if wishes := unapproved_wishes(state):
-        title = f"{wishes[-1].notes.strip().splitlines()[0]} (after: {name.title})"
+    if requests := unapproved_requests(state):
+        title = f"{requests[-1].notes.strip().splitlines()[0]} (after: {name.title})"
         name = renamed(name, title)
     return escape.heading(name.subject if typed else name.sentence, LONGEST_TITLE)
 
 
-def unapproved_wishes(state: State) -> tuple[Decision, ...]:
+def unapproved_requests(state: State) -> tuple[Decision, ...]:
     """Return the words with which people sent the work back since the last approval: nobody
     approved a document that has them.
     """
@@ -58,7 +58,9 @@ def unapproved_wishes(state: State) -> tuple[Decision, ...]:
         if decision.answer == "approve" and decision.task is None
     ]
     last = max(approved, default=state.started_at)
-    return tuple(each for each in state.sent_back if each.notes.strip() and each.at > last)
+    return tuple(
+        decision for decision in state.sent_back if decision.notes.strip() and decision.at > last
+    )
 
 
 def renamed(change: ChangeName, title: str) -> ChangeName:
