@@ -145,6 +145,8 @@ class _Parts:
 
     def by_worth(self) -> Iterator[Span]:
         """Yield the parts, those that matter most first."""
+        if self.wanted.tail:
+            yield len(self.lines) - _TAIL_OF_TESTS, len(self.lines)
         cited = [span for span in self.wanted.lines if _not_in((span,), self.without)]
         for first, last in cited:
             yield first - _AROUND_LINE, last + _AROUND_LINE
@@ -265,8 +267,6 @@ class _Parts:
                 (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line)), 1
             )
             yield 1 if self.prose else first, first + _HEAD
-        if self.wanted.tail:
-            yield len(self.lines) - _TAIL_OF_TESTS, len(self.lines)
 
     def _imports(self) -> Span | None:
         """Return the lines near the top that import something."""

@@ -175,6 +175,12 @@ def test_of_a_large_file_the_named_place_is_shown_letter_by_letter_and_gaps_are_
         assert "\n".join(LARGE.split("\n")[first - 1 : last]) in cited.text
 
 
+def test_the_end_of_a_file_of_tests_is_shown_before_anything_else_of_it() -> None:
+    wanted = FileFocus(names=("number_9000",), tail=True)
+    total = LARGE.count("\n")
+    assert excerpt("test_app.py", LARGE, wanted, 1_000).spans[-1][1] == total
+
+
 def test_a_small_file_is_shown_whole_and_not_a_second_time() -> None:
     text = CODE["a.py"][0]
     part = excerpt("a.py", text, FileFocus(), 8_000)
