@@ -83,10 +83,6 @@ class Journal:
         self._read.add(key)
         return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
 
-    def has_reply(self, prefix: str) -> bool:
-        """Return whether the journal has a reply of this conversation."""
-        return any(key.startswith(prefix) for key in self._ends)
-
     def unread(self, place: str) -> Usage:
         """Return the cost of the replies at this place that nobody has read in this process."""
         ends = (end for key, end in self._ends.items() if key not in self._read)

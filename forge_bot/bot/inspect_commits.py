@@ -28,14 +28,13 @@ from forge_bot.git.commits import OWN_IDENTITY, Trailers
 from forge_bot.git.revisions import tree_id
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.runs.commit_message import subject, trailers
+from forge_bot.runs.commit_message import KEPT, subject, trailers
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings import load_config
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
 
-KEPT = "forge-bot: keep the record"
 MOST_COMMITS = 100
 MOST_FILES = 400
 MOST_BYTES = 20_000_000

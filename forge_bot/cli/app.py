@@ -227,16 +227,6 @@ def update(options: ResumeOptions) -> int:
     return go(options)
 
 
-@_to_go_on(
-    help="Restore a run's record that cannot be read from the newest commit that has a readable "
-    "one, and say what is lost."
-)
-def repair(repo: Repo = HERE, run: RunName = None) -> int:
-    from forge_bot.cli.resume import repair as go
-
-    return go(repo, run)
-
-
 @_to_go_on("continue", help="Allow a run more money or tokens, and continue.")
 @with_groups
 def continue_(

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import amount_of, paid
+from forge_bot.cli.amounts import amount_of
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
@@ -24,7 +24,6 @@ from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
-from forge_bot.runs.repair import repair as restored
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import answer as given
@@ -137,39 +136,6 @@ def ask(
         )
     finally:
         progress.stop()
-
-
-def repair(folder: Path, name: str | None) -> int:
-    """Restore an unreadable record, and list the losses."""
-    repository = Repository.find(folder)
-    info = resolve_run(repository, name)
-    done = restored(repository, info, load_setup(repository))
-    console = Console()
-    if not done.commit:
-        console.print(f"The record of {escape(info.name)} can be read; nothing was changed.")
-        return 0
-    console.print(
-        f"[bold]The record of {escape(info.name)} is again what it was at commit "
-        f"{done.commit[:12]}.[/]"
-    )
-    if done.lost:
-        console.print(f"Lost with the damaged one ({len(done.lost)}):")
-    for line in done.lost:
-        console.print(f"  {escape(line)}")
-    if done.counted.calls or done.counted.cost:
-        console.print(f"Their cost still counts: {paid(done.counted)}.")
-    if done.known.calls or done.known.cost:
-        console.print(
-            f"Replies worth {paid(done.known)} are in this machine's journal. They count when "
-            "the run asks the same again, and are not paid twice."
-        )
-    if done.rescued:
-        console.print(f"What was not committed is kept at {escape(done.rescued)}")
-    console.print(
-        "  [bold]forge-bot resume[/] goes on; what a model answered before is not paid "
-        "again on this machine."
-    )
-    return 0
 
 
 def raise_budget(options: ResumeOptions, amount: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from forge_bot.errors import BranchExists, GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import message_text
@@ -172,16 +172,6 @@ def advance_branch(root: Path, branch: str, commit: str) -> bool:
     unlock_ref(root, ref)
     git(root, "update-ref", ref, commit, before or "0" * len(commit))
     return True
-
-
-def make_branch(root: Path, branch: str, commit: str) -> None:
-    """Make a new branch. Raises BranchExists, GitFailed."""
-    try:
-        git(root, "update-ref", f"{HEADS}{branch}", commit, "0" * len(commit))
-    except GitFailed as error:
-        if ref_target(root, f"{HEADS}{branch}") is None:
-            raise
-        raise BranchExists(f"The branch {branch} exists already.") from error
 
 
 def delete_branch(root: Path, branch: str, commit: str) -> None:

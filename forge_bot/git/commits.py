@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from forge_bot.errors import GitFailed
-from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, head
+from forge_bot.errors import GitFailed, RecordChanged
+from forge_bot.git.own_files import unlock_ref
+from forge_bot.git.process import FROM_INPUT, LONG, git, listing
+from forge_bot.git.revisions import HEADS, commit_id, head, ref_target, tree_id
 
 Trailers = tuple[tuple[str, str], ...]
 Made = TypeVar("Made")
@@ -27,17 +28,9 @@ SETTINGS = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _LINE = re.compile(rf"({_KEY.pattern}):[ \t]*(.*)")
 _CHERRY = "(cherry picked from commit "
-_INDEX_NAMES = (
-    "diff-index",
-    "--cached",
-    "--name-only",
-    "-z",
-    "--no-renames",
-    "--ignore-submodules=dirty",
-)
 _LOG_FORM = (
     "-z",
-    "--topo-order",
+    "--first-parent",
     "--no-color",
     "--no-notes",
     "--no-patch",
@@ -61,38 +54,120 @@ class Commit:
     message: str = field(default="", compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class RefMove:
+    """A ref, the commit that it is moved to, and the one it was seen at; empty for a new ref."""
+
+    ref: str
+    to: str
+    seen: str = ""
+
+
+def move_refs(root: Path, moves: Sequence[RefMove]) -> None:
+    """Move refs in one transaction: all of them, each from where it was seen, or none.
+
+    Raises RecordChanged where one of them has moved meanwhile, GitFailed for all else.
+    """
+    for move in moves:
+        unlock_ref(root, move.ref)
+    lines = [f"update {move.ref} {move.to} {move.seen or '0' * len(move.to)}" for move in moves]
+    text = "\n".join(("start", *lines, "prepare", "commit", ""))
+    try:
+        git(root, "update-ref", "--stdin", stdin=text.encode(), seconds=LONG)
+    except GitFailed as error:
+        moved = [move.ref for move in moves if (ref_target(root, move.ref) or "") != move.seen]
+        if not moved:
+            raise
+        raise RecordChanged(
+            f"{', '.join(moved)} was moved by another program in this moment; nothing was recorded."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommit:
+    """The files and the message of a commit that is to be made.
+
+    `paths` are taken as the work tree has them, ignored or not, deletions included. `contents` are
+    bytes by path, whatever the work tree has. Trailers make the last paragraph of the message, one
+    line each. `when` is an ISO 8601 time for both dates.
+    """
+
+    message: str
+    trailers: Sequence[tuple[str, str]]
+    paths: Sequence[str] = ()
+    contents: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    parents: Sequence[str] = ()
+    when: str | None = None
+
+
+def commit_after(folder: Path, before: str, new: NewCommit) -> str:
+    """Make a commit after another one, and return its id; `before` itself if no file would differ.
+
+    No ref, index or file changes. `parents` are added behind the first one.
+    """
+    text = message_text(new.message, new.trailers).encode(errors="replace")
+    paths = [posixpath.normpath(path) if path else path for path in new.paths]
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        index = {"GIT_INDEX_FILE": f"{name}/index"}
+        git(folder, "read-tree", before, env=index, seconds=LONG)
+        if addable := _addable(folder, paths, index):
+            _add(folder, addable, index)
+        if new.contents:
+            _add_contents(folder, new.contents, Path(name), index)
+        tree = git(folder, "write-tree", env=index, seconds=LONG).line
+    if tree == tree_id(folder, before) and not new.parents:
+        return before
+    dates = {"GIT_AUTHOR_DATE": new.when, "GIT_COMMITTER_DATE": new.when} if new.when else {}
+    parents = [word for parent in (before, *new.parents) for word in ("-p", parent)]
+    words = (*SETTINGS, "commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
+    return in_a_name(
+        folder, lambda ours: git(folder, *words, stdin=text, env={**ours, **dates}).line
+    )
+
+
 def commit(
     folder: Path,
     message: str,
     trailers: Sequence[tuple[str, str]],
-    paths: Sequence[str] | None = None,
+    paths: Sequence[str],
     *,
     when: str | None = None,
 ) -> str | None:
-    """Commit everything, or exactly the named files and folders, deletions included; gives the id,
-    None when nothing changed.
-
-    Paths count from the top of the tree. Named ones are taken even if they are ignored; what else
-    is staged stays staged. Trailers make the last paragraph, one line each. `when` is an ISO 8601
-    time for both dates.
+    """Commit these files and folders on the branch that is checked out; return the commit's id,
+    None when nothing changed. What else is staged stays staged.
     """
     before = head(folder)
-    text = message_text(message, trailers)
-    dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
-    clean = [posixpath.normpath(path) if path else path for path in paths or ()]
-    addable = _addable(folder, clean)
-    if addable:
-        _add(folder, addable)
-    names = _staged(folder, before.commit, None if paths is None else clean)
-    if not names:
+    made = commit_after(folder, before.commit, NewCommit(message, trailers, paths, when=when))
+    if made == before.commit:
         return None
-    if not _signed(folder, text, None if paths is None else names, dates):
-        raise GitFailed(f"git refused to commit in {folder}.")
-    return head(folder).commit
+    move_refs(folder, [RefMove(HEADS + before.branch, made, before.commit)])
+    match_index(folder, paths)
+    return made
+
+
+def match_index(folder: Path, paths: Sequence[str] = (".",)) -> None:
+    """Make these files in the index those of the newest commit. Files stay as they are."""
+    git(folder, "reset", "--quiet", *FROM_INPUT, stdin=listing(paths), seconds=LONG)
+
+
+def _add_contents(
+    folder: Path, contents: Mapping[str, bytes], scratch: Path, index: Mapping[str, str]
+) -> None:
+    """Put bytes into an index, unchanged by any filter."""
+    files = [scratch / str(number) for number in range(len(contents))]
+    for file, raw in zip(files, contents.values(), strict=True):
+        file.write_bytes(raw)
+    words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+    names = "".join(f"{file}\n" for file in files).encode()
+    oids = git(folder, *words, stdin=names).line.split("\n")
+    rows = "".join(
+        f"100644 {oid}\t{path}\0" for path, oid in zip(contents, oids, strict=True)
+    ).encode(errors="surrogateescape")
+    git(folder, "update-index", "-z", "--index-info", stdin=rows, env=index)
 
 
 def log(folder: Path, since: str | None = None) -> tuple[Commit, ...]:
-    """Commits reachable from HEAD, not from `since`, newest first, a child before its parents."""
+    """Commits from HEAD back along the first parents, without those of `since`, newest first."""
     limits = () if since is None else (f"^{commit_id(folder, since)}",)
     answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, "HEAD", *limits, "--")
     fields = answer.out.decode(errors="replace").split("\0")
@@ -144,33 +219,24 @@ def read_trailers(message: str) -> Trailers:
     return tuple(trailers)
 
 
-def _staged(folder: Path, before: str, paths: Sequence[str] | None) -> bytes:
-    """Return the names of the files in which the index differs from the last commit, NUL after
-    each; without paths, everything is put into the index first.
-    """
-    if paths is None:
-        git(folder, "add", "--all", seconds=LONG)
-        return git(folder, *_INDEX_NAMES, before, "--").out
-    return git(folder, *_INDEX_NAMES, before, "--", *paths).out if paths else b""
-
-
-def _add(folder: Path, paths: list[str]) -> None:
-    """Add named paths to the index, also those that a sparse checkout leaves out."""
+def _add(folder: Path, paths: list[str], index: Mapping[str, str]) -> None:
+    """Add named paths to an index, also those that a sparse checkout leaves out."""
+    words = ("add", "--all", "--force", "--")
     try:
-        git(folder, "add", "--all", "--force", "--", *paths, seconds=LONG)
+        git(folder, *words, *paths, env=index, seconds=LONG)
     except GitFailed as error:
         # Only git 2.34 and newer refuses them, and only those know the option.
         if _SPARSE not in error.output:
             raise
-        git(folder, "add", "--all", "--force", "--sparse", "--", *paths, seconds=LONG)
+        git(folder, "add", "--all", "--force", "--sparse", "--", *paths, env=index, seconds=LONG)
 
 
-def _addable(folder: Path, paths: list[str]) -> list[str]:
+def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[str]:
     """Return the paths that exist or are in the index; `git add` fails for any other, such as a
     deletion staged before.
     """
     gone = {path for path in paths if not _present(folder, path)}
-    tracked = git(folder, "ls-files", "-z", "--", *gone).names if gone else ()
+    tracked = git(folder, "ls-files", "-z", "--", *gone, env=index).names if gone else ()
     lost = {
         path
         for path in gone
@@ -182,11 +248,6 @@ def _addable(folder: Path, paths: list[str]) -> list[str]:
 def _present(folder: Path, path: str) -> bool:
     place = folder / path
     return place.is_symlink() or place.exists()
-
-
-def _signed(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> bool:
-    """Make the commit in the user's name, and return whether there was anything to commit."""
-    return in_a_name(folder, lambda ours: _record(folder, text, names, {**ours, **env}))
 
 
 def in_a_name(folder: Path, make: Callable[[Mapping[str, str]], Made]) -> Made:
@@ -206,21 +267,6 @@ def in_a_name(folder: Path, make: Callable[[Mapping[str, str]], Made]) -> Made:
         return make(ours)
 
 
-def _record(folder: Path, text: str, names: bytes | None, env: Mapping[str, str]) -> bool:
-    options = ("--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace", "--file=-")
-    if names is None:
-        git(folder, *SETTINGS, "commit", *options, stdin=_bytes(text), env=env, seconds=LONG)
-        return True
-    with tempfile.NamedTemporaryFile(prefix="forge-bot-") as listing:
-        listing.write(names)
-        listing.flush()
-        only = ("--only", f"--pathspec-from-file={listing.name}", "--pathspec-file-nul")
-        words = (*SETTINGS, "commit", *options, *only)
-        # 1: nothing has changed, or one of the names is known to nobody (git-commit(1)).
-        done = git(folder, *words, stdin=_bytes(text), env=env, seconds=LONG, ok=(0, 1))
-        return done.code == 0
-
-
 def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:
     """Return a message with its trailers as the last paragraph, one line each.
 
@@ -236,7 +282,3 @@ def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:
     if not text:
         raise ValueError("a commit needs a message")
     return "\n".join((text, "", *lines, "")).replace("\0", "")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode(errors="replace")

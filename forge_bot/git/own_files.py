@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import own_folders
 
 _PROC = Path("/proc")
@@ -37,15 +36,6 @@ def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
     for lock in locks:
         lock.unlink(missing_ok=True)
     return tuple(lock.name for lock in locks)
-
-
-def restore_index(folder: Path) -> None:
-    """Make the index that of the newest commit. Files stay as they are.
-
-    A commit that is killed after its branch has moved, and before its index was put in place,
-    leaves an index in which its own files look changed.
-    """
-    git(folder, "reset", "--quiet", seconds=LONG)
 
 
 def unlock_ref(folder: Path, ref: str) -> bool:

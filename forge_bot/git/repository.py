@@ -83,7 +83,7 @@ class Repository:
     export = _OfRoot(worktree.export)
     show_commit = _OfRoot(worktree.show)
     remove_tree = _OfRoot(worktree.remove)
-    remove_unused = _OfRoot(worktree.remove_unused)
+    has_tree = _OfRoot(worktree.is_tree)
     mend_worktree = _OfRoot(worktree.mend)
     tree_of = _OfRoot(worktree.tree_of)
 

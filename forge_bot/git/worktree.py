@@ -12,7 +12,7 @@ from forge_bot.git import changes, own_files, remotes, revisions, snapshot
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
-from forge_bot.git.revisions import HEADS, branch_ref, commit_id, head, ref_target
+from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target
 from forge_bot.git.worktree_list import WorktreeInfo, listed
 
 
@@ -53,7 +53,6 @@ class Tree:
     restore = _OfTree(changes.restore)
     remove_nested = _OfTree(changes.remove_nested)
     unlock = _OfTree(own_files.unlock)
-    restore_index = _OfTree(own_files.restore_index)
     push = _OfTree(remotes.push)
     unpushed = _OfTree(remotes.unpushed)
     give_way = _OfTree(remotes.give_way)
@@ -72,6 +71,10 @@ class Tree:
         """
         options = ("--ff-only", "--no-verify-signatures", "--no-autostash", "--no-stat")
         git(self.path, "merge", "--quiet", *options, commit, seconds=LONG)
+
+    def check_out(self, branch: str) -> None:
+        """Check out a branch in a clean tree. Raises GitFailed."""
+        git(self.path, "switch", "--quiet", branch, seconds=LONG)
 
     def take_in(self, commit: str, look: Callable[[], None]) -> None:
         """Move the branch to a commit that arrived, look, and only then check its files out. What
@@ -192,43 +195,9 @@ def remove(root: Path, path: Path) -> None:
             git(root, *words)
 
 
-def remove_unused(root: Path, path: Path, branch: str, start: str, written: str) -> bool:
-    """Remove a work tree and its branch if nobody has used them since they were made at the commit
-    `start`; return whether they were removed.
-
-    They count as used if the branch moved, if another work tree has it, or if the tree has changes
-    outside of the folder `written`.
-    """
-    ref, known = branch_ref(root, branch), listed(root)
-    own = next((info for info in known if _same(info.path, path)), None)
-    if ref_target(root, ref) not in {None, start} or any(
-        info.branch == branch for info in known if info is not own
-    ):
-        return False
-    if own is None and path.exists() and any(path.iterdir()):
-        return False
-    if own is not None:
-        _let_finish(path)
-    if (
-        own is not None
-        and own.lock_reason != _INITIALIZING
-        and path.is_dir()
-        and _is_used(path, branch, written)
-    ):
-        return False
-    _undo(root, path, ref, start)
-    return True
-
-
-def _is_used(path: Path, branch: str, written: str) -> bool:
-    try:
-        # A git that outlived the process which had started it may still be writing.
-        own_files.unlock(path, seconds=_PATIENCE)
-        return head(path).branch != branch or any(
-            not change.path.startswith(written) for change in changes.status(path)
-        )
-    except ForgeError:
-        return True
+def is_tree(root: Path, path: Path) -> bool:
+    """Return whether the folder at `path` is a work tree of this repository."""
+    return path.is_dir() and any(_same(info.path, path) for info in listed(root))
 
 
 def mend(root: Path, path: Path) -> None:

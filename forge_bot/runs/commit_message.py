@@ -6,9 +6,11 @@ from forge_bot.engine import Pipeline, Report, SpawnAgent, State, next_action
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import (
     Abandoned,
+    AgentFailed,
     Answer,
     Answered,
     ApprovalDoubted,
+    ArtifactChanged,
     ArtifactWritten,
     Asked,
     BaseConflicted,
@@ -17,6 +19,7 @@ from forge_bot.engine.reports import (
     CommandsRan,
     CostCounted,
     EffortChanged,
+    GateShown,
     RequestRefreshed,
     RetryAsked,
     RunStarted,
@@ -26,10 +29,16 @@ from forge_bot.prompts import escape
 ACTION = "Forge-Action"
 """The trailer by which the commits of one wave are found again."""
 
+KEPT = "forge-bot: keep the record"
+"""The subject of a commit without a report."""
+
 Trailers = tuple[tuple[str, str], ...]
 
 
 _SAID: dict[type[object], str] = {
+    GateShown: "a question is open",
+    ArtifactChanged: "a document was changed by hand",
+    AgentFailed: "an agent ended without an answer",
     Asked: "a question was asked",
     RequestRefreshed: "the request was read again",
     EffortChanged: "another effort",

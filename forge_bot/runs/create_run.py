@@ -1,7 +1,7 @@
 """Create a run from a request: effort, branch, work tree, first commit."""
 
 import shutil
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,13 +13,14 @@ from pydantic import Field
 from forge_bot import __version__
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.reports import RunFlags, RunStarted
-from forge_bot.errors import BadOption, DirtyTree
+from forge_bot.errors import BadOption, BranchExists, DirtyTree, RecordChanged
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
-from forge_bot.git.commit_objects import delete_branch, make_branch
+from forge_bot.git.commit_objects import delete_branch
+from forge_bot.git.commits import NewCommit, RefMove, commit_after, match_index, move_refs
+from forge_bot.git.revisions import HEADS, branch_ref
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.effort import EffortGuess, guess_effort
-from forge_bot.runs.failed_starts import FailedStart, noted, remove_failed_starts
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.process_signals import this_process
@@ -27,8 +28,8 @@ from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings.config import folder_of
+from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import (
-    SPECS,
     Request,
     Workspace,
     branch_name,
@@ -38,8 +39,6 @@ from forge_bot.store import (
     workspace_name,
 )
 from forge_bot.values import Effort, Frozen, RecordsPolicy
-
-"""Attributes by which GitHub and GitLab fold files in a diff."""
 
 
 def discussion_questions() -> tuple[str, ...]:
@@ -101,10 +100,8 @@ def plan_for(
     `branch` names the branch for merge.
 
     With `external_worktree` the tree belongs to somebody who already knows the problems of a run in
-    it. Names that a killed start has taken become free again. Raises BadOption, BranchExists,
-    DirtyTree, DetachedHead, NoCommits.
+    it. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
     """
-    remove_failed_starts(repository)
     guess: EffortGuess = guess_effort(
         flag=effort,
         labels=draft.labels,
@@ -155,8 +152,8 @@ def create_run(
     external_worktree: bool = False,
     note: Callable[[RunPaths], None] | None = None,
 ) -> RunInfo:
-    """Make the work tree, write the frozen request and the first report, and commit them on the
-    run's branch.
+    """Begin a run: one commit with the frozen request and the first report on the run's branch,
+    then its work tree.
 
     With `external_worktree` the run is in the tree where somebody else works, who may have to make
     the branch first. Then nothing is committed here: the first opening of the run commits it. If
@@ -164,113 +161,134 @@ def create_run(
 
     `note` writes further files of the run before it exists.
     """
-    draft, plan = beginning.draft, beginning.plan
-    stamp = now()
+    plan, stamp = beginning.plan, now()
     head = beginning.base or repository.head()
-    wanted = workspace_name(stamp.date(), draft.source.id, plan.slug)
-    own_tree = not (plan.here or external_worktree)
+    wanted = workspace_name(stamp.date(), beginning.draft.source.id, plan.slug)
     with (
         told_when_full(run_paths(repository, wanted).written),
         free_run(repository, wanted, this_process()) as name,
-        _whole_start(repository, name, beginning, head, external_worktree=external_worktree),
     ):
         remember_state_folder(repository)
         places = run_paths(repository, name)
-        if note is not None:
-            note(places)
-        tree = (
-            repository.add_worktree(places.tree, plan.branch, head.commit)
-            if own_tree
-            else Tree(repository.root)
+        new = _Start(repository, beginning, pipeline, name, head, stamp)
+        begin = (
+            new.write if external_worktree else new.commit_here if plan.here else new.commit_apart
         )
-        _FirstCommit(beginning, pipeline, name, head, stamp).write(
-            tree, commit=not external_worktree
-        )
+        with _left_whole(places.home):
+            if note is not None:
+                note(places)
+            tree = begin()
     return RunInfo(
         name=name,
         branch=plan.branch,
-        title=draft.title,
+        title=beginning.draft.title,
         tree=tree.path,
         effort=plan.effort.value,
         updated_at=stamp,
     )
 
 
-@contextmanager
-def _whole_start(
-    repository: Repository, name: str, beginning: NewRun, head: Head, *, external_worktree: bool
-) -> Generator[None]:
-    """Leave nothing of a run if the block that makes it fails, or its process dies."""
-    plan, places = beginning.plan, run_paths(repository, name)
-    own_tree = not (plan.here or external_worktree)
-    begun = FailedStart(
-        run=name,
-        branch=plan.branch,
-        base=head.commit,
-        tree=places.tree if own_tree else repository.root,
-        own_tree=own_tree,
-        merge_branch=plan.merge_branch,
-    )
-    made = (repository.root / SPECS / name, places.home) if external_worktree else ()
-    with _left_whole(made), noted(places, begun), _named_branch(repository, begun):
-        yield
-
-
-@contextmanager
-def _named_branch(repository: Repository, begun: FailedStart) -> Generator[None]:
-    """Make the branch for merge that a person named, so that no other run takes its name. It goes
-    if the block fails. Raises BranchExists, GitFailed.
+def commit_start(tree: Tree, workspace: Workspace, first: RunStarted) -> None:
+    """Commit a run that has been written into a client's tree, on the branch that is checked out
+    there.
     """
-    root, branch = repository.root, begun.merge_branch
-    if branch:
-        make_branch(root, branch, begun.base)
-    try:
-        yield
-    except BaseException:
-        if branch:
-            delete_branch(root, branch, begun.base)
-        raise
+    lines = _trailers(workspace.name, load_pipeline(first.pipeline, tree.path).phases[0].id)
+    tree.commit(start_subject(first.title), lines, (workspace.relative,), when=first.at.isoformat())
+
+
+def _trailers(run: str, phase: str) -> tuple[tuple[str, str], ...]:
+    return (("Forge-Run", run), ("Forge-Phase", phase))
 
 
 @contextmanager
-def _left_whole(made: Collection[Path]) -> Generator[None]:
-    """Remove these new folders if the block that fills them fails, each with its parent if that is
-    then empty.
+def _left_whole(folder: Path) -> Generator[None]:
+    """Remove a new folder if the block that fills it fails, with its parent if that is then
+    empty.
     """
     try:
         yield
     except BaseException:
-        for folder in made:
-            shutil.rmtree(folder, ignore_errors=True)
-            with suppress(OSError):
-                folder.parent.rmdir()
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()
         raise
 
 
-class _FirstCommit(NamedTuple):
-    """The request and the first report of a run."""
+class _Start(NamedTuple):
+    """The request and the first report of a run, and the ways to put them into a repository."""
 
+    repository: Repository
     beginning: NewRun
     pipeline: Pipeline
     name: str
     head: Head
     stamp: datetime
 
-    def write(self, tree: Tree, *, commit: bool) -> None:
-        """Write them into the work tree, and commit them if wanted."""
-        request, workspace = request_of(self.beginning), Workspace(tree.path, self.name)
-        raw = workspace.write("request.md", render_request(request))
+    def write(self) -> Tree:
+        """Write them into a tree where somebody else works. The folder is a run when the reports
+        are there.
+        """
+        tree = Tree(self.repository.root)
+        workspace = Workspace(tree.path, self.name)
+        with _left_whole(workspace.path):
+            for name, raw in reversed(self._files(workspace).items()):
+                workspace.write(name, raw)
+        return tree
+
+    def commit_here(self) -> Tree:
+        """Commit them on the branch that is checked out, and write them into its tree."""
+        tree = Tree(self.repository.root)
+        workspace = Workspace(tree.path, self.name, b"")
+        files = self._files(workspace)
+        commit = self._commit(workspace, files)
+        self._move(RefMove(f"{HEADS}{self.head.branch}", commit, self.head.commit))
+        for name, raw in files.items():
+            workspace.write(name, raw)
+        match_index(tree.path, (workspace.relative,))
+        return tree
+
+    def commit_apart(self) -> Tree:
+        """Commit them on a new branch, and make a work tree of that. A name that a person gave to
+        the branch for merge is taken too, so that no other run takes it.
+        """
+        root, plan = self.repository.root, self.beginning.plan
+        places = run_paths(self.repository, self.name)
+        workspace = Workspace(places.tree, self.name, b"")
+        commit = self._commit(workspace, self._files(workspace))
+        made = {branch_ref(root, plan.branch): commit}
+        if plan.merge_branch:
+            made[branch_ref(root, plan.merge_branch)] = self.head.commit
+        self._move(*(RefMove(ref, to) for ref, to in made.items()))
+        try:
+            return self.repository.add_worktree(places.tree, plan.branch, None)
+        except BaseException:
+            for ref, to in made.items():
+                delete_branch(root, ref.removeprefix(HEADS), to)
+            raise
+
+    def _move(self, *moves: RefMove) -> None:
+        try:
+            move_refs(self.repository.root, moves)
+        except RecordChanged as error:
+            raise BranchExists(error.message) from error
+
+    def _commit(self, workspace: Workspace, files: Mapping[str, bytes]) -> str:
+        contents = {f"{workspace.relative}/{name}": raw for name, raw in files.items()}
+        new = NewCommit(
+            start_subject(self.beginning.draft.title),
+            _trailers(self.name, self.pipeline.phases[0].id),
+            contents=contents,
+            when=self.stamp.isoformat(),
+        )
+        return commit_after(self.repository.root, self.head.commit, new)
+
+    def _files(self, workspace: Workspace) -> dict[str, bytes]:
+        """Return the files of the record, by name."""
+        request = request_of(self.beginning)
+        raw = render_request(request).encode("utf-8", "replace")
         report = self._report(request, blob_id(raw))
-        state = start(self.pipeline, report)
-        workspace.record(report, state)
-        if commit:
-            trailers = [("Forge-Run", self.name), ("Forge-Phase", state.current_phase)]
-            tree.commit(
-                start_subject(self.beginning.draft.title),
-                trailers,
-                (workspace.relative,),
-                when=self.stamp.isoformat(),
-            )
+        record = workspace.with_report(report, start(self.pipeline, report))
+        return {**record, "request.md": raw}
 
     def _report(self, request: Request, blob: str) -> RunStarted:
         plan = self.beginning.plan

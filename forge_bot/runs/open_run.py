@@ -1,130 +1,29 @@
 """Open a run: lock it for this process, find its work tree, and settle what happened since."""
 
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
-from forge_bot.engine import Action, Checkpoint, Done, HumanGate
-from forge_bot.errors import ForeignCommits, ForgeError
+from forge_bot.engine.reports import RunStarted
+from forge_bot.errors import DirtyTree
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
+from forge_bot.git.commits import match_index
 from forge_bot.git.own_files import INDEX_LOCK
+from forge_bot.git.revisions import HEADS
+from forge_bot.runs.create_run import commit_start
 from forge_bot.runs.finding_runs.ended_runs import last_commit
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
-from forge_bot.runs.last_known_head import KnownState, LastKnownHead, own_record
 from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.process_signals import stop_on_signals, this_process
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
 from forge_bot.settings import Config
-from forge_bot.store import SPECS, Workspace, held, told_when_full, write_whole
-from forge_bot.store.run_folder import REPORTS, STATE, ReadOnlyWorkspace
+from forge_bot.store import SPECS, Workspace, held, told_when_full
+from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, refuse_other_schema, state_file
 
-_SHORT = 12
 _SHOWN = 10
-
-
-def check_foreign_commits(
-    repository: Repository, tree: Tree, run: str, action: Action, before: str
-) -> tuple[str, ...]:
-    """Return notices about commits that came since the branch was left at `before`. Raises
-    ForeignCommits where they may not stay.
-
-    What a remote has too, and has taken the run further, the run did on another machine. Where a
-    person is asked to do something, they may commit it, and at a checkpoint they may edit
-    documents. While an agent is at work, nobody commits.
-    """
-    here = tree.head()
-    onwards = repository.contains(here.commit, before)
-    public = repository.at_a_remote(here.branch, here.commit)
-    if public and _went_on(repository, run, before, here.commit):
-        return ()
-    if isinstance(action, Checkpoint) and onwards:
-        changed = tree.changed(before, here.commit)
-        if all(
-            path.startswith(f"{SPECS}/{run}/") and not path.endswith((f"/{REPORTS}", f"/{STATE}"))
-            for path in changed
-        ):
-            return ()
-    if isinstance(action, Done | HumanGate) or (
-        isinstance(action, Checkpoint) and onwards and public
-    ):
-        return (
-            (f"commits that the run did not make are on its branch now: {_named(tree, before)}",)
-            if onwards
-            else ()
-        )
-    raise _refused(repository, tree, before, here.commit, onwards=onwards)
-
-
-def _went_on(repository: Repository, run: str, before: str, now: str) -> bool:
-    """Return whether the record has more reports now."""
-    path = f"{SPECS}/{run}/{REPORTS}"
-    # What was rewritten may be gone for good; a commit contains itself as long as it is there.
-    old = repository.read(before, path) if repository.contains(before, before) else None
-    new = repository.read(now, path)
-    return old is not None and new is not None and new != old and new.startswith(old)
-
-
-def _named(tree: Tree, before: str) -> str:
-    return ", ".join(
-        f"{commit.id[:7]} {commit.subject}" for commit in tree.commits(before)[:_SHOWN]
-    )
-
-
-def _refused(
-    repository: Repository, tree: Tree, before: str, now: str, *, onwards: bool
-) -> ForeignCommits:
-    was = before[:_SHORT]
-    if onwards:
-        return ForeignCommits(
-            f"The branch has commits that the run did not make: {_named(tree, before)}.",
-            hint=(
-                f"git reset --soft {was} keeps their changes; then report again: the run "
-                "commits by itself."
-            ),
-        )
-    if repository.contains(before, now):
-        back = f"git merge --ff-only {was}, then call again."
-        return ForeignCommits(f"The branch was taken back from {was} to {now[:_SHORT]}.", hint=back)
-    return ForeignCommits(
-        f"The branch was rewritten: {was} is no longer on it.",
-        hint=(
-            f"git reset --soft {was} keeps the changes; then report again: the run commits by "
-            "itself."
-        ),
-    )
-
-
-def settle(
-    run: Run,
-    committed: bytes,
-    *,
-    external_worktree: bool = False,
-) -> None:
-    """Make disk, state and branch agree after a crash, or after a person edited artifacts by hand.
-
-    `committed`: the reports in the branch's last commit. Unfinished work is put aside, unless
-    somebody else works in the tree while no process holds the run (`external_worktree`).
-    """
-    run.commit_pending(committed, external_worktree=external_worktree)
-    if not external_worktree and run.places.tasks.exists():
-        # It is left by a killed process. Continuing a task makes its tree again.
-        remove_trees(run.repository, run.places.tasks)
-    for report in hand_edits(run, external_worktree=external_worktree):
-        run.tell(report)
-    if not external_worktree and run.outside(run.tree.status()):
-        _put_aside(run)
-
-
-def _put_aside(run: Run) -> None:
-    """Keep unfinished work apart from the run's tree."""
-    run.keep()
-    # A command that was killed may have left repositories, in which git would hide files.
-    run.tree.remove_nested(untracked=True)
-    saved = run.tree.rescue(f"{run.name}-{run.state.step}")
-    run.notices.append(f"unfinished changes were put aside at {saved}")
 
 
 @contextmanager
@@ -134,41 +33,93 @@ def open_run(
     config: Config,
     *,
     external_worktree: bool = False,
-    ending: bool = False,
+    check: Callable[[Run], tuple[str, ...]] | None = None,
 ) -> Generator[Run]:
-    """Return the run, locked for this process and settled.
+    """Return the run, locked for this process, with its record and its own work tree as the branch
+    has them.
 
-    A missing work tree is made again from the branch. With `external_worktree`, the agents are not
-    of this process, and unfinished work stays in the tree. Their own commits are refused with
-    ForeignCommits, unless the run is to be ended. Their additions to the record are removed.
+    What a killed process left unfinished in the run's own tree is put aside. A tree in which a
+    person works is never reset. With `external_worktree`, the agents are not of this process, and
+    their work stays in the tree. `check` looks at the branch before anything is recorded, and
+    returns notices.
     """
-    with held_tree(repository, info) as (places, tree, mended):
-        stands = _stands(repository, tree, info.branch)
-        committed = repository.read(stands, f"{SPECS}/{info.name}/{REPORTS}") or b""
-        known_head = LastKnownHead(places.known_head)
-        left = known_head.at_rest if external_worktree else None
-        workspace = Workspace(tree.path, info.name)
-        notices = mended + workspace.mend(committed)
-        notices += _without_strangers_lines(workspace, committed, left) if left is not None else ()
-        run = Run(repository, tree, workspace, config, known_head)
-        if left is not None and left.head != stands and not ending:
-            notices += check_foreign_commits(repository, tree, info.name, run.action, left.head)
-        run.notices[:0] = notices
-        try:
-            settle(run, committed, external_worktree=external_worktree)
-            yield run
-        finally:
-            run.let_go(stands)
+    with held_tree(repository, info) as (places, tree, notices):
+        ours = _is_ours(places, tree)
+        run = Run(repository, tree, _workspace(repository, tree, info), config)
+        run.notices += notices
+        run.notices += check(run) if check is not None else ()
+        _settle_record(run)
+        if ours and places.tasks.exists():
+            # It is left by a killed process. Continuing a task makes its tree again.
+            remove_trees(repository, places.tasks)
+        for report in hand_edits(run, external_worktree=external_worktree):
+            run.tell(report)
+        if not external_worktree:
+            _settle_files(run, ours=ours)
+        yield run
+
+
+def _workspace(repository: Repository, tree: Tree, info: RunInfo) -> Workspace:
+    """Return the run's folder with the record of its branch. Where the branch has none, as before
+    the first commit in a client's tree, the one on disk is committed.
+    """
+    head, place = tree.head(), f"{SPECS}/{info.name}"
+    known = repository.read_many(head.commit, (f"{place}/{REPORTS}", f"{place}/{STATE}"))
+    refuse_other_schema(known.get(f"{place}/{STATE}", b""), place)
+    if recorded := known.get(f"{place}/{REPORTS}"):
+        return Workspace(tree.path, info.name, recorded)
+    workspace = Workspace(tree.path, info.name)
+    first = workspace.reports()[0]
+    if isinstance(first, RunStarted):
+        commit_start(tree, workspace, first)
+    return workspace
+
+
+def _settle_record(run: Run) -> None:
+    """Make the record in the work tree, and the index where the run commits, those of the branch:
+    a process may have been killed between the two.
+    """
+    workspace = run.workspace
+    workspace.remove_half_written()
+    there, known = workspace.read_bytes(REPORTS) or b"", workspace.recorded
+    if there != known:
+        run.notices.append(
+            f"{REPORTS} was behind its last commit; the committed reports are back"
+            if known.startswith(there)
+            else f"lines that the branch does not have were taken away from {REPORTS}"
+        )
+    workspace.store({REPORTS: known, STATE: state_file(run.state)})
+    head = run.tree.commit_id()
+    match_index(run.tree.path, (workspace.relative, *run.tree.changed(f"{head}^", head)))
+
+
+def _settle_files(run: Run, *, ours: bool) -> None:
+    """Keep unfinished work apart from the run's own tree. Raises DirtyTree where it lies in a tree
+    in which a person works.
+    """
+    if (run.workspace.path / CARRIED).exists():
+        run.keep()
+    changes = run.tree.status()
+    if not ours and (outside := run.outside(changes)):
+        raise DirtyTree(
+            f"{run.tree.path} has changes that are not committed, and the run works there.",
+            hint="Commit them or put them away (git stash -u), and call again.",
+            details=outside[:_SHOWN],
+        )
+    if ours and changes:
+        # A command that was killed may have left repositories, in which git would hide files.
+        run.tree.remove_nested(untracked=True)
+        if saved := run.tree.rescue(f"{run.name}-{run.state.step}"):
+            run.notices.append(f"unfinished changes were put aside at {saved}")
 
 
 def look_at_run(repository: Repository, info: RunInfo, config: Config) -> Run:
-    """Return a run that another process holds, as it is in its work tree. Nothing is settled, and
+    """Return a run that another process holds, as its branch has it. Nothing is settled, and
     nothing can be recorded. Raises ReportsDamaged.
     """
     tree = Tree(info.tree or run_paths(repository, info.name).tree)
-    workspace = ReadOnlyWorkspace(tree.path, info.name)
-    known_head = LastKnownHead(run_paths(repository, info.name).known_head)
-    return Run(repository, tree, workspace, config, known_head)
+    recorded = repository.read(f"{HEADS}{info.branch}", f"{SPECS}/{info.name}/{REPORTS}")
+    return Run(repository, tree, Workspace(tree.path, info.name, recorded), config)
 
 
 @contextmanager
@@ -185,10 +136,14 @@ def held_tree(
         remember_state_folder(repository)
         tree, notices = _tree(repository, info, places.tree)
         # A process that ends by itself leaves no git behind, at most the lock of one it has ended.
-        ours = places.tree.exists() and tree.path.samefile(places.tree)
         # Where the user works too, a lock may be held by an editor that waits for them.
-        free = _free(tree) if ours and (killed or tree.has_locks()) else ()
+        free = _free(tree) if _is_ours(places, tree) and (killed or tree.has_locks()) else ()
         yield places, tree, notices + free
+
+
+def _is_ours(places: RunPaths, tree: Tree) -> bool:
+    """Return whether a tree is the one that was made for the run, in which nobody else works."""
+    return places.tree.exists() and tree.path.samefile(places.tree)
 
 
 def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tuple[str, ...]]:
@@ -202,35 +157,24 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         repository.take(info.tracking)
     if info.kept:
         advance_branch(repository.root, info.branch, last_commit(repository, info.kept))
+    if repository.has_tree(place):
+        return _back_on_branch(Tree(place.resolve()), info)
     return repository.add_worktree(place, info.branch, None), ()
 
 
-def _stands(repository: Repository, tree: Tree, branch: str) -> str:
-    """The newest commit of the branch, which the tree shows nearly always."""
-    with suppress(ForgeError):
-        here = tree.head()
-        if here.branch == branch:
-            return here.commit
-    return repository.commit_id(f"refs/heads/{branch}")
-
-
-def _without_strangers_lines(
-    workspace: Workspace, committed: bytes, left: KnownState
-) -> tuple[str, ...]:
-    path = workspace.path / REPORTS
-    there = path.read_bytes() if path.is_file() else b""
-    own = own_record(left, there, committed)
-    if own == there:
-        return ()
-    write_whole(path, own)
-    return (f"lines that no process of forge-bot wrote were taken away from {REPORTS}",)
+def _back_on_branch(tree: Tree, info: RunInfo) -> tuple[Tree, tuple[str, ...]]:
+    """Check out the run's branch in its own tree, where somebody checked out something else."""
+    saved = tree.rescue(f"{info.name}-other")
+    tree.check_out(info.branch)
+    aside = f"; changes there were put aside at {saved}" if saved else ""
+    return tree, (f"{info.branch} was checked out again in {tree.path}{aside}",)
 
 
 def _free(tree: Tree) -> tuple[str, ...]:
     """Remove locks of dead git processes, in a tree where only the run works."""
     gone = tree.unlock()
     if INDEX_LOCK in gone:
-        tree.restore_index()
+        match_index(tree.path)
     return (
         ("locks that a killed git had left were taken away: {locks}".format(locks=", ".join(gone)),)
         if gone

@@ -1,59 +1,36 @@
-"""An open run: its tree, its workspace, its state, and how reports become commits."""
+"""An open run: its tree, its workspace and its state, and the only writer of its record.
 
-from collections.abc import Sequence
-from contextlib import suppress
+The run's branch is the truth. `record` makes one commit of a report, the state after it and the
+files that it is about, and moves the branch from the commit at which it was seen. So there is no
+report without its commit. The files of the record in the work tree follow the branch: a process
+that is killed between the two leaves old ones, which the next opening brings up to date.
+"""
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, fold, next_action
-from forge_bot.engine.reports import (
-    AgentFailed,
-    ArtifactChanged,
-    ArtifactWritten,
-    GateShown,
-    Prepared,
-    RunStarted,
-)
-from forge_bot.errors import ForgeError
+from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, next_action
+from forge_bot.engine.reports import RunStarted
+from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
-from forge_bot.runs.commit_message import ACTION, subject, trailers
-from forge_bot.runs.last_known_head import LastKnownHead
-from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths
+from forge_bot.git.commits import NewCommit, RefMove, commit_after, match_index, move_refs
+from forge_bot.runs.commit_message import ACTION, KEPT, subject, trailers
+from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import Request, Workspace, read_request, write_whole
-from forge_bot.store.run_folder import REPORTS, STATE
-from forge_bot.values import Frozen
-
-_RIDES_ALONG = GateShown | ArtifactChanged | AgentFailed | Prepared
-"""Reports without a commit of their own; they are committed with the next one."""
-
-
-_KEPT = "forge-bot: keep the record"
-
-
-class _Touched(Frozen):
-    """The files outside the workspace that belong to the commit of a report; written before the
-    report.
-    """
-
-    key: str
-    paths: tuple[str, ...]
+from forge_bot.store import Request, Workspace, read_request
+from forge_bot.store.run_folder import REPORTS, STATE, state_file
 
 
 class Run:
     """One run, held by this process. Use `opened`."""
 
     def __init__(
-        self,
-        repository: Repository,
-        tree: Tree,
-        workspace: Workspace,
-        config: Config,
-        known_head: LastKnownHead,
+        self, repository: Repository, tree: Tree, workspace: Workspace, config: Config
     ) -> None:
         self.repository = repository
         self.tree = tree
@@ -62,16 +39,11 @@ class Run:
         self.places: RunPaths = run_paths(repository, workspace.name)
         self.workspace = workspace
         self.notices: list[str] = []
-        self.known_head = known_head
-        self._riding = False
         self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
         self.pipeline: Pipeline = load_pipeline(pipeline, repository.root)
-        loaded = self.workspace.load(self.pipeline)
-        self.state: State = loaded.state
-        if loaded.refolded:
-            self.notices.append(loaded.refolded)
+        self.state: State = self.workspace.state(self.pipeline)
 
     @property
     def request(self) -> Request:
@@ -115,68 +87,68 @@ class Run:
         return state
 
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
-        """Store a new state: on disk, then in a commit with the workspace and the given paths."""
-        before = self.state
-        self.known_head.begin()
-        if paths:
-            write_whole(
-                self.places.touched, _Touched(key=report.key, paths=paths).model_dump_json()
-            )
-        self.workspace.record(report, state)
+        """Record a report and the state after it: one commit on the run's branch, with the
+        workspace and the given paths; then the record in the work tree.
+
+        Raises RecordChanged, with nothing recorded, where the branch has another record than ours.
+        """
+        record = self.workspace.with_report(report, state)
+        text = subject(report, self.state, self.pipeline)
+        lines = trailers(report, self.state, self.pipeline)
+        self._commit(text, lines, record, paths, report.at.isoformat())
+        self.workspace.store(record)
         self.state = state
-        self._riding = _rides_along(report)
-        if not self._riding:
-            self._commit(report, before, paths)
 
     def keep(self) -> None:
-        """Commit reports that wait for a commit: somebody may continue the branch elsewhere."""
-        self.known_head.begin()
-        self.tree.commit(_KEPT, [("Forge-Run", self.name)], (self.workspace.relative,))
+        """Commit what the workspace has beside reports: questions that wait for a batch."""
+        record = {REPORTS: self.workspace.recorded, STATE: state_file(self.state)}
+        self._commit(KEPT, [("Forge-Run", self.name)], record)
+
+    def _commit(
+        self,
+        text: str,
+        lines: Sequence[tuple[str, str]],
+        record: Mapping[str, bytes],
+        paths: tuple[str, ...] = (),
+        when: str | None = None,
+    ) -> None:
+        folder, before = self.workspace.relative, self._newest()
+        contents = {f"{folder}/{name}": raw for name, raw in record.items()}
+        new = NewCommit(text, lines, (folder, *paths), contents, when=when)
+        made = commit_after(self.tree.path, before, new)
+        if made != before:
+            move_refs(self.repository.root, [RefMove(self.ref, made, before)])
+            match_index(self.tree.path, new.paths)
+
+    def _newest(self) -> str:
+        """Return the newest commit of the branch, which is checked out and has our record. Raises
+        RecordChanged.
+        """
+        head = self.tree.head()
+        if head.branch != self.state.branch:
+            raise RecordChanged(
+                f"The run is on {self.state.branch}, but {head.branch} is checked out in "
+                f"{self.tree.path}; nothing was recorded."
+            )
+        place = f"{self.workspace.relative}/{REPORTS}"
+        if (self.repository.read(head.commit, place) or b"") != self.workspace.recorded:
+            raise RecordChanged(
+                f"{place} on {head.branch} was changed by another program while this process "
+                "worked; nothing was recorded."
+            )
+        return head.commit
 
     def move_forward(self, commit: str) -> None:
         """Continue the run from a commit that contains all of its commits. Raises GitFailed."""
-        self.known_head.begin()
         self.tree.move_forward(commit)
 
-    def keep_record(self) -> None:
-        """Commit waiting reports, so that the tree is clean for whoever works in it."""
-        if self._riding:
-            self.known_head.begin()
-            record = (f"{self.workspace.relative}/{REPORTS}", f"{self.workspace.relative}/{STATE}")
-            self.tree.commit(_KEPT, [("Forge-Run", self.name)], record)
-            self._riding = False
-
     def wave_base(self, action: SpawnAgent) -> str:
-        """Return the commit at which an action was handed out: the newest one that none of its
-        tasks made, and no record that was kept meanwhile.
-        """
-        return next(
-            (
-                commit.id
-                for commit in self.tree.commits(self.state.base_commit)
-                if (ACTION, action.action_id) not in commit.trailers and commit.subject != _KEPT
-            ),
-            self.state.base_commit,
-        )
-
-    def _commit(self, report: Report, before: State, paths: tuple[str, ...]) -> None:
-        self.known_head.begin()
-        text, said = subject(report, before, self.pipeline), trailers(report, before, self.pipeline)
-        self.tree.commit(text, said, (self.workspace.relative, *paths), when=report.at.isoformat())
-        # Nothing follows the last report of a process that would notice.
-        self.workspace.check_unchanged()
-
-    def let_go(self, stands: str) -> None:
-        """Note the state in which the run is left. `stands` is the commit of its branch when the
-        run was opened.
-        """
-        left = self.known_head.left
-        if not self.known_head.begun and left is not None and left.head == stands:
-            return
-        # A failed note counts as unfinished work, so no foreign commits are reported.
-        with suppress(ForgeError, OSError):
-            head = self.repository.commit_id(self.ref)
-            self.known_head.leave(head, self.workspace.content)
+        """Return the commit at which a wave was handed out: the one before its first task's."""
+        commits = self.tree.commits(self.state.base_commit)
+        ours = (ACTION, action.action_id)
+        made = [number for number, each in enumerate(commits) if ours in each.trailers]
+        older = commits[made[-1] + 1 :] if made else commits
+        return older[0].id if older else self.state.base_commit
 
     def outside(self, changes: Sequence[StatusEntry] | None = None) -> tuple[str, ...]:
         """Return the uncommitted changes outside of the record, of those that are known or of all
@@ -187,45 +159,3 @@ class Run:
             for change in (self.tree.status() if changes is None else changes)
             if not change.path.startswith(f"{self.workspace.relative}/")
         )
-
-    def commit_pending(self, committed: bytes, *, external_worktree: bool) -> None:
-        """Make the commit that a killed process did not make: the same one, with the same files."""
-        reports = self.workspace.reports()
-        pending = [
-            number
-            for number in range(committed.count(b"\n"), len(reports))
-            if not _rides_along(reports[number])
-        ]
-        if not pending:
-            return
-        report = reports[pending[-1]]
-        # A run begins with its first report; before that there is no state, and the first one names
-        # all that is needed.
-        before = fold(self.pipeline, reports[: max(pending[-1], 1)])
-        self._commit(
-            report,
-            before,
-            () if external_worktree and not _of_task(report) else self._touched(report),
-        )
-
-    def _touched(self, report: Report) -> tuple[str, ...]:
-        known = read_kept(self.places.touched, _Touched)
-        if known is not None and known.key == report.key:
-            return known.paths
-        # Without that note (a state folder that is gone) what lies in the tree is the work that was
-        # reported.
-        return self.outside() if _of_task(report) else ()
-
-
-def _rides_along(report: Report) -> bool:
-    """Return whether a report waits for the commit of the next one.
-
-    A preparation that asks a person has its own commit, because its document has to be committed.
-    """
-    asks = isinstance(report, Prepared) and bool(report.unusable)
-    return isinstance(report, _RIDES_ALONG) and not asks
-
-
-def _of_task(report: Report) -> bool:
-    """Return whether files outside of the workspace may belong to it."""
-    return isinstance(report, ArtifactWritten) and report.task is not None

@@ -12,9 +12,6 @@ from forge_bot.settings import state_home
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
-STARTING = "starting.json"
-"""The note of a start that has not come to its end."""
-
 _MARK = "forge-bot/state-folder"
 
 
@@ -28,10 +25,7 @@ class RunPaths(Frozen):
     compiled: Path
     judged: Path
     journal: Path
-    touched: Path
-    starting: Path
     lock: Path
-    known_head: Path
     git: Path
 
     @property
@@ -83,10 +77,7 @@ def paths_in(home: Path, common: Path, run: str) -> RunPaths:
         compiled=home / "go-build",
         judged=home / "judged",
         journal=home / "journal.jsonl",
-        touched=home / "touched.json",
-        starting=home / STARTING,
         lock=common / "forge-bot" / f"{run}.lock",
-        known_head=common / "forge-bot" / f"{run}.trail",
         git=common,
     )
 

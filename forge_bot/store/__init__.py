@@ -2,7 +2,7 @@
 state.
 """
 
-from forge_bot.store.atomic_files import Content, append_line, inside, write_whole
+from forge_bot.store.atomic_files import inside, write_whole
 from forge_bot.store.disk_space import full, is_full, told_when_full, without_room
 from forge_bot.store.lock import held
 from forge_bot.store.names_of_runs import (
@@ -12,15 +12,12 @@ from forge_bot.store.names_of_runs import (
     workspace_name,
 )
 from forge_bot.store.request import Request, read_request, render_request
-from forge_bot.store.run_folder import Loaded, Workspace
+from forge_bot.store.run_folder import Workspace
 
 __all__ = [
     "SPECS",
-    "Content",
-    "Loaded",
     "Request",
     "Workspace",
-    "append_line",
     "branch_name",
     "full",
     "held",

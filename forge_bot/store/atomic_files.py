@@ -1,12 +1,10 @@
 """Files: written whole or not at all, and only inside the folder they belong to."""
 
-import hashlib
 import os
 import tempfile
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
-from forge_bot.errors import PathEscapes, RecordChanged, WriteFailed
+from forge_bot.errors import PathEscapes, WriteFailed
 
 LEFTOVER = ".*.????????.tmp"
 """Pattern of the names of half-written files; a process that is killed while it writes leaves one
@@ -65,59 +63,6 @@ def write_whole(path: Path, data: str | bytes) -> None:
             _sync_folder(path.parent)
         finally:
             half.unlink(missing_ok=True)
-    except OSError as error:
-        raise WriteFailed(
-            f"{path.name} could not be written: {error.strerror or error}."
-        ) from error
-
-
-class Content(NamedTuple):
-    """Length and sha256 of the complete lines of a file."""
-
-    size: int
-    digest: str
-
-    @staticmethod
-    def of(data: bytes) -> "Content":
-        """Describe the complete lines in `data`."""
-        size = data.rfind(b"\n") + 1
-        return Content(size, hashlib.sha256(data[:size]).hexdigest())
-
-
-def append_line(path: Path, line: str, expected: Content | None = None) -> Content:
-    """Append one line, flush it to disk, and return the new content of the file.
-
-    A partial last line, left by a crash, is removed first. With `expected`, raise RecordChanged and
-    write nothing if the file has other content; raise it too if the file was replaced during the
-    write.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab+") as file:
-            file.seek(0)
-            data = file.read()
-            present = Content.of(data)
-            if expected is not None and present != expected:
-                raise RecordChanged(
-                    f"{path} was changed by another program while this process worked."
-                )
-            added = line.encode("utf-8") + b"\n"
-            file.truncate(present.size)
-            try:
-                file.write(added)
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError:
-                # Disk full: a line that was added in part would be read as damage.
-                os.ftruncate(file.fileno(), present.size)
-                raise
-            # git replaces files instead of writing to them, so the line may be in a file that has
-            # no name any more.
-            if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-                raise RecordChanged(
-                    f"{path} was replaced by another program while this process wrote."
-                )
-            return Content.of(data[: present.size] + added)
     except OSError as error:
         raise WriteFailed(
             f"{path.name} could not be written: {error.strerror or error}."

@@ -267,8 +267,7 @@ def _told(order: StepOrder, _session: Session, run: Run) -> StepDone:
 
 
 def _delivered(order: StepOrder, run: Run) -> str:
-    """Commit waiting reports, and push the branch; return its newest commit."""
-    run.keep_record()
+    """Push the branch; return its newest commit."""
     if order.begin.push and run.repository.remote_url() is not None and run.tree.unpushed():
         run.tree.push()
     return run.tree.head().commit

@@ -3,7 +3,6 @@ nothing lost.
 """
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -254,53 +253,38 @@ def test_a_text_that_begins_with_a_hyphen_is_told_where_it_goes(sample: Sample, 
     assert "No such option" not in sample.forge("run", "--", text).err
 
 
-def test_a_broken_state_file_is_made_anew_and_said(asked_sample: Sample) -> None:
-    model = asked_sample.model()
-    (asked_sample.workspace / "state.json").write_text("{ broken")
-    done = asked_sample.forge("approve", "--model", model)
-    assert done.code == 0
-    assert "made anew" in done.out
-
-
-def test_a_state_of_another_schema_is_refused(asked_sample: Sample) -> None:
-    model = asked_sample.model()
-    state = asked_sample.workspace / "state.json"
-    state.write_text(state.read_text().replace('"schemaVersion": 1', '"schemaVersion": 7'))
-    refused(asked_sample.forge("approve", "--model", model), "STATE-002", 1)
-
-
-@pytest.mark.parametrize("lost", ["reports", "folder"])
-def test_a_record_that_was_emptied_or_removed_comes_back_by_repair(
-    asked_sample: Sample, lost: str
+@pytest.mark.parametrize(
+    ("file", "text"), [("state.json", "{ broken"), ("reports.jsonl", ""), ("reports.jsonl", "{")]
+)
+def test_a_record_that_differs_from_the_branch_is_written_anew(
+    asked_sample: Sample, file: str, text: str
 ) -> None:
-    folder = asked_sample.workspace
-    record = folder / "reports.jsonl"
-    tree = Path(str(folder).partition("/.specs/")[0])
-    git = ("git", "-C", str(tree), "show", f"HEAD:{record.relative_to(tree)}")
-    committed = subprocess.run(git, capture_output=True, check=True).stdout
-    (folder / "design.md").write_text("Edited by a person.\n")
-    if lost == "folder":
-        shutil.rmtree(folder)
-    else:
-        record.write_bytes(b"")
-    refused(asked_sample.forge("status"), "STATE-001", 1)
-    repaired = asked_sample.forge("repair")
-    assert (repaired.code, "is again what it was at commit" in repaired.out) == (0, True)
-    assert record.read_bytes() == committed
-    assert "checkpoint-a waits for you" in asked_sample.forge("status").out
-    edited = (folder / "design.md").read_text() == "Edited by a person.\n"
-    assert edited == (lost == "reports"), "what is there stays"
-    assert "nothing was changed" in asked_sample.forge("repair").out
-
-
-def test_a_damaged_record_is_told_by_its_line_and_left_alone(asked_sample: Sample) -> None:
     model = asked_sample.model()
-    reports = asked_sample.workspace / "reports.jsonl"
-    damaged = reports.read_text().replace('"type":"prepared"', '"type":"prepar')
-    reports.write_text(damaged)
-    told = refused(asked_sample.forge("approve", "--model", model), "STATE-001", 1)
-    assert "line 2 cannot be read: Invalid JSON" in told
-    assert reports.read_text() == damaged
+    (asked_sample.workspace / file).write_text(text)
+    done = asked_sample.forge("approve", "--model", model)
+    assert done.code == 0, done.err
+    record = f".specs/{asked_sample.workspace.name}/{file}"
+    shown = asked_sample.git("show", f"{asked_sample.branch}:{record}")
+    assert shown == (asked_sample.workspace / file).read_text().rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "code"),
+    [
+        ("state.json", '"schemaVersion": 1', '"schemaVersion": 7', "STATE-002"),
+        ("reports.jsonl", '"type":"prepared"', '"type":"prepar', "STATE-001"),
+    ],
+)
+def test_a_record_that_this_version_cannot_read_is_told_and_left_alone(
+    asked_sample: Sample, file: str, old: str, new: str, code: str
+) -> None:
+    model, record = asked_sample.model(), asked_sample.workspace / file
+    record.write_text(record.read_text().replace(old, new))
+    name = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    asked_sample.git("-C", str(record.parent), *name, "commit", "-qam", "Damage")
+    before = asked_sample.git("rev-parse", asked_sample.branch)
+    refused(asked_sample.forge("approve", "--model", model), code, 1)
+    assert asked_sample.git("rev-parse", asked_sample.branch) == before
 
 
 def test_a_script_without_the_answer_stops_the_run_where_it_stands(

@@ -16,7 +16,6 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
-from forge_bot.runs.last_known_head import LastKnownHead
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
@@ -109,13 +108,7 @@ def committed(run: Finished, files: dict[str, str]) -> str:
 
 def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finished:
     config = Config()
-    run = Run(
-        repository,
-        Tree(tree),
-        Workspace(tree, name),
-        config,
-        LastKnownHead(repository.common_dir / "trail"),
-    )
+    run = Run(repository, Tree(tree), Workspace(tree, name), config)
     context = ProviderContext(tree, base=base, graph=lambda: None, past_runs=lambda _query: "")
     profile = profile_at(repository, base, config)
     prompts = PromptContext(run, profile, prompts_for(repository.root, run.pipeline))

@@ -47,7 +47,7 @@ def test_hooks_never_run_wherever_they_lie(scene: Scene, place: str) -> None:
     text = tree.patch()
     assert tree.rescue("x")
     tree.apply(text)
-    assert tree.commit("step", (("A", "b"),))
+    assert tree.commit("step", (("A", "b"),), (".",))
     tree.push()
 
     assert not ran.exists()
@@ -64,7 +64,7 @@ def test_nothing_is_signed_even_if_the_user_signs_everything(scene: Scene) -> No
     )
     scene.write("new.txt", "new")
 
-    assert scene.tree.commit("step", ())
+    assert scene.tree.commit("step", (), (".",))
     assert "gpgsig" not in scene.git("cat-file", "commit", "HEAD")
 
 
@@ -79,7 +79,7 @@ def test_an_editor_or_pager_is_never_opened(scene: Scene, monkeypatch: pytest.Mo
     )
     scene.write("new.txt", "new")
 
-    assert scene.tree.commit("step", ())
+    assert scene.tree.commit("step", (), (".",))
     assert scene.tree.commits()[0].subject == "step"
 
 

@@ -174,7 +174,7 @@ def test_a_patch_fits_under_autocrlf(scene: Scene, autocrlf: str) -> None:
 
     other.apply(tree.patch())
 
-    assert other.commit("step", ())
+    assert other.commit("step", (), (".",))
     assert scene.repository.read("two", "README.md") == b"# Thing\nmore\n"
 
 

@@ -84,7 +84,7 @@ def test_a_submodule_stays_what_it_is(tree: Tree, tmp_path_factory: pytest.TempP
         "vendor",
     ]
     subprocess.run(add, check=True)
-    tree.commit("with a submodule", [], None)
+    tree.commit("with a submodule", [], (".",))
     (tree.path / "left.txt").write_text("left behind")
     tree.discard([change.path for change in tree.status()])
     assert tree.is_clean()

@@ -53,9 +53,9 @@ def test_the_locks_of_a_dead_git_are_taken_away_and_named(scene: Scene) -> None:
         lock.touch()
     scene.write("new.txt", "new", tree.path)
     with pytest.raises(GitFailed, match="lock"):
-        tree.commit("a step", [])
+        tree.commit("a step", [], (".",))
     assert sorted(tree.unlock()) == sorted((*names, "x.lock"))
-    assert tree.commit("a step", [])
+    assert tree.commit("a step", [], (".",))
     assert tree.unlock() == ()
 
 

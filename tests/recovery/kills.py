@@ -206,7 +206,7 @@ def _next_words(world: World, whole: Undisturbed) -> tuple[str, ...]:
     """What a person types after a kill: the same again if nothing of it was recorded, else
     `resume`.
     """
-    recorded = world.decisions >= whole.number if whole.number else world.workspace is not None
+    recorded = bool(world.branch) and world.decisions >= whole.number
     return ("resume", *MODEL) if recorded else whole.part.words
 
 

@@ -37,9 +37,9 @@ APPROVE, RESUME = ("approve", *MODEL), ("resume", *MODEL)
 ERROR = re.compile(r"^.*\b[A-Z]+-\d{3}\b", re.MULTILINE)
 BOUNDARIES = (
     *(Boundary("file", name) for name in (REPORTS, STATE, "journal.jsonl", "request.md")),
-    *(Boundary("git before", word) for word in ("commit", "update-ref", "worktree")),
-    *(Boundary("git after", word) for word in ("commit", "update-ref", "worktree")),
-    *(Boundary("git full", word) for word in ("commit", "update-ref", "worktree")),
+    *(Boundary("git before", word) for word in ("commit-tree", "update-ref", "worktree")),
+    *(Boundary("git after", word) for word in ("commit-tree", "update-ref", "worktree")),
+    *(Boundary("git full", word) for word in ("commit-tree", "update-ref", "worktree")),
     *(Boundary("model before", ""), Boundary("model after", "")),
 )
 FAULTS = (busy(), Says("busy", status=503), Says("wrong key", status=401), Says(raw="{ cut"))

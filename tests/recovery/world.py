@@ -183,15 +183,26 @@ class World:
 
     @property
     def workspace(self) -> Path | None:
-        """The run's folder in its work tree, if there is one."""
+        """The run's folder in its work tree, if there is one with reports."""
         found = sorted(self.state.glob("forge-bot/*/tree/.specs/*/reports.jsonl"))
         return next((file.parent for file in found if b"\n" in file.read_bytes()), None)
 
     @property
+    def branch(self) -> str:
+        """The run's branch; empty while there is no run."""
+        names = self.git("branch", "--format=%(refname:short)").split()
+        return next((name for name in names if name.startswith("feature/")), "")
+
+    @property
     def here(self) -> Path:
         """The run's folder in its work tree."""
-        assert self.workspace is not None
-        return self.workspace
+        (tree,) = self.state.glob("forge-bot/*/tree")
+        return tree / self._folder
+
+    @property
+    def _folder(self) -> str:
+        """The path of the run's folder on its branch."""
+        return self.git("ls-tree", "--name-only", self.branch, f"{SPECS}/")
 
     @property
     def tree(self) -> Path:
@@ -199,19 +210,10 @@ class World:
         return self.here.parents[1]
 
     @property
-    def branch(self) -> str:
-        """The run's branch."""
-        return self.git("symbolic-ref", "--short", "HEAD", folder=self.tree)
-
-    @property
     def decisions(self) -> int:
         """How many answers of a person are on record."""
-        text = (self.here / "reports.jsonl").read_text()
-        return sum(
-            json.loads(line)["type"] == "answered"
-            for line in text.splitlines(keepends=True)
-            if line.endswith("\n")
-        )
+        record = self.git("show", f"{self.branch}:{self._folder}/{REPORTS}")
+        return sum(json.loads(line)["type"] == "answered" for line in record.splitlines())
 
     @property
     def printed(self) -> str:

@@ -37,7 +37,7 @@ class Scene:
 
     def commit(self, message: str = KEPT, run: str = "") -> str:
         """Everything, as a commit of the run."""
-        made = self.tree.commit(message, [("Forge-Run", run or self.info.name)], None)
+        made = self.tree.commit(message, [("Forge-Run", run or self.info.name)], (".",))
         assert made is not None
         return made
 

@@ -127,7 +127,6 @@ REFUSED = (
     "forge-bot approve 3f9c2a1b --by-script",
     "~/.venv/bin/forge-bot --help; ~/.venv/bin/forge-bot reject 'no'",
     "FOO=1 timeout 5 forge-bot continue +$5",
-    "python -m forge_bot repair .specs/20261122-fix",
     "python forge_bot/__main__.py approve",
     "uv run --project ~/src/forge-bot forge-bot approve",
     "bash -lc \"cd rota && forge-bot 'approve'\"",

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from forge_bot.errors import PathEscapes, RunBusy, WriteFailed
 from forge_bot.store import (
-    append_line,
     branch_name,
     held,
     inside,
@@ -88,15 +87,6 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
         write_whole(file, "new")
     assert (file / "inside").read_text() == "kept"
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-
-
-def test_a_torn_last_line_is_taken_away_before_the_next_one(tmp_path: Path) -> None:
-    file = tmp_path / "reports.jsonl"
-    append_line(file, '{"a": 1}')
-    with file.open("ab") as torn:
-        torn.write(b'{"b": ')
-    append_line(file, '{"c": 3}')
-    assert file.read_text() == '{"a": 1}\n{"c": 3}\n'
 
 
 # -- staying inside

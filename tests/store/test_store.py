@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from forge_bot.engine import REPORT, fold
 from forge_bot.errors import OtherSchema, ReportsDamaged
 from forge_bot.store import Request, Workspace, read_request, render_request
+from forge_bot.store.run_folder import refuse_other_schema, state_file
 from forge_bot.values import Effort, Source
 from tests.fakes.bench import DEVELOP, Bench
 
@@ -20,56 +21,36 @@ def workspace(tmp_path: Path) -> Workspace:
     """A workspace with a run that waits at its design gate."""
     bench = Bench(Effort.S).until("checkpoint-a")
     workspace = Workspace(tmp_path, "20261121-fix-login")
-    for report in bench.reports:
-        workspace.record(report, bench.state)
+    workspace.store(
+        {
+            "reports.jsonl": b"".join(REPORT.dump_json(each) + b"\n" for each in bench.reports),
+            "state.json": state_file(bench.state),
+        }
+    )
     return workspace
 
 
+def read_again(workspace: Workspace) -> Workspace:
+    return Workspace(workspace.tree, workspace.name)
+
+
 def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
-    loaded = workspace.load(DEVELOP)
-    assert loaded.state.current_phase == "checkpoint-a"
-    assert loaded.refolded == ""
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"{", "was broken"),
-        (b"\xff\xfe", "was broken"),
-        (b'{"currentPhase": 3}', "was broken"),
-        (None, "was missing"),
-    ],
-)
-def test_a_broken_state_file_is_made_anew_and_said(
-    workspace: Workspace, content: bytes | None, said: str
-) -> None:
-    file = workspace.path / "state.json"
-    whole = file.read_bytes()
-    file.unlink()
-    if content is not None:
-        file.write_bytes(content)
-    assert said in workspace.load(DEVELOP).refolded
-    assert file.read_bytes() == whole
-    assert workspace.load(DEVELOP).refolded == ""
-
-
-def test_a_state_file_that_is_behind_is_made_anew(workspace: Workspace) -> None:
-    file = workspace.path / "state.json"
-    file.write_text(file.read_text().replace('"step": 4', '"step": 2'))
-    assert "was behind" in workspace.load(DEVELOP).refolded
+    assert workspace.state(DEVELOP).current_phase == "checkpoint-a"
 
 
 def test_a_state_of_another_schema_is_refused(workspace: Workspace) -> None:
-    file = workspace.path / "state.json"
-    file.write_text(file.read_text().replace('"schemaVersion": 1', '"schemaVersion": 99'))
+    raw = (workspace.path / "state.json").read_bytes()
+    refuse_other_schema(raw, workspace.name)
     with pytest.raises(OtherSchema, match="99"):
-        workspace.load(DEVELOP)
+        refuse_other_schema(
+            raw.replace(b'"schemaVersion": 1', b'"schemaVersion": 99'), workspace.name
+        )
 
 
 def test_a_torn_last_report_was_never_recorded(workspace: Workspace) -> None:
     with (workspace.path / "reports.jsonl").open("ab") as file:
         file.write(b'{"type": "answered", "key"')
-    assert workspace.load(DEVELOP).state.gate is not None
+    assert read_again(workspace).state(DEVELOP).gate is not None
 
 
 @pytest.fixture(scope="module")
@@ -91,56 +72,22 @@ def test_reports_cut_at_any_byte_are_those_that_were_whole(
     file.write_bytes(whole[:cut])
     lines = whole[:cut].split(b"\n")[:-1]
     expected = fold(DEVELOP, [REPORT.validate_json(line) for line in lines])
-    assert workspace.load(DEVELOP).state == expected
-    assert workspace.mend(b"") == ()
-    assert file.read_bytes() == b"".join(line + b"\n" for line in lines)
+    assert workspace.state(DEVELOP) == expected
 
 
-def test_a_last_line_that_lacks_only_its_end_was_not_recorded_either(workspace: Workspace) -> None:
+def test_a_report_follows_the_whole_lines_only(workspace: Workspace) -> None:
     file = workspace.path / "reports.jsonl"
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
-    before = len(workspace.reports())
-    workspace.record(
-        Bench(Effort.S).until("checkpoint-a").reports[-1], workspace.load(DEVELOP).state
-    )
-    assert len(workspace.reports()) == before + 1
-
-
-@ON_DISK
-@given(
-    st.binary(max_size=60)
-    | st.text(max_size=60).map(lambda text: f'{{"schemaVersion": {text}'.encode(errors="replace"))
-)
-def test_whatever_stands_in_the_state_file_it_is_made_anew_or_refused(
-    whole: bytes, tmp_path_factory: pytest.TempPathFactory, raw: bytes
-) -> None:
-    workspace = Workspace(tmp_path_factory.getbasetemp(), "20261121-state")
-    workspace.path.mkdir(parents=True, exist_ok=True)
-    (workspace.path / "reports.jsonl").write_bytes(whole)
-    (workspace.path / "state.json").write_bytes(raw)
-    try:
-        assert "made anew" in workspace.load(DEVELOP).refolded
-    except OtherSchema:
-        assert b"schemaVersion" in raw
-
-
-def test_reports_that_are_behind_their_commit_come_back_from_it(workspace: Workspace) -> None:
-    file = workspace.path / "reports.jsonl"
-    committed = file.read_bytes()
-    for there in (b"", committed[:200], committed[: committed.index(b"\n") + 1]):
-        file.write_bytes(there)
-        assert "behind" in workspace.mend(committed)[0]
-        assert file.read_bytes() == committed
-    file.unlink()
-    assert "behind" in workspace.mend(committed)[0]
-    assert workspace.mend(committed[:300]) == ()
-    assert file.read_bytes() == committed
+    cut, bench = read_again(workspace), Bench(Effort.S).until("checkpoint-a")
+    before = len(cut.reports())
+    cut.store(cut.with_report(bench.reports[-1], bench.state))
+    assert len(read_again(cut).reports()) == before + 1
 
 
 def test_half_written_files_of_a_killed_process_are_taken_away(workspace: Workspace) -> None:
     (workspace.path / ".design.md.ab12cd_x.tmp").write_text("ha")
     (workspace.path / "design.md").write_text("whole")
-    workspace.mend(b"")
+    workspace.remove_half_written()
     assert not list(workspace.path.glob("*.tmp"))
     assert (workspace.path / "design.md").read_text() == "whole"
 
@@ -151,7 +98,7 @@ def test_a_damaged_report_is_named_by_its_line(workspace: Workspace) -> None:
     lines[1] = b'{"type": "nonsense"}'
     file.write_bytes(b"\n".join(lines))
     with pytest.raises(ReportsDamaged, match="line 2"):
-        workspace.load(DEVELOP)
+        read_again(workspace).state(DEVELOP)
 
 
 def test_reports_that_contradict_each_other_are_refused(workspace: Workspace) -> None:
@@ -159,12 +106,12 @@ def test_reports_that_contradict_each_other_are_refused(workspace: Workspace) ->
     lines = file.read_bytes().split(b"\n")
     file.write_bytes(b"\n".join([lines[0], lines[2], lines[1], *lines[3:]]))
     with pytest.raises(ReportsDamaged, match="contradicts itself"):
-        workspace.load(DEVELOP)
+        read_again(workspace).state(DEVELOP)
 
 
 def test_a_folder_without_reports_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(ReportsDamaged, match="missing"):
-        Workspace(tmp_path, "20261121-nothing").load(DEVELOP)
+        Workspace(tmp_path, "20261121-nothing").state(DEVELOP)
 
 
 # -- the request

@@ -136,9 +136,7 @@ def next_for_client(
     """
     host = _ClientHost(run, commands, tell, by_path=by_path)
     _, action = drive_blocking(run.pipeline, run.state, host)
-    client_action = _client_action(run, action, host)
-    run.keep_record()
-    return client_action
+    return _client_action(run, action, host)
 
 
 # -- our own
@@ -259,7 +257,6 @@ def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
             path = (
                 f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
             )
-            run.keep_record()
             shutil.rmtree(prompt_folder(run), ignore_errors=True)
             last = _last(run, keep_run(run, push=False))
             return _sent(

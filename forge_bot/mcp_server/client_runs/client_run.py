@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from itertools import takewhile
 
-from forge_bot.engine import SpawnAgent
+from forge_bot.engine import Checkpoint, Done, HumanGate, SpawnAgent
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors import ForgeError, RunBusy, WrongBranch
+from forge_bot.errors import ForeignCommits, ForgeError, RunBusy, WrongBranch
 from forge_bot.git.revisions import under_way
+from forge_bot.mcp_server.client_runs.client_tree import head_at_dispatch
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.finding_runs.find_runs import RunInfo
@@ -22,6 +24,9 @@ _PATIENCE = 20.0
 """Seconds that a call waits for another process to let go of the run."""
 
 _PAUSE = 0.05
+_SHORT = 12
+_SHOWN = 10
+_KEEPS = "keeps the changes; then report again: the run commits by itself."
 
 Turns = dict[str, threading.Lock]
 """Locks by the names of runs, which let each run of this process have one call at a time."""
@@ -57,13 +62,55 @@ def _placed(run: Run) -> AtNode:
 def _open(served: ServedRepository, info: RunInfo, stack: ExitStack, *, ending: bool) -> Run:
     until = time.monotonic() + _PATIENCE
     opened = (served.repository, info, served.config)
+    check = None if ending else check_foreign_commits
     while True:
         try:
-            return stack.enter_context(open_run(*opened, external_worktree=True, ending=ending))
+            return stack.enter_context(open_run(*opened, external_worktree=True, check=check))
         except RunBusy:
             if time.monotonic() > until:
                 raise
             time.sleep(_PAUSE)
+
+
+def check_foreign_commits(run: Run) -> tuple[str, ...]:
+    """Return notices about commits that others made on the branch. Raises ForeignCommits where they
+    may not stay.
+
+    Where a person is asked to do something, they may commit it, and at a checkpoint they may edit
+    documents. While an agent is at work, nobody commits, and nobody rewrites the branch.
+    """
+    here, known = run.tree.commit_id(), head_at_dispatch(run.places)
+    if known and not run.repository.contains(here, known):
+        raise _rewritten(run, known[:_SHORT], here)
+    commits = run.tree.commits(known or run.state.base_commit)
+    foreign = tuple(takewhile(lambda each: ("Forge-Run", run.name) not in each.trailers, commits))
+    if not foreign:
+        return ()
+    names = ", ".join(f"{commit.id[:7]} {commit.subject}" for commit in foreign[:_SHOWN])
+    before = run.repository.commit_id(f"{foreign[-1].id}^")
+    asked = isinstance(run.action, Checkpoint)
+    record = f"{run.workspace.relative}/"
+    if asked and all(path.startswith(record) for path in run.tree.changed(before, here)):
+        return ()
+    published = asked and run.repository.at_a_remote(run.state.branch, here)
+    if published or isinstance(run.action, Done | HumanGate):
+        return (f"commits that the run did not make are on its branch now: {names}",)
+    raise ForeignCommits(
+        f"The branch has commits that the run did not make: {names}.",
+        hint=f"git reset --soft {before[:_SHORT]} {_KEEPS}",
+    )
+
+
+def _rewritten(run: Run, known: str, here: str) -> ForeignCommits:
+    if run.repository.contains(run.repository.commit_id(known), here):
+        return ForeignCommits(
+            f"The branch was taken back from {known} to {here[:_SHORT]}.",
+            hint=f"git merge --ff-only {known}, then call again.",
+        )
+    return ForeignCommits(
+        f"The branch was rewritten: {known} is no longer on it.",
+        hint=f"git reset --soft {known} {_KEEPS}",
+    )
 
 
 def _check_branch(served: ServedRepository, info: RunInfo) -> None:

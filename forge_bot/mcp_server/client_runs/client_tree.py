@@ -29,6 +29,7 @@ class Dispatch(Frozen):
     action_id: str
     dirty: dict[str, str]
     outputs: dict[str, str]
+    head: str = ""
     refused: int = 0
     tries: tuple[EditsTried, ...] = ()
     spent: Usage = Usage()
@@ -65,9 +66,16 @@ def dispatched(run: Run, action: Action) -> Dispatch:
             if known is not None
             else _committed(run, action)
         ),
+        head=run.tree.commit_id(),
     )
     note(run, fresh)
     return fresh
+
+
+def head_at_dispatch(spots: RunPaths) -> str:
+    """Return the commit at which an action was handed out last; empty if none was."""
+    known = read_kept(spots.home / _FILE, Dispatch)
+    return known.head if known is not None else ""
 
 
 def handed_out(run: Run, action: Action) -> str:
