@@ -100,7 +100,7 @@ def read_reported(text: str) -> ReviewReports:
             )
     return ReviewReports(
         findings=tuple(dict.fromkeys(findings)),
-        rejections=tuple(dict.fromkeys(each for each in rejections if each[1])),
+        rejections=tuple(dict.fromkeys(rejection for rejection in rejections if rejection[1])),
     )
 
 
@@ -199,16 +199,16 @@ def _first_paragraph(summary: str) -> str:
     start = next(
         (
             place
-            for place, each in enumerate(blocks)
-            if each.kind is BlockKind.HEADING and each.text.strip() == "Summary"
+            for place, block in enumerate(blocks)
+            if block.kind is BlockKind.HEADING and block.text.strip() == "Summary"
         ),
         -1,
     )
     return next(
         (
-            each.text
-            for each in blocks[start + 1 :]
-            if each.kind is BlockKind.TEXT and not each.empty
+            block.text
+            for block in blocks[start + 1 :]
+            if block.kind is BlockKind.TEXT and not block.empty
         ),
         "",
     )

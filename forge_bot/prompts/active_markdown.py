@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from forge_bot.prompts.addresses import points_at_thread
+from forge_bot.prompts.markdown_pieces import TANGLED, parse_paragraphs
 
 _MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
 _REFERENCE = re.compile(r"#\d|\bGH-\d", re.IGNORECASE)
@@ -17,30 +17,13 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _DRAWN = re.compile(r"(?:mermaid|math|geojson|topojson|stl)\b", re.IGNORECASE)
 _AFTER = "\n\n</details>\n"
-_CROWDED = "crowded"
-_MOST_STEPS = 4_000_000
-"""Brackets times characters of a paragraph: the parser looks for the end of each bracket."""
 
 
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
-    parser.core.ruler.at("inline", _inline)
+    parser.core.ruler.at("inline", parse_paragraphs)
     return parser
-
-
-def _inline(state: StateCore) -> None:
-    """Parse each paragraph as the library does, except one that would keep it busy for minutes."""
-    for token in state.tokens:
-        if token.type == "inline" and _is_crowded(token.content):
-            token.children = [Token(_CROWDED, "", 0)]
-        elif token.type == "inline":
-            token.children = []
-            state.md.inline.parse(token.content, state.md, state.env, token.children)
-
-
-def _is_crowded(text: str) -> bool:
-    return text.count("[") * len(text) > _MOST_STEPS
 
 
 def active_markup(markdown: str) -> tuple[str, ...]:
@@ -76,8 +59,8 @@ def _in_line(tokens: list[Token]) -> Iterator[str]:
             continue
         yield from _in_words("".join(words))
         words = []
-        if token.type == _CROWDED:
-            yield _CROWDED
+        if token.type == TANGLED:
+            yield TANGLED
         elif token.type == "image" or (
             token.type == "html_inline" and not _BREAK.fullmatch(token.content)
         ):

@@ -15,6 +15,8 @@ from forge_bot.artifacts.markdown import keep_python_names
 _MOST_STEPS = 4_000_000
 """Brackets times characters of a paragraph: the parser looks for the end of each bracket."""
 MARKS = {"strong_open", "strong_close", "em_open", "em_close", "s_open", "s_close"}
+TANGLED = "tangled"
+"""The token in place of a paragraph that is not parsed."""
 _HARMLESS = re.compile(r"(?![-+#=>]|\d+[.)])(?:[\w \t.,;:?!()'\"“”‘’%/+=-](?<!_))*")
 """Words that mean nothing in Markdown, wherever they stand in a paragraph of one line."""
 _SIGNS = re.compile(r"([\\`*_\[\]<>~|#$!])")
@@ -35,7 +37,7 @@ def parser(*, python_names: bool = True) -> MarkdownIt:
     """
     made = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
     footnote_plugin(made, inline=False)
-    made.core.ruler.at("inline", _parse_inline)
+    made.core.ruler.at("inline", parse_paragraphs)
     if python_names:
         keep_python_names(made)
     made.core.ruler.before("footnote_tail", "first_footnotes", _keep_first_footnotes)
@@ -43,13 +45,13 @@ def parser(*, python_names: bool = True) -> MarkdownIt:
     return made
 
 
-def _parse_inline(state: StateCore) -> None:
+def parse_paragraphs(state: StateCore) -> None:
     """Parse each paragraph as the library does, except one that would keep it busy for minutes."""
     for token in state.tokens:
         if token.type == "inline":
             token.children = []
             if token.content.count("[") * len(token.content) > _MOST_STEPS:
-                token.children = [Token("tangled", "", 0)]
+                token.children = [Token(TANGLED, "", 0)]
             else:
                 state.md.inline.parse(token.content, state.md, state.env, token.children)
 

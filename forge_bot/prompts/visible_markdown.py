@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from forge_bot.prompts.invisible import without_unseen
-from forge_bot.prompts.markdown_pieces import MARKS, Piece, parser, write_paragraph
+from forge_bot.prompts.markdown_pieces import MARKS, TANGLED, Piece, parser, write_paragraph
 from forge_bot.prompts.raw_html import HtmlKind, HtmlReader, Picture, names
 from forge_bot.prompts.removals import RemovalKind
 
@@ -279,7 +279,7 @@ class MarkdownWriter:
     def _piece(self, token: Token) -> Iterable[Piece]:
         if token.type == "html_inline":
             return self._drawn(token.content)
-        if token.type == "tangled":
+        if token.type == TANGLED:
             self.leave_out(RemovalKind.TANGLED)
         if self._html.is_hiding:
             return ()

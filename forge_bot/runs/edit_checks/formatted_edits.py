@@ -76,15 +76,15 @@ class FormattedEdits:
             for path, data in now.items()
             if data is not None and data != texts[path] and _is_text(data)
         }
-        taken = [*self._formatted_before(command, place, [*new])] if new else []
+        formatted = [*self._formatted_before(command, place, [*new])] if new else []
         for path, before in texts.items():
-            _write(place, path, new[path] if path in taken else before)
+            _write(place, path, new[path] if path in formatted else before)
         self.files += [
             FormattedFile(path=path, before=blob_id(texts[path]), text=new[path].decode())
-            for path in taken
+            for path in formatted
         ]
-        if taken:
-            self.facts.append(f"{words} formatted {named(taken)}.")
+        if formatted:
+            self.facts.append(f"{words} formatted {named(formatted)}.")
 
     def _ran(self, command: Command, place: Tree, paths: Sequence[str]) -> str:
         """Run a formatter on files; why it did nothing, or ""."""

@@ -73,7 +73,7 @@ def _is_defect(state: State, run: Run) -> bool:
     named = ["request.md", *([plan.writes] if plan is not None else [])]
     texts = {name: run.workspace.read(name) for name in named if run.workspace.read_bytes(name)}
     request = {name: text for name, text in texts.items() if name == "request.md"}
-    kinds = {name_of_change(run.pipeline, state, each).type for each in (texts, request)}
+    kinds = {name_of_change(run.pipeline, state, source).type for source in (texts, request)}
     return ChangeType.FIX in kinds
 
 
@@ -130,7 +130,9 @@ def _red_there(
 ) -> tuple[str, ...]:
     """Return the tests that fail without the change alone."""
     name, argv = now.result.name, now.result.argv
-    before = next((each for each in state.baseline if (each.name, each.argv) == (name, argv)), None)
+    before = next(
+        (result for result in state.baseline if (result.name, result.argv) == (name, argv)), None
+    )
     known = {*(before.failures if before else ()), *now.result.failures, *now.result.flaky}
     return of_files(red_at_base(there, known), only.files)
 
@@ -140,4 +142,4 @@ def _passed_now(name: str, judged: Sequence[CommandOutput]) -> bool:
     none that a command names as failing is red any more.
     """
     passed = [output.passed for output in judged]
-    return None in passed or is_listed(name, {each for names in passed for each in names or ()})
+    return None in passed or is_listed(name, {test for names in passed for test in names or ()})

@@ -383,7 +383,7 @@ def _outside(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
     """Yield a path, or what is in it where a part of it is kept."""
     if not kept.isdisjoint((path, *path.parents)):
         return
-    if not any(path in each.parents for each in kept):
+    if not any(path in other.parents for other in kept):
         yield path
         return
     for inside in sorted((root / path).iterdir()):

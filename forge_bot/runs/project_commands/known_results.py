@@ -52,7 +52,7 @@ class KnownResults:
             self._folder.mkdir(parents=True, exist_ok=True)
             file = self._folder / self._name(basis, result.name, result.argv)
             write_whole(file, kept.model_dump_json())
-            by_age = sorted(self._folder.iterdir(), key=lambda each: each.stat().st_mtime)
+            by_age = sorted(self._folder.iterdir(), key=lambda file: file.stat().st_mtime)
             for old in by_age[:-_MOST]:
                 old.unlink(missing_ok=True)
 

@@ -108,9 +108,9 @@ def check_not_kept(given: Mapping[str, str], folders: Iterable[Path]) -> None:
         return
     wanted = re.compile(b"|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
     for file in _files(folders):
-        if (found := _search(wanted, file)) is not None:
+        if (secret := _search(wanted, file)) is not None:
             raise CredentialKept(
-                f"Setup wrote the value of {forms[found]} into {file.name}, where the "
+                f"Setup wrote the value of {forms[secret]} into {file.name}, where the "
                 "project's code could read it."
             )
 

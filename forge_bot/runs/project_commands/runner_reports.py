@@ -54,8 +54,8 @@ class RunnerReports:
         """Return the reports by name; what Maven and Gradle write by its path."""
         texts = {path.name: path for path in self.folder.iterdir()}
         if _JAVA.fullmatch(self.plain[0]):
-            found = (path for glob in _OF_JAVA for path in self.place.path.glob(glob))
-            texts |= {path.relative_to(self.place.path).as_posix(): path for path in found}
+            reports = (path for glob in _OF_JAVA for path in self.place.path.glob(glob))
+            texts |= {path.relative_to(self.place.path).as_posix(): path for path in reports}
         chosen = [*texts.items()][:_MOST_FILES]
         return {name: text for name, path in chosen if (text := self._text(path))}
 

@@ -154,7 +154,7 @@ class PromptContext:
 
     def _offered(self) -> tuple[Capability, ...]:
         """Return the requests that any agent of the pipeline may make."""
-        phases = (each for each in self.run.pipeline.phases if isinstance(each, AnsweringPhase))
+        phases = (phase for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase))
         named = tuple(name for phase in phases for name in phase.providers)
         return tuple(entry for entry in self.capabilities if names(named, entry.name))
 
@@ -213,8 +213,8 @@ class PromptContext:
     def required(self) -> tuple[str, ...]:
         """Return what people required with their approvals, for every agent."""
         return tuple(
-            f"{each.number}, required by a person at {each.gate}: {each.text}"
-            for each in person_requirements(self.run.state)
+            f"{asked.number}, required by a person at {asked.gate}: {asked.text}"
+            for asked in person_requirements(self.run.state)
         )
 
     # -- knowledge
@@ -293,9 +293,9 @@ def layer_three(
 
     def words(commands: Sequence[Command]) -> str:
         return "; ".join(
-            command_line(each.argv)
-            + (f" (the script is: {short_line(each.script)})" if each.script else "")
-            for each in commands
+            command_line(command.argv)
+            + (f" (the script is: {short_line(command.script)})" if command.script else "")
+            for command in commands
         )
 
     stays = f"The change stays in {scope}/. A change of any other file waits for a person."

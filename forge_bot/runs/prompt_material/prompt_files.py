@@ -35,7 +35,7 @@ class _Room(NamedTuple):
     """
 
     all: int
-    each: int
+    per_file: int
     head: bool = True
 
 
@@ -192,7 +192,7 @@ class PromptFiles:
                 tail=path in edited and belongs_to_tests(path),
             )
             share = max(_LEAST, unused // (len(readable) - place))
-            share = min(unused, _most_of(path, min(share, room.each), wanted))
+            share = min(unused, _most_of(path, min(share, room.per_file), wanted))
             text = raw[path].decode("utf-8", "replace")
             part = self._part(path, text, wanted, share, now=path in changed)
             if part is not None:

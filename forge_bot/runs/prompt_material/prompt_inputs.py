@@ -210,7 +210,7 @@ class PromptInputs:
         if self.delivery == "answer" or plan is None or not self._follows_plan(phase):
             return ()
         before = self.phases[: self.run.pipeline.position(plan.id)]
-        written = [each.writes for each in before if isinstance(each, AgentPhase)]
+        written = [phase.writes for phase in before if isinstance(phase, AgentPhase)]
         return tuple(
             name for name in written if name in phase.reads and name in self.run.state.artifacts
         )
@@ -225,7 +225,7 @@ class PromptInputs:
         task in the prompt.
         """
         state, pipeline = self.run.state, self.run.pipeline
-        listing = {each.writes: each for each in self.phases if isinstance(each, AgentPhase)}
+        listing = {phase.writes: phase for phase in self.phases if isinstance(phase, AgentPhase)}
         if self.delivery == "files" and task is not None:
             return [name for name in names if not (name in listing and listing[name].tasks)]
         if len(state.tasks) != 1:
@@ -249,7 +249,7 @@ class PromptInputs:
     @property
     def _shows_files(self) -> bool:
         """Return whether the pipeline shows files to agents: some document of it names them."""
-        return any(isinstance(each, AgentPhase) and each.names_files for each in self.phases)
+        return any(isinstance(phase, AgentPhase) and phase.names_files for phase in self.phases)
 
     def _own_files(
         self, now: str, task: TaskState, files: PromptFiles, names: Sequence[str]
@@ -338,7 +338,9 @@ class PromptInputs:
         and neither implements it nor is shown its changes, those of the plan.
         """
         naming = {
-            each.writes for each in self.phases if isinstance(each, AgentPhase) and each.names_files
+            phase.writes
+            for phase in self.phases
+            if isinstance(phase, AgentPhase) and phase.names_files
         }
         if self.further(phase):
             judges_plan = task is None and phase.changes == "none"
