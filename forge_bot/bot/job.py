@@ -290,7 +290,7 @@ def _received(
         try:
             _push(supervisor, tree, handed, result, folder)
         except BranchMoved:
-            supervisor.given_way(info)
+            supervisor.reopen_as_pushed(info)
     return _answer(supervisor, info, handed, result) or _end_of(supervisor, info, result.stopped)
 
 

@@ -142,7 +142,7 @@ class RemoteWorker:
     def _done(self, handed: JobRequest) -> JobResult:
         answers: list[QuestionAnswered] = []
         try:
-            stopped = self._worked(handed, answers)
+            stopped = self._work(handed, answers)
         except ForgeError as error:
             stopped = stopped_by(error)
         if self._cancelled:
@@ -153,15 +153,15 @@ class RemoteWorker:
             stopped=stopped,
         )
 
-    def _worked(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
-        info = self._found(handed)
+    def _work(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
+        info = self._open_handed(handed)
         for question in handed.questions:
             if not self._cancelled:
                 stopped = self.shift.work(info, question)
                 answers.append(QuestionAnswered(key=question.key, stopped=stopped))
         return WorkerStopped() if self._cancelled else self.shift.work(info)
 
-    def _found(self, handed: JobRequest) -> RunInfo:
+    def _open_handed(self, handed: JobRequest) -> RunInfo:
         """Open the run with its work tree, at the commit that was handed over. Raises
         BranchMoved.
         """

@@ -143,7 +143,7 @@ class Supervisor:
                 ended = self._turn(info)
             except BranchMoved:
                 # Somebody else pushed first. What they did counts; ours is done again from there.
-                info = self.given_way(info)
+                info = self.reopen_as_pushed(info)
                 continue
             if self._unlabelled:
                 label = self.inputs.label
@@ -184,7 +184,7 @@ class Supervisor:
                 elif self.cancelled.is_set():
                     return None
             self.writer.track(self.writer.view(run))
-        return self._worked(info, questions)
+        return self._let_work(info, questions)
 
     def _host(self, run: Run) -> ThreadHost:
         return ThreadHost(
@@ -231,7 +231,7 @@ class Supervisor:
         elif reply.occasion == "checks-wait":
             self.writer.say_once(reply)
 
-    def given_way(self, info: RunInfo) -> RunInfo:
+    def reopen_as_pushed(self, info: RunInfo) -> RunInfo:
         """Reopen the run as somebody else pushed it; our own commits are kept under a ref."""
         self.repository.fetch()
         self.thread.look_again()
@@ -263,7 +263,7 @@ class Supervisor:
         kept = keep_run(run, push=True)
         if not kept.trouble:
             self._remove_branches(run)
-        if kept.trouble:
+        else:
             self.writer.say_once(
                 reply(
                     "record_not_kept",
@@ -286,7 +286,7 @@ class Supervisor:
     # -- the worker's
     # ----------------------------------------------------------------------------------------------
 
-    def _worked(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
+    def _let_work(self, info: RunInfo, questions: tuple[ThreadCommand, ...]) -> Ended | None:
         """Let a worker answer a question, or perform the run; None if the run can be opened
         again.
 

@@ -153,13 +153,13 @@ def _refusal(what: str, thing: str, status: int, headers: Headers, answer: Node)
             to = headers.get("location", "") or "another address"
             return MovedElsewhere(f"{what}: the {thing} has moved to {to}.", to=to)
         case 400 | 405 | 409 | 422:
-            return _not_taken(what, answer, status)
+            return _refused_request(what, answer, status)
         case _:
             kind = GitHubUnavailable if status in _SERVER_ERRORS else StrangeAnswer
             return kind(f"{what}: GitHub answered {status}.")
 
 
-def _not_taken(what: str, answer: Node, status: int) -> GitHubError:
+def _refused_request(what: str, answer: Node, status: int) -> GitHubError:
     """Return the error for what GitHub does not take. A query of GraphQL has its own errors."""
     errors = list(answer.items("errors"))
     if any(error.text("type") == "FORBIDDEN" for error in errors):

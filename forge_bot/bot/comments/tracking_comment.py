@@ -38,12 +38,12 @@ def tracking(view: RunView) -> str:
             capabilities(view),
             commands_now(view),
             footer(view, with_time=False),
-            markers.tracking(view.state.run, _under_way(view)),
+            markers.tracking(view.state.run, _issue_at_work(view)),
         ]
     )
 
 
-def _under_way(view: RunView) -> str:
+def _issue_at_work(view: RunView) -> str:
     """The number of the issue whose run this is, while it is not over."""
     source = view.state.source
     return source.id if source.type == "github_issue" and not view.state.ended else ""
