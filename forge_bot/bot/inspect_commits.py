@@ -203,6 +203,8 @@ class CommitInspector:
             # A value that stood there before is no secret that got out now.
             leaked = self._leaked(raw) - self._leaked(was.get(path, b""))
             problems += [f"they hold the value of {name}" for name in sorted(leaked)]
+        named = self._leaked("\n".join(path for path in modes if path not in was).encode())
+        problems += [f"a file's name holds the value of {name}" for name in sorted(named)]
         return problems
 
     def _leaked(self, raw: bytes) -> set[str]:

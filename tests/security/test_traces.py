@@ -20,12 +20,13 @@ def refused(scene: Scene) -> str:
     return "\n".join(caught.value.details)
 
 
-def test_a_key_in_the_name_of_a_protected_file_is_not_said_in_the_reason(scene: Scene) -> None:
+def test_a_key_in_the_name_of_a_file_is_found_and_not_said_in_the_reason(scene: Scene) -> None:
     scene.write(f".claude/{KEY}.md", "x\n")
     scene.commit()
-    said = refused(scene)
-    assert ".claude/[OPENAI_API_KEY].md is protected" in said
-    assert KEY not in said
+    reasons = refused(scene)
+    assert ".claude/[OPENAI_API_KEY].md is protected" in reasons
+    assert "a file's name holds the value of OPENAI_API_KEY" in reasons
+    assert KEY not in reasons
 
 
 @pytest.mark.parametrize("role", ["AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME"])
