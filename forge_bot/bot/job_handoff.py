@@ -11,7 +11,6 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from forge_bot.bot.job_context import JobContext
-from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import WorkerQuestion, WorkerStopped, stopped_by
@@ -120,7 +119,6 @@ class RemoteWorker:
             around,
             environ,
             lambda _inspector, after: self._good.append(after),
-            StepGate(environ),
         )
         self._good: list[str] = []
         self._cancelled = False

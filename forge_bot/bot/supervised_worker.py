@@ -12,14 +12,11 @@ from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.protect_token import without_token
-from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
-    ActionEnded,
     Committed,
     LogMessage,
-    StepBegins,
     WorkerQuestion,
     WorkerStopped,
     read_message,
@@ -57,9 +54,7 @@ class WorkerProcess:
         )
         self._stopped: WorkerStopped | None = None
 
-    def messages(
-        self,
-    ) -> Generator[Committed | StepBegins | ActionEnded | LogMessage]:
+    def messages(self) -> Generator[Committed | LogMessage]:
         """Yield the worker's messages until it has stopped; then read `stopped`."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):
@@ -128,8 +123,8 @@ class WorkerProcess:
 
 
 class SupervisedWorker:
-    """Starts workers, one at a time. `pushed` is called for each commit that passed the inspection;
-    steps that a worker announces wait at `gate`.
+    """Starts workers, one at a time. `pushed` is called for each commit that passed the
+    inspection.
     """
 
     def __init__(
@@ -138,13 +133,11 @@ class SupervisedWorker:
         around: JobContext,
         environ: Mapping[str, str],
         pushed: Callable[[CommitInspector, str], None],
-        gate: StepGate,
     ) -> None:
         self.repository = repository
         self.around = around
         self.environ = environ
         self.pushed = pushed
-        self.gate = gate
         self._child: WorkerProcess | None = None
         self._cancelled = False
         self._done = False
@@ -211,11 +204,6 @@ class SupervisedWorker:
                         child.hang_up()
                     else:
                         child.go_on()
-                case StepBegins():
-                    self.gate.begin(message)
-                    child.go_on()
-                case ActionEnded():
-                    self.gate.ended(message)
                 case LogMessage(level=level, text=text):
                     (log.warning if level == "warning" else log.line)(text)
 

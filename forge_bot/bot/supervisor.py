@@ -20,7 +20,6 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff, question_of
 from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import BranchPusher, known_tip, refuse_unseen
-from forge_bot.bot.step_permission import StepGate
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
@@ -113,8 +112,7 @@ class Supervisor:
             tracked=around.wake.tracking_comment,
             pushes_workflows=around.push_workflows,
         )
-        self.gate = StepGate(environ)
-        self.shift = SupervisedWorker(repository, around, environ, self._pushed, self.gate)
+        self.shift = SupervisedWorker(repository, around, environ, self._pushed)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
         self.strike = redactor(environ)
@@ -193,7 +191,6 @@ class Supervisor:
             self.writer,
             self.pusher,
             self.cancelled,
-            self.gate,
             trust_local=self.around.trust_local,
         )
 

@@ -7,15 +7,12 @@ from uuid import uuid4
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publish_on_github import Publication, unverified
 from forge_bot.bot.push_commits import BranchPusher
-from forge_bot.bot.step_permission import StepGate
-from forge_bot.bot.worker_messages import StepBegins
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_steps import PUBLISH
 from forge_bot.runs.wall_clock import now
 
 
@@ -23,7 +20,7 @@ class ThreadHost:
     """Asks in the thread and publishes; a worker runs agents and commands.
 
     After `cancelled` is set nothing more is begun. With `trust_local` an approval counts that was
-    not given in the thread. A publication is a step that waits at `gate`.
+    not given in the thread.
     """
 
     def __init__(
@@ -33,7 +30,6 @@ class ThreadHost:
         writer: CommentWriter,
         pusher: BranchPusher,
         cancelled: Event,
-        gate: StepGate,
         *,
         trust_local: bool,
     ) -> None:
@@ -42,7 +38,6 @@ class ThreadHost:
         self.publication = Publication(github, writer)
         self.pusher = pusher
         self.cancelled = cancelled
-        self.gate = gate
         self.trust_local = trust_local
         self._before = run.tree.head().commit
 
@@ -64,7 +59,6 @@ class ThreadHost:
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
         """Publish on GitHub. If an approval cannot be verified, ask for it again instead."""
         del state
-        self.gate.begin(StepBegins(step=PUBLISH))
         if self.cancelled.is_set():
             return
         doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)

@@ -8,24 +8,21 @@ decisions of people and at publication.
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from forge_bot.agent.actions_wanted import outstanding_action
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
-from forge_bot.bot.step_permission import STEPS
 from forge_bot.bot.worker_messages import (
-    ActionEnded,
     Cancelled,
     Outbox,
     WorkerQuestion,
     WorkerStopped,
     stopped_by,
 )
-from forge_bot.engine import Exec, SpawnAgent, WriteFile, drive
+from forge_bot.engine import drive
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
@@ -37,14 +34,6 @@ from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
-from forge_bot.runs.run_steps import (
-    ACTIONS,
-    PUBLISH,
-    TakenStep,
-    first_step,
-    name_of,
-    step_taken,
-)
 from forge_bot.runs.tier_models import TierModels
 from forge_bot.runs.time_limit import time_limit
 from forge_bot.runs.workflow_file import WORKFLOWS
@@ -85,35 +74,7 @@ class Worker:
 
     async def _performed(self, repository: Repository, run: Run, config: Config) -> None:
         async with time_limit(config.run_seconds):
-            if self.environ.get(STEPS):
-                await self._step_by_step(repository, run, config)
-            else:
-                await drive(run.pipeline, run.state, self._host(repository, run, config))
-
-    async def _step_by_step(self, repository: Repository, run: Run, config: Config) -> None:
-        def host_of() -> LocalHost:
-            return self._host(repository, run, config)
-
-        while isinstance(action := run.action, SpawnAgent | WriteFile | Exec):
-            step = TakenStep(first_step(action), outstanding_action(run.state))
-            if step.then == PUBLISH:
-                return
-            while step.then and run.action.action_id == action.action_id:
-                step = await self._taken(run, host_of, step)
-            if run.action == action:
-                return
-
-    async def _taken(
-        self, run: Run, host_of: Callable[[], LocalHost], before: TakenStep
-    ) -> TakenStep:
-        """Take the step after another one; the first of an action."""
-        acts = before.then == ACTIONS
-        first = before.actions[0] if acts and before.actions else None
-        await asyncio.to_thread(self.outbox.begin, name_of(before.then, first), first)
-        step = await step_taken(run, host_of, first.key if first else "")
-        if step.outcome:
-            self.outbox.send(ActionEnded(outcome=step.outcome))
-        return step
+            await drive(run.pipeline, run.state, self._host(repository, run, config))
 
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
         project = project_of(run, config, self.outbox.tell)

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from forge_bot import errors
-from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.remedies import ModelTrouble, Remedy
 from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.sentences import hint_of
@@ -36,23 +35,6 @@ class Committed(Frozen):
 
     kind: Literal["committed"] = "committed"
     head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
-
-
-class StepBegins(Frozen):
-    """The worker is about to take a step of the work: the action that an agent asked for, if it is
-    one. It waits for an answer.
-    """
-
-    kind: Literal["step"] = "step"
-    step: str = Field(pattern=r"^[a-z_]{1,40}$")
-    action: WantedAction | None = None
-
-
-class ActionEnded(Frozen):
-    """The worker has taken the action that the last step was."""
-
-    kind: Literal["action"] = "action"
-    outcome: str = Field(pattern=r"^[a-z_]{1,40}$")
 
 
 class LogMessage(Frozen):
@@ -82,7 +64,7 @@ class WorkerStopped(Frozen):
     """The seconds that GitHub asks to wait."""
 
 
-AnyMessage = Committed | StepBegins | ActionEnded | LogMessage | WorkerStopped
+AnyMessage = Committed | LogMessage | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 
@@ -152,11 +134,6 @@ class Outbox:
     def commit(self, head: str) -> None:
         """Report a commit, and wait until it is on the remote. Raises Cancelled."""
         self.send(Committed(head=head))
-        self._wait()
-
-    def begin(self, step: str, action: WantedAction | None) -> None:
-        """Report a step, and wait until it may begin. Raises Cancelled."""
-        self.send(StepBegins(step=step, action=action))
         self._wait()
 
     def _wait(self) -> None:

@@ -73,20 +73,13 @@ def worker(
             metavar="OWNER/NAME",
         ),
     ] = None,
-    parts: Annotated[
-        list[str] | None,
+    at_once: Annotated[
+        int,
         typer.Option(
-            "--for",
-            help="Part of the work that it takes; all if left out. May be given several times.",
-            metavar="orchestration|execution|publishing",
+            help="Runs that it works on at the same time in a clone, or a repository.",
+            min=1,
+            max=100,
         ),
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(help="Steps that it takes at the same time in all its clones.", min=1),
-    ] = None,
-    steps_per_repo: Annotated[
-        int, typer.Option(help="Steps that it takes at the same time in one clone.", min=1, max=100)
     ] = 8,
     metrics: Annotated[
         str | None,
@@ -96,11 +89,10 @@ def worker(
         ),
     ] = None,
 ) -> int:
-    from forge_bot.cli.temporal_commands import work_for_server, worker_duty
+    from forge_bot.cli.temporal_commands import work_for_server
 
-    duty = worker_duty(tuple(parts or ()), steps or 0, steps_per_repo)
     folders = tuple(repo or (() if github else (HERE,)))
-    return work_for_server(folders, server, duty, metrics or "", tuple(github or ()))
+    return work_for_server(folders, server, at_once, metrics or "", tuple(github or ()))
 
 
 def mcp(

@@ -157,6 +157,8 @@ def _prepared(task: str, options: RunOptions) -> _Start:
     if options.ending.open_pr:
         opener(repository.root)
     place = new_place(repository, options.host, options.ending, options.model)
+    if place is not None and options.record is not None:
+        raise BadOption("--record goes with runs of this machine.")
     try:
         config = load_setup(repository)
     except BadConfig as error:
@@ -254,7 +256,7 @@ def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate 
     keep_options(going.repository, info.name, _named(options.capabilities))
     outlook = "" if estimate is None else expected(estimate, start.budget)
     start.progress.began(info, beginning.plan, outlook)
-    leader = going if start.place is None else on_server(going, start.place, options.record)
+    leader = going if start.place is None else on_server(going, start.place)
     try:
         ended = leader.go_on(info)
     finally:

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +36,6 @@ from forge_bot.temporal.temporal_server import (
     require_client,
     server_program,
 )
-from forge_bot.temporal.worker_parts import WorkerDuty, WorkerPart
 
 if TYPE_CHECKING:
     from forge_bot.temporal.temporal_session import TemporalSession
@@ -107,7 +104,9 @@ def led_by(
     if known is not None and wanted is None:
         _check_unchanged(known, options)
     place = wanted or known or TemporalPlace()
-    return on_server(going, place, options.record, only_tells=only_tells)
+    if options.record is not None:
+        raise BadOption("--record goes with runs of this machine.")
+    return on_server(going, place, only_tells=only_tells)
 
 
 def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
@@ -118,13 +117,13 @@ def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
 
 
 def on_server(
-    going: Session, place: TemporalPlace, record: Path | None = None, *, only_tells: bool = True
+    going: Session, place: TemporalPlace, *, only_tells: bool = True
 ) -> "TemporalSession":
     """Return the session that follows a run on a server."""
     require_client()
     from forge_bot.temporal.temporal_session import TemporalSession
 
-    return TemporalSession(going, place, record=record, only_tells=only_tells)
+    return TemporalSession(going, place, only_tells=only_tells)
 
 
 def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
@@ -177,57 +176,33 @@ async def _reached(place: TemporalPlace) -> None:
         pass
 
 
-def worker_duty(parts: tuple[str, ...], in_all: int, in_each_clone: int) -> WorkerDuty:
-    """Return what a worker is asked to take. Raises BadOption."""
-    known = {part.value for part in WorkerPart}
-    for name in parts:
-        if name not in known:
-            raise BadOption(
-                f"--for is {name!r}.",
-                hint=f"Write {', '.join(sorted(known))}.",
-            )
-    chosen = frozenset(map(WorkerPart, parts or WorkerPart))
-    return WorkerDuty(
-        parts=chosen,
-        in_all=in_all,
-        in_each_clone=in_each_clone,
-    )
-
-
 def work_for_server(
     folders: tuple[Path, ...],
     server: ServerChoice,
-    duty: WorkerDuty,
+    at_once: int,
     metrics: str = "",
     github: tuple[str, ...] = (),
 ) -> int:
     """Work on the runs of these clones and these repositories' issues until somebody stops it."""
     require_client()
-    _check_threads(github, duty)
+    _check_threads(github)
     if metrics and not metrics.startswith(("http://", "https://")):
         raise BadOption(
             f"--metrics is {metrics!r}.",
             hint="Write an address, such as http://localhost:4317.",
         )
-    # Workflows use no clone, so a worker for workflows alone needs none.
-    leads = duty.parts == frozenset({WorkerPart.ORCHESTRATION})
-    repositories = () if leads else tuple(Repository.find(folder) for folder in folders)
+    repositories = tuple(Repository.find(folder) for folder in folders)
     place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            asyncio.run(_work(repositories, place, duty, metrics, github))
+            asyncio.run(_work(repositories, place, at_once, metrics, github))
         except KeyboardInterrupt:
             Console().print("Stopped. What was under way is taken up by others.")
     return 0
 
 
-def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
+def _check_threads(github: tuple[str, ...]) -> None:
     """Raise what keeps this machine from working for issues."""
-    if github and not duty.parts >= {WorkerPart.EXECUTION, WorkerPart.PUBLISHING}:
-        raise BadOption(
-            "--github needs a worker that executes and publishes.",
-            hint="Write --for execution --for publishing, or leave --for out.",
-        )
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
             raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
@@ -241,62 +216,39 @@ def _check_threads(github: tuple[str, ...], duty: WorkerDuty) -> None:
         )
 
 
-def _without_sandbox(
-    repositories: tuple[Repository, ...], duty: WorkerDuty
-) -> dict[Path, NoSandbox]:
-    """Return the clones whose commands cannot be locked in here. Raises NoSandbox where that
-    leaves nothing to do.
-    """
-    if WorkerPart.EXECUTION not in duty.parts:
-        return {}
-    locked_out = dict[Path, NoSandbox]()
-    for each in repositories:
-        try:
-            choose(load_config(each.root).sandbox)
-        except NoSandbox as trouble:
-            locked_out[each.root] = trouble
-    if locked_out and len(locked_out) == len(repositories) and len(duty.parts) == 1:
-        raise next(iter(locked_out.values()))
-    return locked_out
-
-
 async def _work(
     repositories: tuple[Repository, ...],
     place: TemporalPlace,
-    duty: WorkerDuty,
+    at_once: int,
     metrics: str,
     github: tuple[str, ...],
 ) -> None:
-    from forge_bot.temporal.search_attributes import add_attributes, has_attributes
     from forge_bot.temporal.temporal_worker import working
 
     console = Console()
-    visits = _visits(console, github, duty)
-    locked_out = _without_sandbox(repositories, duty)
-    leads = WorkerPart.ORCHESTRATION in duty.parts
-    async with AsyncExitStack() as work:
-        client = await work.enter_async_context(connected(place, Path(), metrics))
-        lacking = await add_attributes(client) if leads else ""
-        visits.searchable = bool(github) and await has_attributes(client)
-        await work.enter_async_context(
-            working(
-                client,
-                repositories,
-                partial(_tell_of, console),
-                duty,
-                without_sandbox=locked_out,
-                visits=visits,
+    threads = _threads(console, github)
+    async with connected(place, Path(), metrics) as client:
+        tell_of = partial(_tell_of, console)
+        async with working(client, repositories, tell_of, threads, at_once=at_once):
+            console.print(
+                f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:"
             )
-        )
-        console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
-        queues = dict(zip(sorted(github), visits.queues, strict=True))
-        _tell_queues(console, repositories, queues, locked_out)
-        if lacking:
-            console.print(f"[yellow]{escape(lacking)}[/]")
-        await asyncio.Event().wait()
+            for each in repositories:
+                console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
+                _warn_without_sandbox(console, each)
+            for name, queue in zip(sorted(github), threads.queues, strict=True):
+                console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
+            await asyncio.Event().wait()
 
 
-def _visits(console: Console, github: tuple[str, ...], duty: WorkerDuty) -> "ThreadActivities":
+def _warn_without_sandbox(console: Console, repository: Repository) -> None:
+    try:
+        choose(load_config(repository.root).sandbox)
+    except NoSandbox as trouble:
+        console.print(f"[yellow]{escape(f'{trouble.message} {hint_of(trouble)}')}[/]")
+
+
+def _threads(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
     """Return the activities for threads of these repositories on GitHub."""
     from forge_bot.bot.protect_token import close_to_others
     from forge_bot.github_api.app_tokens import AppTokens, app_in
@@ -311,7 +263,7 @@ def _visits(console: Console, github: tuple[str, ...], duty: WorkerDuty) -> "Thr
     def tell(line: str) -> None:
         console.print(escape(line))
 
-    return ThreadActivities(github, os.environ, tell, tokens, duty.in_each_clone)
+    return ThreadActivities(github, os.environ, tell, tokens)
 
 
 def _tell_of(console: Console, run: str) -> Notify:
@@ -322,20 +274,3 @@ def _tell_of(console: Console, run: str) -> Notify:
             console.print(f"{escape(run)}: {escape(line.text)}")
 
     return tell
-
-
-def _tell_queues(
-    console: Console,
-    repositories: Sequence[Repository],
-    github: Mapping[str, str],
-    locked_out: Mapping[Path, NoSandbox],
-) -> None:
-    """Print the repositories with the queues that are served here, and those without steps here."""
-    for each in repositories:
-        console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
-    for name, queue in github.items():
-        issues = f"issues of {escape(name)} [dim]queue {escape(queue)}[/]"
-        console.print(f"  {issues}")
-    for root, trouble in locked_out.items():
-        said = f"No steps of {root} are taken here: {trouble.message} {hint_of(trouble)}"
-        console.print(f"[yellow]{escape(said)}[/]")

@@ -15,6 +15,7 @@ from forge_bot.engine import (
     Checkpoint,
     Done,
     Exec,
+    Host,
     HumanGate,
     PersonAction,
     State,
@@ -142,31 +143,36 @@ class Session:
         try:
             run.tell(report)
         except StaleApproval:
-            # The answer was refused, and the question is shown again: the next bare approval means
-            # this version.
-            asked = open_question(run)
-            if asked is not None and isinstance(run.action, Checkpoint):
-                if (shown := gate_shown(run, run.action, VIA)) is not None:
-                    run.tell(shown)
-                self.show(asked)
+            self.show_again(run)
             raise
 
+    def show_again(self, run: Run) -> None:
+        """Show the question whose answer was refused: the next bare approval means this version."""
+        asked = open_question(run)
+        if asked is not None and isinstance(run.action, Checkpoint):
+            if (shown := gate_shown(run, run.action, VIA)) is not None:
+                run.tell(shown)
+            self.show(asked)
+
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
-        line = stop_after(run.pipeline, last) if last is not None else never_stop
-        host = StopAtLine(TerminalHost(self, run), line)
-
-        async def driven() -> Action:
-            async with time_limit(self.config.run_seconds) as self.timeout:
-                _, action = await drive(run.pipeline, run.state, host)
-            return action
-
-        action = asyncio.run(driven())
-        if last is not None and line(run.state, action):
+        action = asyncio.run(self.drive(run, TerminalHost(self, run), last))
+        if last is not None and self.stops(run, action, last):
             self.stopped(run, last, action)
             return Outcome.WAITING
         if isinstance(action, Done):
             self.finish(run, push=self.push)
         return outcome_of(action)
+
+    async def drive(self, run: Run, host: Host, last: PhaseId | None) -> Action:
+        """Drive the run, up to the phase `last` if there is one; return the outstanding action."""
+        line = stop_after(run.pipeline, last) if last is not None else never_stop
+        async with time_limit(self.config.run_seconds) as self.timeout:
+            _, action = await drive(run.pipeline, run.state, StopAtLine(host, line))
+        return action
+
+    def stops(self, run: Run, action: Action, last: PhaseId | None) -> bool:
+        """Return whether an action comes after the last wanted phase."""
+        return last is not None and stop_after(run.pipeline, last)(run.state, action)
 
     def stopped(self, run: Run, last: PhaseId, action: Action) -> None:
         """Show that the run stopped before `action`, which comes after the phase `last`."""
@@ -210,10 +216,12 @@ class Session:
         run: Run,
         *,
         leave_actions: bool = False,
-        delivered: Callable[[], object] = lambda: None,
+        delivered: Callable[[], object] | None = None,
         passing: tuple[type[ForgeError], ...] = (),
     ) -> LocalHost:
-        """The host that performs on this machine. Raises what opening models and prompts raises."""
+        """The host that performs on this machine. `delivered` is called after each report. Raises
+        what opening models and prompts raises.
+        """
         project = project_of(run, self.config, self.tell)
         templates = prompts_for(self.repository.root, run.pipeline)
         agents = Agents(
@@ -224,10 +232,10 @@ class Session:
             self.tell,
             environ=self.environ,
             leave_actions=leave_actions,
-            delivered=delivered,
+            delivered=delivered or (lambda: None),
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
-        return LocalHost(agents, publisher, passing=passing, looks_ahead=True)
+        return LocalHost(agents, publisher, recorded=delivered, passing=passing, looks_ahead=True)
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
         """Let a model answer a question in the middle of another one."""

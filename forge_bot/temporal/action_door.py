@@ -1,8 +1,8 @@
 """`python -m forge_bot.temporal.action_door`: the step of the Action that hands an event to a
 Temporal server.
 
-It comes after the gate, with the client of Temporal and nothing else installed. It starts the
-workflow of the issue or delivers an update to it, and ends.
+It comes after the gate, with the client of Temporal and nothing else installed. It starts or wakes
+the workflow of the issue, and ends.
 """
 
 import asyncio
@@ -13,23 +13,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from temporalio.client import (
-    Client,
-    WithStartWorkflowOperation,
-    WorkflowHandle,
-    WorkflowUpdateFailedError,
-    WorkflowUpdateRPCTimeoutOrCancelledError,
-)
+from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from forge_bot.errors import (
-    ForgeError,
-    TemporalRefused,
-    TemporalUnavailable,
-    TemporalWorkerDiffers,
-)
+from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
 from forge_bot.gate import messages, outputs
 from forge_bot.gate.environment_variables import (
     INPUT_VARIABLES,
@@ -39,32 +27,24 @@ from forge_bot.gate.environment_variables import (
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
-from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
+from forge_bot.temporal.server_errors import as_forge_error
 from forge_bot.temporal.thread_address import (
-    HEAR,
-    LIMITED,
-    ORCHESTRATION,
+    STANDING,
     THREAD_WORKFLOW,
     WAKE,
+    thread_queue,
     thread_workflow_id,
 )
 
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 5.0
-"""Time in which a worker takes an event; without one the server keeps it."""
+"""Time in which a worker says how the thread stands; without one the server keeps the event."""
 
 
 _ADVICE: dict[type[ForgeError], str] = {
     TemporalUnavailable: "temporal.action_door.check_the_address",
     TemporalRefused: "temporal.action_door.check_the_namespace",
 }
-
-
-_OF_WORKER = {
-    LIMITED: "",
-    TemporalWorkerDiffers.code.lower(): "temporal.action_door.start_a_worker",
-}
-"""The name of what can be done about a worker that reaches the repository and does not go on."""
 
 
 def main(environ: Mapping[str, str] = os.environ) -> int:
@@ -91,10 +71,11 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         tell_thread(environ, inputs, around, text)
         return error.exit_code
     if reason := trouble.text("message"):
-        outputs.warning(f"the last visit of a worker failed: {messages.plain(reason)}")
-    if trouble.true("untold"):
-        text = _of_worker(trouble.text("occasion"), reason, inputs.prefix, around.run_url)
-        tell_thread(environ, inputs, around, text)
+        outputs.warning(f"the last job of a worker failed: {messages.plain(reason)}")
+        if trouble.true("untold"):
+            url = around.run_url
+            text = say("gate.worker_waits", message=reason, prefix=inputs.prefix, run_url=url)
+            tell_thread(environ, inputs, around, text)
     outputs.write_outputs(
         environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
     )
@@ -103,23 +84,9 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     return 0
 
 
-def _of_worker(occasion: str, reason: str, prefix: str, run_url: str) -> str:
-    """Return the sentence for the thread about a worker that does not go on."""
-    way_out = _OF_WORKER.get(occasion)
-    if way_out is None:
-        return say("gate.worker_kept_out", message=reason, prefix=prefix, run_url=run_url)
-    return say(
-        "gate.worker_waits",
-        message=reason,
-        way_out=f"{say(way_out)} " if way_out else "",
-        prefix=prefix,
-        run_url=run_url,
-    )
-
-
 class HandedEvent:
-    """An event that the gate let in, as the workflow takes it: ids, the words of a comment, and
-    what a request is frozen from.
+    """An event that the gate let in, as the workflow takes it: ids, and what a request is frozen
+    from.
     """
 
     def __init__(self, environ: Mapping[str, str], repository: str, attempt: str) -> None:
@@ -170,31 +137,19 @@ class HandedEvent:
             },
             "job": self._environ.get("GITHUB_RUN_ID", ""),
             "event": self._frozen(),
-            "comment": self._comment(),
         }
 
     def _frozen(self) -> str:
         issue = self._payload["issue"]
         if issue.number("number") is None or issue.at("pull_request").exists:
             return ""
-        kept = {"number": issue.number("number"), "title": issue.text("title")}
+        labels = [{"name": label.text("name")} for label in issue.items("labels")]
+        kept = {"number": issue.number("number"), "title": issue.text("title"), "labels": labels}
         return json.dumps({"issue": {**kept, "body": issue.text("body")}})
-
-    def _comment(self) -> dict[str, str] | None:
-        comment: Node = self._payload["comment"]
-        if self._wake.number("comment") is None or not comment.exists:
-            return None
-        return {
-            "body": comment.text("body"),
-            "by": comment.text("user", "login"),
-            "at": comment.text("created_at"),
-            "via": comment.text("html_url"),
-        }
 
 
 async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
-    """Start or update the workflow; return a sentence about it, and the reason why the last visit
-    of a worker failed.
+    """Start or wake the workflow; return a sentence about it, and how its last job ended.
 
     Raises TemporalUnavailable, TemporalRefused.
     """
@@ -207,7 +162,16 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
         async with asyncio.timeout(_CONNECT_SECONDS + _ANSWER_SECONDS):
             client = await asyncio.wait_for(Client.connect(**known), _CONNECT_SECONDS)
             silent = f"The Temporal server at {address} was lost while it was told of this."
-            return await _told(client, event)
+            handle = await client.start_workflow(
+                THREAD_WORKFLOW,
+                event.begin,
+                id=event.workflow_id,
+                task_queue=thread_queue(event.server, event.repository),
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                start_signal=WAKE,
+                start_signal_args=[event.told],
+                static_summary=f"{event.repository}#{event.issue}",
+            )
     except RPCError as error:
         refused = as_forge_error(error, address, namespace)
         if isinstance(refused, TemporalUnavailable):
@@ -215,58 +179,13 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
         raise refused from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(silent) from error
-
-
-async def _told(client: Client, event: HandedEvent) -> tuple[str, Node]:
     has_it = f"{event.workflow_id} has it."
-    start = WithStartWorkflowOperation[Any, Any](
-        THREAD_WORKFLOW,
-        event.begin,
-        id=event.workflow_id,
-        task_queue=ORCHESTRATION,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-    )
     try:
-        # One of its overloads takes arguments that have no types.
-        trouble = await client.execute_update_with_start_workflow(  # pyright: ignore[reportUnknownMemberType]
-            HEAR,
-            event.told,
-            start_workflow_operation=start,
-            id=event.key,
-            rpc_timeout=timedelta(seconds=_ANSWER_SECONDS),
-        )
-    except WorkflowUpdateFailedError as refused:
-        # Who works in the thread says so there, in the words that the run has by then.
-        await _woken(client, event)
-        cause = refused.cause
-        code = cause.type if isinstance(cause, ApplicationError) else ""
-        why = f"{code} {getattr(cause, 'message', '')}"
-        return f"{event.workflow_id} refused it: {why}", Node()
-    except WorkflowUpdateRPCTimeoutOrCancelledError:
-        handle = await _woken(client, event)
-        if await unread_by_worker(handle):
-            unread = {
-                "message": say(UNREAD),
-                "untold": True,
-                "occasion": TemporalWorkerDiffers.code.lower(),
-            }
-            return has_it, Node(unread)
-        waits = "No worker answers now; it goes on when one does."
-        return f"{has_it} {waits}", Node()
-    return has_it, Node(trouble)
-
-
-async def _woken(client: Client, event: HandedEvent) -> WorkflowHandle[Any, Any]:
-    """Leave the event with the server."""
-    return await client.start_workflow(
-        THREAD_WORKFLOW,
-        event.begin,
-        id=event.workflow_id,
-        task_queue=ORCHESTRATION,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        start_signal=WAKE,
-        start_signal_args=[event.told],
-    )
+        answer_time = timedelta(seconds=_ANSWER_SECONDS)
+        standing: Any = await handle.query(STANDING, rpc_timeout=answer_time)
+    except (RPCError, WorkflowQueryFailedError):
+        return f"{has_it} No worker answers now; it goes on when one does.", Node()
+    return has_it, Node(standing)
 
 
 if __name__ == "__main__":

@@ -1,69 +1,88 @@
-"""The activities of a run: each opens the run, performs one step with the local host, and closes
-it.
+"""The activities of a run: the host of the terminal, led until somebody else is next; and one
+action that an agent asked for.
 """
 
 import asyncio
 import os
 import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from forge_bot.agent.progress_events import ModelAnswered
+from forge_bot.agent.actions_wanted import (
+    ActionsWanted,
+    LeftAction,
+    WantedAction,
+    outstanding_action,
+)
+from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
-from forge_bot.engine import REPORT, Exec, SpawnAgent, WriteFile
+from forge_bot.engine import REPORT, Checkpoint, Done, Exec, HumanGate, carry_out
+from forge_bot.engine.reports import (
+    Abandoned,
+    Answered,
+    ArtifactChanged,
+    Asked,
+    BudgetRaised,
+    GateShown,
+    RetryAsked,
+)
 from forge_bot.errors import (
+    BatchUnderWay,
     ForgeError,
     GitFailed,
     GitHubUnavailable,
     ModelUnavailable,
     RateLimited,
+    ReportRejected,
     RunBusy,
-    RunMoved,
     TemporalRefused,
 )
 from forge_bot.git import Repository
-from forge_bot.git.revisions import is_ancestor
 from forge_bot.git.signed_commits import find_key, try_key
+from forge_bot.runs.agent_work.agents import Agents
+from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import run_named
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.notifications import Notice, Notify, PhaseBegan, PromptSent, Thinking
-from forge_bot.runs.open_run import open_run
+from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
+from forge_bot.runs.open_run import look_at_run, open_run
+from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_steps import PUBLISH, step_taken
 from forge_bot.runs.session import Session
 from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import load_config
-from forge_bot.temporal.payloads import (
-    STEPS,
-    StepDone,
-    StepOrder,
-    as_failure,
-)
-from forge_bot.temporal.recorded_answers import answers_file
-from forge_bot.temporal.worker_parts import StepRoom
+from forge_bot.store.lock import waited_for
+from forge_bot.temporal.run_messages import STOPPED, Order, Said, Stands
+from forge_bot.temporal.run_workflow import ACTIVITY_OF_ACTION, GO_ON
 
-_PASSING = ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
+_WAITS = BatchUnderWay | ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""
 
-_PATIENCE = 600.0
-"""Seconds to wait for a run that is held: by a person's command, or by an earlier try of the step
-that has not noticed yet that it was given up."""
+_SOON = ModelUnavailable | GitHubUnavailable | GitFailed
+_TRIES = 4
+"""These are tried again at once, as often as this; only then the workflow waits."""
 
-_MOST_BYTES = 1_000_000
-"""Bytes of reports in one message; a server takes 2 MB."""
+_OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
+
+_PATIENCE = 600.0
+"""Seconds to wait for a run that is held: by a person's command, or by an earlier try that has not
+noticed yet that it was given up."""
 
 _LOOK = 0.2
+_UNNAMED = 60
+"""Seconds to wait if GitHub names no time."""
+
+_SHORT = 10
+"""Up to so many seconds are waited for by trying again at once."""
 
 Taken = TypeVar("Taken")
-
+Do = Callable[[Order], Stands]
 TellOf = Callable[[str], Notify]
 """Returns where the notices of a run go."""
 
@@ -88,70 +107,42 @@ def open_when_free(
 
 
 def _sign_of_life() -> None:
-    """Send the server a heartbeat. Raises if the activity is no longer wanted."""
     activity.heartbeat()
     if activity.is_cancelled():
-        raise RunBusy("Another process is working on the run.")
+        raise asyncio.CancelledError
+
+
+async def _alive(work: Coroutine[Any, Any, Taken], progress: Callable[[], str]) -> Taken:
+    """Send the server heartbeats, and end the work when it is no longer wanted."""
+    timeout = activity.info().heartbeat_timeout
+    pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        activity.heartbeat(progress())
+        await asyncio.wait({task}, timeout=min(pause, 2.0))
+        if activity.is_cancelled():
+            task.cancel()
+    return await task
 
 
 class RunActivities:
     """The work for runs of certain clones on this machine, and of no other folder."""
 
-    def __init__(
-        self,
-        repositories: Sequence[Repository],
-        tell_of: TellOf,
-        room: StepRoom | None = None,
-        *,
-        pushes: bool = True,
-    ) -> None:
+    def __init__(self, repositories: Sequence[Repository], tell_of: TellOf) -> None:
         self._roots = {repository.root for repository in repositories}
         self._tell_of = tell_of
-        self._room = room or StepRoom(0)
-        self._pushes = pushes
 
-    def publishing(self) -> list[Callable[[StepOrder], StepDone]]:
-        """Return the activities that need neither a model nor the sandbox, each under its name."""
-        plain = {"take_up": _taken_up, "news": _told, "record": _recorded, "finish": _finished}
-        named = {name: partial(self._at_run, do) for name, do in plain.items()}
-        return [_activity(name, do) for name, do in named.items()] + [self._step(PUBLISH)]
+    def offered(self) -> list[Do]:
+        """Return the activities, each under its name."""
+        return [
+            _activity(GO_ON, lambda order: _RunWork(self._session(order), order).go_on()),
+            *(
+                _activity(name, lambda order: _RunWork(self._session(order), order).act())
+                for name in ACTIVITY_OF_ACTION.values()
+            ),
+        ]
 
-    def executing(self) -> list[Callable[[StepOrder], StepDone]]:
-        """Return the activities that are steps of the work, each under its name."""
-        return [self._step(name) for name in STEPS if name != PUBLISH]
-
-    def _step(self, name: str) -> Callable[[StepOrder], StepDone]:
-        def do(order: StepOrder) -> StepDone:
-            with self._room.one(_sign_of_life):
-                return self._at_run(_performed, order)
-
-        return _activity(name, do)
-
-    def _at_run(
-        self, do: "Callable[[StepOrder, Session, Run], StepDone]", order: StepOrder
-    ) -> StepDone:
-        leaves = order.begin.push and not self._pushes
-        if leaves:
-            begin = order.begin.replace(push=False, open_pr=False)
-            order = order.replace(begin=begin)
-        try:
-            session = self._session(order, self._tell(order))
-            info = run_named(session.repository, order.begin.run)
-            with open_when_free(session, info, _PATIENCE, _sign_of_life) as run:
-                _check_place(order, run)
-                return do(order, session, run).replace(unpushed=leaves)
-        except ForgeError as error:
-            raise as_failure(stopped_by(error), passing=isinstance(error, _PASSING)) from None
-        except ApplicationError:
-            raise
-        # The server would repeat the words of any other error to everybody who reads the history.
-        except Exception as error:  # noqa: BLE001 - see above
-            message = f"Something unexpected happened on the worker: {type(error).__name__}."
-            activity.logger.exception(message)
-            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
-            raise as_failure(stop, passing=True) from None
-
-    def _session(self, order: StepOrder, tell: Notify) -> Session:
+    def _session(self, order: Order) -> Session:
         from forge_bot.runs.request_draft import poster
 
         begin = order.begin
@@ -165,11 +156,8 @@ class RunActivities:
         return Session(
             repository,
             config,
-            # Who publishes needs no key.
-            TierModels(config, begin.model, answers_file(repository, begin.run))
-            if order.step != PUBLISH
-            else dict,
-            tell,
+            TierModels(config, begin.model),
+            self._tell_of(begin.run),
             lambda _question: None,
             push=begin.push,
             post=poster(os.environ) if begin.post else None,
@@ -177,122 +165,172 @@ class RunActivities:
             environ=os.environ,
         )
 
-    def _tell(self, order: StepOrder) -> Notify:
-        tell = self._tell_of(order.begin.run)
-        if order.first:
-            return tell
 
-        def rest(notice: Notice) -> None:
-            again = isinstance(notice, Thinking) and _is_again(notice)
-            if not again and not isinstance(notice, PhaseBegan | PromptSent):
-                tell(notice)
+class _RunWork:
+    """What one activity does in a run."""
 
-        return rest
+    def __init__(self, session: Session, order: Order) -> None:
+        self.session = session
+        self.order = order
+        self.info = run_named(session.repository, order.begin.run)
+        self._label = ""
+        self._tell = session.tell
+        session.tell = self._told
+
+    def _told(self, notice: Notice) -> None:
+        if isinstance(notice, PhaseBegan):
+            self._label = notice.label
+        self._tell(notice)
+
+    def _done(self, work: Coroutine[Any, Any, Taken]) -> Taken:
+        return asyncio.run(_alive(work, lambda: self._label))
+
+    def _host(self, run: Run, *, leave_actions: bool = True) -> LocalHost:
+        return self.session.local_host(
+            run,
+            leave_actions=leave_actions,
+            delivered=lambda: self._push(run),
+            passing=(GitFailed, GitHubUnavailable, RateLimited),
+        )
+
+    def _push(self, run: Run) -> None:
+        """Push the branch, so that a report is delivered before the next step begins."""
+        if self.session.push and run.repository.remote_url() is not None and run.tree.unpushed():
+            run.tree.push()
+
+    def go_on(self) -> Stands:
+        """Record what people said, and lead the run until somebody else is next."""
+        with open_when_free(self.session, self.info, _PATIENCE, _sign_of_life) as run:
+            refused = {
+                said.key: stopped_by(error)
+                for said in self.order.said
+                if (error := _refusal(run, said)) is not None
+            }
+            try:
+                stands = self._led(run)
+            finally:
+                self._push(run)
+        return stands.replace(refused=refused)
+
+    def _led(self, run: Run) -> Stands:
+        session, until = self.session, self.order.begin.until
+        last = phase_named(run.pipeline, until) if until else None
+        action = run.action
+        if not isinstance(action, Checkpoint | HumanGate | Done):
+            # A key that cannot sign is found before money is spent.
+            root = run.repository.root
+            if (key := find_key(root, session.environ, wanted=session.config.sign)) is not None:
+                try_key(root, key)
+            try:
+                action = self._done(session.drive(run, self._host(run), last))
+            except ActionsWanted as wanted:
+                keep_left(run, wanted)
+                return Stands(why="actions", actions=tuple(map(_named, wanted.actions)))
+        if session.stops(run, action, last):
+            return Stands(why="over", text=STOPPED)
+        if isinstance(action, Done):
+            session.finish(run, push=session.push)
+            return Stands(why="over", text=action.outcome)
+        return Stands(why="asks")
+
+    # -- an action of an agent
+    # ----------------------------------------------------------------------------------------------
+
+    def act(self) -> Stands:
+        """Perform an action of an agent, unless its result is known."""
+        assert self.order.action is not None  # noqa: S101 - its workflow orders nothing else
+        key = self.order.action.key
+        looked_at = look_at_run(self.session.repository, self.info, self.session.config)
+        wanted = left_action(looked_at, key)
+        if wanted is not None and wanted.capability_type is CapabilityType.MCP_TOOL:
+            # Beside others: the run is held only to keep the result.
+            agents = self._host(looked_at).agents
+            return self._performed(agents, wanted, looked_at.places.lock)
+        with open_when_free(self.session, self.info, _PATIENCE, _sign_of_life) as run:
+            if wanted is not None:
+                return self._performed(self._host(run).agents, wanted)
+            return self._approved(run, key)
+
+    def _performed(self, agents: Agents, wanted: LeftAction, lock: Path | None = None) -> Stands:
+        async def acted() -> str:
+            known = agents.journal.observed(wanted.key) or await performed(agents, wanted)
+            return await asyncio.to_thread(kept, known)
+
+        def kept(found: CapabilityResult) -> str:
+            with waited_for(lock) if lock is not None else nullcontext():
+                return keep_result(agents, wanted, found).status.value
+
+        try:
+            return Stands(why="over", text=self._done(acted()))
+        except BaseException:
+            agents.project.sandbox.call_off()
+            agents.outside.call_off()
+            raise
+
+    def _approved(self, run: Run, key: str) -> Stands:
+        """Make a call that a person approved, once: it is recorded before it begins."""
+        action = run.action
+        if isinstance(action, Exec) and key in {each.key for each in outstanding_action(run.state)}:
+            host = self._host(run, leave_actions=False)
+            self._done(carry_out(run.pipeline, run.state, host, action))
+        ended = (each for each in run.state.calls if f"{each.artifact}/{each.index}" == key)
+        return Stands(why="over", text=next(ended).status.value)
 
 
-def _activity(name: str, do: Callable[[StepOrder], StepDone]) -> Callable[[StepOrder], StepDone]:
+def _named(action: WantedAction) -> WantedAction:
+    """Return an action as the server gets it: without arguments."""
+    return WantedAction(
+        key=action.key, capability=action.capability, capability_type=action.capability_type
+    )
+
+
+def _refusal(run: Run, said: Said) -> ForgeError | None:
+    """Record a person's report, unless an earlier try did; return why it is refused, if it is."""
+    try:
+        report = REPORT.validate_json(said.report)
+        if not isinstance(report, _OF_PEOPLE):
+            raise ReportRejected("Only a person's report is taken here.")
+        if report.key not in run.state.seen:
+            run.tell(report)
+    except ForgeError as error:
+        return error
+    except ValueError:
+        return ReportRejected("This is no report.")
+    return None
+
+
+def _activity(name: str, do: Do) -> Do:
     @activity.defn(name=name, no_thread_cancel_exception=True)
-    def perform(order: StepOrder) -> StepDone:
-        return do(order)
+    def perform(order: Order) -> Stands:
+        try:
+            return do(order)
+        except ForgeError as error:
+            return _trouble(error)
+        # The server would repeat the words of any other error to everybody who reads the history.
+        except Exception as error:  # noqa: BLE001 - see above
+            message = f"Something unexpected happened on the worker: {type(error).__name__}."
+            activity.logger.exception(message)
+            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
+            return Stands(why="waits", trouble=stop)
 
     return perform
 
 
-def _is_again(notice: Thinking) -> bool:
-    return isinstance(notice.notice, ModelAnswered) and notice.notice.again
+def _trouble(error: ForgeError) -> Stands:
+    """Return how a run stands after an error; raise it where it is tried again at once."""
+    stop, seconds = stopped_by(error), _seconds_to_wait(error)
+    if isinstance(error, _SOON) and not seconds and activity.info().attempt < _TRIES:
+        # Benign: our own words say it, and the library prints no traceback above them.
+        benign = ApplicationErrorCategory.BENIGN
+        raise ApplicationError(stop.message, type=stop.code, category=benign) from None
+    why = "waits" if isinstance(error, _WAITS) else "stuck"
+    return Stands(why=why, trouble=stop, seconds=seconds)
 
 
-# -- what they do with an open run
-# --------------------------------------------------------------------------------------------------
-
-
-def _taken_up(order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Read the run for a workflow without its state. Raises BadSigningKey before money is spent."""
-    root, wanted = run.repository.root, session.config.sign
-    if not run.state.ended and (key := find_key(root, session.environ, wanted=wanted)) is not None:
-        try_key(root, key)
-    done = _told(order, session, run)
-    return done.replace(pipeline=run.pipeline.model_dump_json())
-
-
-def _recorded(order: StepOrder, _session: Session, run: Run) -> StepDone:
-    """Record a person's report, unless an earlier try did."""
-    report = REPORT.validate_json(order.report)
-    if report.key not in run.state.seen:
-        if len(run.workspace.reports()) != order.known:
-            raise RunMoved("Somebody else went on with the run.")
-        run.tell(report)
-    return StepDone(commit=_delivered(order, run))
-
-
-def _finished(_order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Deliver the record of a run that is over."""
-    session.finish(run, push=session.push)
-    return StepDone(commit=run.tree.head().commit)
-
-
-def _performed(order: StepOrder, session: Session, run: Run) -> StepDone:
-    """Perform one step of an action. If an earlier attempt or somebody else recorded it, return
-    that record.
-    """
-    if len(run.workspace.reports()) != order.known:
-        return _told(order, session, run)
-    action = run.action
-    if action.action_id != order.action_id or not isinstance(action, SpawnAgent | WriteFile | Exec):
-        raise RunMoved(f"{order.action_id} is not what the run needs next.")
-
-    def host_of() -> LocalHost:
-        return session.local_host(
-            run,
-            delivered=lambda: _delivered(order, run),
-            passing=(GitFailed, GitHubUnavailable, RateLimited),
-        )
-
-    taken = asyncio.run(_alive(step_taken(run, host_of, order.key)))
-    return _told(order, session, run).model_copy(update=taken._asdict())
-
-
-def _told(order: StepOrder, _session: Session, run: Run) -> StepDone:
-    """Return the reports that the workflow does not know, when they are delivered."""
-    commit = _delivered(order, run)
-    lines = [REPORT.dump_json(report).decode() for report in run.workspace.reports()]
-    fitting, room = list[str](), _MOST_BYTES
-    for line in lines[order.known :]:
-        room -= len(line.encode())
-        if room < 0 and fitting:
-            break
-        fitting.append(line)
-    more = order.known + len(fitting) < len(lines)
-    return StepDone(commit=commit, reports=tuple(fitting), more=more)
-
-
-def _delivered(order: StepOrder, run: Run) -> str:
-    """Push the branch; return its newest commit."""
-    if order.begin.push and run.repository.remote_url() is not None and run.tree.unpushed():
-        run.tree.push()
-    return run.tree.head().commit
-
-
-def _check_place(order: StepOrder, run: Run) -> None:
-    """Raise RunMoved if the branch lacks commits or reports that the workflow knows."""
-    lacks = len(run.workspace.reports()) < order.known
-    head = run.tree.head().commit
-    if lacks or (order.commit and not is_ancestor(run.repository.root, order.commit, head)):
-        raise RunMoved(f"The branch {run.state.branch} was put back.")
-
-
-async def _alive(work: Coroutine[Any, Any, Taken]) -> Taken:
-    """Send the server heartbeats, and end the work when it is no longer wanted."""
-    timeout = activity.info().heartbeat_timeout
-    pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
-    task = asyncio.ensure_future(work)
-    try:
-        while not task.done():
-            activity.heartbeat()
-            await asyncio.wait({task}, timeout=pause)
-            if activity.is_cancelled():
-                task.cancel()
-        return await task
-    except asyncio.CancelledError:
-        stop = WorkerStopped(cancelled=True, message="The worker was stopped.", exit_code=1)
-        raise as_failure(stop, passing=True) from None
+def _seconds_to_wait(error: ForgeError) -> int:
+    """Return the seconds for which GitHub or a provider asks to wait; 0 without such a limit."""
+    if isinstance(error, RateLimited):
+        return error.seconds if error.seconds is not None else _UNNAMED
+    trouble = error.trouble if isinstance(error, ModelUnavailable) else None
+    seconds = (trouble.seconds if trouble is not None else None) or 0
+    return seconds if seconds > _SHORT else 0

@@ -2,7 +2,6 @@
 
 import hashlib
 import platform
-import re
 from pathlib import Path
 
 from pydantic import Field
@@ -11,8 +10,6 @@ from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
-
-_HOST = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
 
 
 class TemporalPlace(Frozen):
@@ -59,13 +56,6 @@ def queue_of(repository: Repository) -> str:
     """Return the task queue for work in this clone of the repository."""
     clone = f"{platform.node()}:{repository.common_dir}"
     return f"forge-bot-{hashlib.sha256(clone.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
-
-
-def shown_name(repository: Repository) -> str:
-    """Return the repository's name for people who look for its runs: OWNER/NAME, or its folder."""
-    url = repository.remote_url() or ""
-    found = re.search(r"[:/]([^/:]+/[^/:]+?)(\.git)?/?$", url) if _HOST.match(url) else None
-    return found[1] if found else repository.root.name
 
 
 def workflow_id(repository: Repository, run: str) -> str:

@@ -75,10 +75,7 @@ async def connected(
     if not place.dev:
         yield await connect(place, metrics)
         return
-    from forge_bot.temporal.search_attributes import KEYS
-
     port = _free_port()
-    attributes = [f"--search-attribute={key.name}={kind}" for key, kind in KEYS.items()]
     words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
     with waited_for(history.with_suffix(".lock")):
         # Ctrl-C is for this process, which ends the server when its work has ended.
@@ -92,7 +89,7 @@ async def connected(
                 "--db-filename",
                 str(history),
             ),
-            *(*_FAST, *attributes),
+            *_FAST,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

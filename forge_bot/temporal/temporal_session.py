@@ -1,12 +1,10 @@
-"""One invocation at a terminal for a run that a Temporal server leads: begin, report, follow,
-ask.
-"""
+"""One invocation at a terminal for a run that a server leads: begin, report, follow, ask."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -15,51 +13,49 @@ from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
     WorkflowFailureError,
+    WorkflowHandle,
     WorkflowQueryFailedError,
-    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from forge_bot.bot.worker_messages import as_error
-from forge_bot.engine import Checkpoint, HumanGate, Report, advance
+from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
+from forge_bot.engine.reports import Abandoned, Answered
 from forge_bot.errors import (
+    ForgeError,
     NoTemporalWorker,
-    RunBusy,
     StaleApproval,
+    TemporalUnavailable,
     TemporalWorkerDiffers,
 )
 from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.notifications import Message, PhaseBegan
+from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.phase_names import phase_named
-from forge_bot.runs.question import gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import VIA, Session, TerminalHost, outcome_of
+from forge_bot.runs.session import Session, TerminalHost, outcome_of
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
-from forge_bot.temporal.busy_workers import at_work
-from forge_bot.temporal.deliver_report import RunHandle, deliver
-from forge_bot.temporal.payloads import RunBegin, RunStanding, publishing_queue, stop_in
-from forge_bot.temporal.recorded_answers import recorded
 from forge_bot.temporal.run_activities import open_when_free
+from forge_bot.temporal.run_messages import STOPPED, RunBegin, Said, Stands
 from forge_bot.temporal.run_place import (
     TemporalPlace,
     keep_place,
     queue_of,
     server_file,
-    shown_name,
     workflow_id,
 )
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
-from forge_bot.temporal.search_attributes import has_attributes
 from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
 from forge_bot.temporal.temporal_server import connected
 from forge_bot.temporal.temporal_worker import working
-from forge_bot.temporal.thread_address import ORCHESTRATION
 from forge_bot.values import PhaseId
+
+RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
 _SHORTEST, _LONGEST = 0.05, 1.0
 """Seconds between two queries of a run that works."""
@@ -68,10 +64,10 @@ _ANSWER_TIME = timedelta(seconds=5)
 """Time in which a worker says how a run stands."""
 
 _FRESH = timedelta(seconds=70)
-"""A worker that lives and has room for a step asks for work at least once a minute."""
+"""A worker that lives asks for work at least once a minute."""
 
 _PATIENCE = 10.0
-"""Seconds that a command waits for a run that a worker holds."""
+"""Seconds that a command waits for a run that a worker holds, or for a server that is lost."""
 
 _GRACE_OF_COMMAND = timedelta(seconds=1)
 
@@ -79,24 +75,15 @@ _GRACE_OF_COMMAND = timedelta(seconds=1)
 class TemporalSession:
     """Leads an invocation for a run on a server, as a Session does for a local run."""
 
-    def __init__(
-        self,
-        session: Session,
-        place: TemporalPlace,
-        *,
-        record: Path | None = None,
-        only_tells: bool = True,
-    ) -> None:
-        """Make the session. `record` gets the models' answers during the run. `only_tells`: the
-        first report needs no work tree of the run.
-        """
+    def __init__(self, session: Session, place: TemporalPlace, *, only_tells: bool = True) -> None:
+        """Make the session. `only_tells`: the first report needs no work tree of the run."""
         self.session = session
         self.place = place
-        self.record = record
         self.only_tells = only_tells
         self._queue = queue_of(session.repository)
-        self._action = ""
         self._until: PhaseId | None = None
+        self._label = ""
+        self._unanswered = False
 
     def go_on(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None = None
@@ -106,26 +93,20 @@ class TemporalSession:
 
         Raises the run's problem, as the worker reported it.
         """
-        with recorded(self.session.repository, info.name, self.record):
-            return asyncio.run(self._led(info, first))
+        return asyncio.run(self._led(info, first))
 
     async def _led(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None
     ) -> tuple[Outcome, Run]:
-        self._until = self._last_phase(info)
+        if self.session.until is not None:
+            with self._held(info) as run:
+                self._until = phase_named(run.pipeline, self.session.until)
         try:
             async with self._at_server(info) as client:
-                handle = await self._told_first(client, info, first)
-                return await self._followed(client, handle, info)
+                handle, key = await self._told_first(client, info, first)
+                return await self._followed(client, handle, info, key)
         except RPCError as error:
             raise as_forge_error(error, self.place.address, self.place.namespace) from error
-
-    def _last_phase(self, info: RunInfo) -> PhaseId | None:
-        """Return the last wanted phase. Raises BadOption."""
-        if self.session.until is None:
-            return None
-        with self._held(info) as run:
-            return phase_named(run.pipeline, self.session.until)
 
     @asynccontextmanager
     async def _at_server(self, info: RunInfo) -> AsyncGenerator[Client]:
@@ -139,62 +120,69 @@ class TemporalSession:
             async with working(client, (repository,), lambda _: tell, grace=_GRACE_OF_COMMAND):
                 yield client
 
+    def _held(self, info: RunInfo) -> AbstractContextManager[Run]:
+        """Open the run, waiting a moment for a worker that holds it."""
+        return open_when_free(self.session, info, _PATIENCE, lambda: None)
+
     # -- telling
     # ----------------------------------------------------------------------------------------------
 
     async def _told_first(
         self, client: Client, info: RunInfo, first: Callable[[Run], Report | None] | None
-    ) -> RunHandle:
+    ) -> tuple[RunHandle, str]:
+        """Report to the run, and see that a workflow leads it; return the key of the report."""
         handle = client.get_workflow_handle_for(
             ForgeRunWorkflow.run, workflow_id(self.session.repository, info.name)
         )
-        if leads := await _is_running(handle):
-            await handle.signal(ForgeRunWorkflow.lead_until, self._until or "")
-        if first is None:
-            if not leads:
-                return await self._started(client, info)
-            await handle.signal(ForgeRunWorkflow.wake)
-            return handle
-        if leads and self.only_tells:
-            standing = await self._standing(client, handle)
-            if standing.ready and standing.step:
-                await self._require_workers(client)
-                await self._told_at_work(handle, info, first, standing)
-                return handle
-        with self._held(info) as run:
-            for notice in run.notices:
-                self.session.tell(Message(text=notice))
-            report = first(run)
-            if report is not None and not leads:
-                # No workflow leads the run, so the report is recorded here, and the workflow begins
-                # from it.
-                run.tell(report)
+        leads = await _is_running(handle)
+        standing = await self._standing(client, handle) if leads else None
+        report = None
+        if first is not None:
+            answers = leads and not self._unanswered
+            at_work = answers and standing is None and self.only_tells
+            report = self._report_at_work(info, first) if at_work else None
+            if not at_work:
+                with self._held(info) as run:
+                    for notice in run.notices:
+                        self.session.tell(Message(text=notice))
+                    report = self._report(run, first(run), leads=leads)
         if not leads:
-            return await self._started(client, info)
+            return await self._started(client, info), ""
         if report is None:
-            await handle.signal(ForgeRunWorkflow.wake)
-        else:
-            await self._caught_up(client, handle, run)
-            await self._tell(handle, run, report)
-        return handle
+            await handle.signal(ForgeRunWorkflow.wake, self._until or "")
+            return handle, ""
+        return handle, await self._say(handle, report)
 
-    async def _told_at_work(
-        self,
-        handle: RunHandle,
-        info: RunInfo,
-        first: Callable[[Run], Report | None],
-        standing: RunStanding,
-    ) -> None:
-        """Report something to a run while a worker performs a step; it is taken after the step."""
+    def _report(self, run: Run, report: Report | None, *, leads: bool) -> Report | None:
+        """Return the report for the workflow. Without one the report is recorded here, and the
+        workflow begins from it. Raises the engine's error for a report that it refuses.
+        """
+        if report is None:
+            return None
+        try:
+            if leads:
+                advance(run.pipeline, run.state, report)
+            else:
+                run.tell(report)
+        except StaleApproval:
+            self.session.show_again(run)
+            raise
+        return report
+
+    def _report_at_work(
+        self, info: RunInfo, first: Callable[[Run], Report | None]
+    ) -> Report | None:
+        """Return what is reported to a run that a worker holds."""
         run = look_at_run(self.session.repository, info, self.session.config)
-        if (report := first(run)) is not None:
-            text = f"A worker is at work: {standing.label}. What you say is taken after its step."
-            self.session.tell(Message(text=text))
-            await self._tell(handle, run, report)
+        report = first(run)
+        if report is not None:
+            advance(run.pipeline, run.state, report)
+            when = "at once" if isinstance(report, Abandoned) else "when its work is done"
+            self.session.tell(Message(text=f"A worker is at work. What you say is taken {when}."))
+        return report
 
     async def _started(self, client: Client, info: RunInfo) -> RunHandle:
         repository = self.session.repository
-        searchable = await has_attributes(client)
         begin = RunBegin(
             repository=str(repository.root),
             run=info.name,
@@ -205,112 +193,125 @@ class TemporalSession:
             post=self.place.post,
             until=self._until or "",
             heartbeat_seconds=self.place.heartbeat_seconds,
-            shown_as=shown_name(repository) if searchable else "",
         )
         keep_place(repository, info.name, self.place)
         return await client.start_workflow(
             ForgeRunWorkflow.run,
             begin,
             id=workflow_id(repository, info.name),
-            task_queue=ORCHESTRATION,
+            task_queue=self._queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            static_summary=f"{repository.root.name}: {info.name}",
         )
 
-    async def _caught_up(self, client: Client, handle: RunHandle, run: Run) -> None:
-        """Wait until the workflow knows the branch's newest commit, since a person may have edited.
-
-        A workflow that knows it answers at once, even while its work waits.
-        """
-        there = len(run.workspace.reports())
-        if (await self._standing(client, handle)).known >= there:
-            return
-        await handle.signal(ForgeRunWorkflow.wake)
-        standing = await self._settled(client, handle)
-        if standing.known < there:
-            raise RunBusy("The workflow of the run is reading its branch.")
-
-    async def _tell(self, handle: RunHandle, run: Run, report: Report) -> None:
-        """Deliver a person's report. A refusal is raised with the engine's words."""
-        try:
-            await deliver(handle, report, self.place)
-        except WorkflowUpdateFailedError as failed:
-            error = as_error(stop_in(failed.cause)[0])
-            if isinstance(error, StaleApproval):
-                await self._show_again(handle, run)
-            raise error from None
-        run.state = advance(run.pipeline, run.state, report)
-
-    async def _show_again(self, handle: RunHandle, run: Run) -> None:
-        """Show the version of the open question; a bare approval then means it."""
-        action, asked = run.action, open_question(run)
-        if asked is not None and isinstance(action, Checkpoint | HumanGate):
-            if (shown := gate_shown(run, action, VIA)) is not None:
-                await self._tell(handle, run, shown)
-            self.session.show(asked)
+    async def _say(self, handle: RunHandle, report: Report) -> str:
+        """Send a report until the server has it; it counts once. Raises TemporalUnavailable."""
+        said = Said(
+            key=report.key,
+            report=REPORT.dump_json(report).decode(),
+            until=self._until or "",
+            at_once=isinstance(report, Abandoned),
+        )
+        ends = asyncio.get_running_loop().time() + _PATIENCE
+        while True:
+            try:
+                # One of its overloads takes arguments that have no types.
+                await handle.execute_update(ForgeRunWorkflow.say, said, id=said.key)  # pyright: ignore[reportUnknownMemberType]
+            except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
+                if isinstance(lost.__cause__, asyncio.CancelledError):
+                    raise lost.__cause__ from None
+                if asyncio.get_running_loop().time() > ends:
+                    raise TemporalUnavailable(
+                        (
+                            "The Temporal server was lost while your answer was on its way; "
+                            "whether it arrived is not known."
+                        ),
+                        hint=(
+                            "It counts once at most. When the server is back, `forge-bot resume` "
+                            "shows whether the question is still open."
+                        ),
+                    ) from None
+                await asyncio.sleep(_LONGEST)
+            else:
+                return said.key
 
     # -- following
     # ----------------------------------------------------------------------------------------------
 
     async def _followed(
-        self, client: Client, handle: RunHandle, info: RunInfo
+        self, client: Client, handle: RunHandle, info: RunInfo, key: str
     ) -> tuple[Outcome, Run]:
         while True:
-            standing = await self._settled(client, handle)
+            stands = await self._settled(client, handle, key)
             with self._held(info) as run:
-                pass
-            if standing.over:
-                await _ended(handle)
+                if stands.why == "over":
+                    if stands.text == STOPPED and self._until is not None:
+                        self.session.stopped(run, self._until, run.action)
+                        return Outcome.WAITING, run
+                    return outcome_of(run.action), run
+                report = await self._answer(run)
+            asked = isinstance(run.action, Checkpoint | HumanGate)
+            if report is not None:
+                key = await self._say(handle, report)
+            elif asked:
                 return outcome_of(run.action), run
-            if standing.stopped_after:
-                await _ended(handle)
-                self.session.stopped(run, standing.stopped_after, run.action)
-                return Outcome.WAITING, run
-            asked = run.action
-            if len(run.workspace.reports()) != standing.known:
-                await handle.signal(ForgeRunWorkflow.wake)
-            elif isinstance(asked, Checkpoint | HumanGate):
-                async for report in TerminalHost(self.session, run).ask(run.state, asked):
-                    await self._tell(handle, run, report)
-                if run.action == asked:
-                    return outcome_of(asked), run
+            else:
+                # Somebody else has answered on the branch.
+                await handle.signal(ForgeRunWorkflow.wake, self._until or "")
 
-    async def _settled(self, client: Client, handle: RunHandle) -> RunStanding:
-        """Return the state of the run when it stops; raise its problem."""
-        pause, before, quiet, unanswered = _SHORTEST, RunStanding(), 0.0, False
+    async def _answer(self, run: Run) -> Report | None:
+        """Ask the person here; return their answer. What is shown and asked before is recorded."""
+        action = run.action
+        if not isinstance(action, Checkpoint | HumanGate):
+            return None
+        async with aclosing(TerminalHost(self.session, run).ask(run.state, action)) as reports:
+            async for report in reports:
+                if isinstance(report, Answered | Abandoned):
+                    return report
+                run.tell(report)
+        return None
+
+    async def _settled(self, client: Client, handle: RunHandle, key: str) -> Stands:
+        """Return how the run stands when it stops; raise its problem."""
+        pause = _SHORTEST
         while True:
-            standing = await self._standing(client, handle)
-            if not (standing.ready or standing.trouble or unanswered or self.place.dev):
-                # The server lists a worker for a minute after it has gone.
-                self.session.tell(
-                    Message(text="No worker has answered yet; the run goes on when one does.")
-                )
-                unanswered = True
-            self._progress(standing)
-            if standing.trouble is not None:
-                self._tell_again(standing)
-                raise as_error(standing.trouble)
-            if standing.ready and (standing.asks or standing.over or standing.stopped_after):
-                return standing
-            quiet = quiet + pause if standing == before else 0.0
-            pause = min(_LONGEST, pause * 1.5) if standing == before else _SHORTEST
-            before = standing
-            if quiet > _ANSWER_TIME.total_seconds():
-                await self._require_workers(client)
-                quiet = 0.0
+            stands = await self._standing(client, handle)
+            if stands is not None and (stop := stands.refused.get(key)) is not None:
+                raise as_error(stop)
+            if stands is not None and stands.trouble is not None:
+                self._tell_again(stands.seconds)
+                raise as_error(stands.trouble)
+            if stands is not None:
+                return stands
+            if not await self._goes_on(handle):
+                return Stands(why="over", text=await _result(handle))
+            pause = min(_LONGEST, pause * 1.5)
             await asyncio.sleep(pause)
 
-    def _tell_again(self, standing: RunStanding) -> None:
+    def _tell_again(self, seconds: float) -> None:
         """Show how a run with a problem continues after this command has ended."""
-        if standing.again and not self.place.dev:
-            when = in_time(standing.again)
+        if seconds and not self.place.dev:
+            when = in_time(round(seconds))
             text = f"The run goes on by itself {when}; forge-bot resume tries at once."
             self.session.tell(Message(text=text))
 
-    async def _standing(self, client: Client, handle: RunHandle) -> RunStanding:
+    async def _goes_on(self, handle: RunHandle) -> bool:
+        """Return whether the workflow goes on; tell what a worker elsewhere is at."""
+        known = await handle.describe()
+        for each in known.raw_description.pending_activities:
+            for payload in each.heartbeat_details.payloads:
+                label = str(json.loads(payload.data))
+                if label and label != self._label and not self.place.dev:
+                    self._label = label
+                    self.session.tell(Message(text=label))
+        return known.status is WorkflowExecutionStatus.RUNNING
+
+    async def _standing(self, client: Client, handle: RunHandle) -> Stands | None:
+        """Return why somebody else than a worker is next; None if one is, or does not answer."""
         try:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
         except WorkflowQueryFailedError as error:
-            await self._require_workers(client)
+            await self._require_worker(client)
             raise _differs(error.message) from None
         except RPCError as error:
             if error.status not in {
@@ -319,40 +320,27 @@ class TemporalSession:
                 RPCStatusCode.CANCELLED,
             }:
                 raise
-            await self._require_workers(client)
+            await self._require_worker(client)
             if why := await unread_by_worker(handle):
                 raise _differs(why) from None
-            return RunStanding()
+            if not (self._unanswered or self.place.dev):
+                # The server lists a worker for a minute after it has gone.
+                text = "No worker has answered yet; the run goes on when one does."
+                self.session.tell(Message(text=text))
+                self._unanswered = True
+            return None
 
-    async def _require_workers(self, client: Client) -> None:
-        """Raise NoTemporalWorker if no worker takes workflows, or steps of this clone."""
-        kinds = (
-            (ORCHESTRATION, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW),
-            (self._queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
-            (publishing_queue(self._queue), TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
+    async def _require_worker(self, client: Client) -> None:
+        """Raise NoTemporalWorker if no worker takes work of this clone."""
+        asked = DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=self._queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
-        for queue, kind in kinds:
-            asked = DescribeTaskQueueRequest(
-                namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
-            )
-            found = await client.workflow_service.describe_task_queue(asked)
-            fresh = now().replace(tzinfo=None) - _FRESH
-            if any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
-                continue
-            if queue == ORCHESTRATION or not await at_work(client, self._queue, queue):
-                raise NoTemporalWorker(f"No worker takes work from the queue {queue}.")
-
-    def _progress(self, standing: RunStanding) -> None:
-        """Show the progress of a worker elsewhere; one in this process shows its own."""
-        if self.place.dev or not standing.ready:
-            return
-        if standing.action_id != self._action and standing.step:
-            self._action = standing.action_id
-            self.session.tell(PhaseBegan(phase=standing.phase, label=standing.label))
-
-    def _held(self, info: RunInfo) -> AbstractContextManager[Run]:
-        """Open the run, waiting a moment for a worker that holds it."""
-        return open_when_free(self.session, info, _PATIENCE, lambda: None)
+        found = await client.workflow_service.describe_task_queue(asked)
+        fresh = now().replace(tzinfo=None) - _FRESH
+        if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
+            raise NoTemporalWorker(f"No worker takes work from the queue {self._queue}.")
 
 
 async def _is_running(handle: RunHandle) -> bool:
@@ -365,12 +353,12 @@ async def _is_running(handle: RunHandle) -> bool:
     return known.status is WorkflowExecutionStatus.RUNNING
 
 
+async def _result(handle: RunHandle) -> str:
+    try:
+        return await handle.result()
+    except WorkflowFailureError as failed:
+        raise ForgeError(f"The workflow of the run has ended: {failed.cause}.") from None
+
+
 def _differs(why: str) -> TemporalWorkerDiffers:
     return TemporalWorkerDiffers(say(UNREAD), details=(why.partition("\n")[0][:200],))
-
-
-async def _ended(handle: RunHandle) -> None:
-    try:
-        await handle.result()
-    except WorkflowFailureError as failed:
-        raise as_error(stop_in(failed.cause)[0]) from None

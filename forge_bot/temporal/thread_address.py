@@ -4,15 +4,9 @@ library only: the Action has no more than the client beside it.
 
 from urllib.parse import urlsplit
 
-ORCHESTRATION = "forge-bot"
-"""The task queue of the workflows themselves."""
-
 THREAD_WORKFLOW = "ForgeThreadWorkflow"
-HEAR = "hear"
 WAKE = "wake"
-
-LIMITED = "github-limited"
-"""The word for a visit that GitHub's own limit has ended."""
+STANDING = "standing"
 
 
 def thread_queue(server: str, repository: str) -> str:

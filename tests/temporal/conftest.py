@@ -66,6 +66,14 @@ def over(asked: "Clone") -> "Clone":
 
 
 @pytest.fixture
+def place(server: "Server", tmp_path: Path) -> "Iterator[Clone]":
+    from tests.temporal.scene import clone
+
+    with clone(tmp_path / "clone", server) as it:
+        yield it
+
+
+@pytest.fixture
 def asked_alone(tmp_path: Path) -> "Iterator[Clone]":
     """A run that has asked its first question, on a server of its own."""
     from tests.temporal.scene import clone

@@ -20,13 +20,12 @@ from temporalio.client import Client, WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError
 
-from forge_bot.engine import REPORT
-from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.temporal.run_place import workflow_id
 from forge_bot.temporal.temporal_server import server_program
 from tests.fakes import script
+from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, by_script
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Json
@@ -208,23 +207,20 @@ class Clone:
         path = f"{self.branch}:.specs/{self.run}/reports.jsonl"
         return self.git("show", path, at=at).splitlines()
 
-    def branch_calls(self) -> list[str]:
-        """The kinds of documents that a model was asked for, as the log has them."""
-        reports = [REPORT.validate_json(line) for line in self.reports()]
-        written = [each for each in reports if isinstance(each, ArtifactWritten)]
-        return [each.artifact for each in written if each.usage.calls]
-
     def workflow(self) -> str:
         """The name of the run's workflow."""
         return workflow_id(Repository.find(self.path), self.run)
+
+    def timers(self) -> list[int]:
+        """The seconds of the timers that the workflow of the run has started."""
+        attributes = [each.timer_started_event_attributes for each in self.history().events]
+        return [each.start_to_fire_timeout.seconds for each in attributes if each.timer_id]
 
     def history(self, name: str = "") -> WorkflowHistory:
         """The history of the run's workflow, or of the one that is called so."""
 
         async def fetched() -> WorkflowHistory:
-            client = await Client.connect(
-                self.server.address, data_converter=pydantic_data_converter
-            )
+            client = await at_server(self.server)
             return await client.get_workflow_handle(name or self.workflow()).fetch_history()
 
         return asyncio.run(fetched())
@@ -274,6 +270,24 @@ def clone(folder: Path, at: Server) -> Generator[Clone]:
         yield it
     finally:
         it.stop()
+
+
+async def at_server(server: Server) -> Client:
+    return await Client.connect(server.address, data_converter=pydantic_data_converter)
+
+
+def asks(models: AgentServer) -> dict[str, str]:
+    """The environment of a machine on which these are asked."""
+    return {
+        "FORGE_BOT_MODEL": "openai-chat:fake",
+        "OPENAI_BASE_URL": f"{models.url}/v1",
+        "OPENAI_API_KEY": "sk-none",
+    }
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    out, _ = process.communicate(timeout=120)
+    return process.returncode, out
 
 
 def texts(place: Clone, name: str = "") -> list[str]:

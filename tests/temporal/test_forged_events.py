@@ -12,7 +12,12 @@ import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from forge_bot.temporal.thread_address import THREAD_WORKFLOW, WAKE, thread_workflow_id
+from forge_bot.temporal.thread_address import (
+    THREAD_WORKFLOW,
+    WAKE,
+    thread_queue,
+    thread_workflow_id,
+)
 from tests.bot.stage import heard
 from tests.fakes.github import FakeGitHub, Role
 from tests.temporal.scene import Server
@@ -36,7 +41,10 @@ def signal(stage: ServedStage, *values: Any, begin: Any = None) -> None:
         name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
         if begin is not None:
             await client.start_workflow(
-                THREAD_WORKFLOW, begin, id=f"{name}/forged", task_queue="forge-bot"
+                THREAD_WORKFLOW,
+                begin,
+                id=f"{name}/forged",
+                task_queue=thread_queue(stage.hub.url, stage.repo.full_name),
             )
             name = f"{name}/forged"
         for value in values:
@@ -51,13 +59,13 @@ def wake(stage: ServedStage, key: str, **more: Any) -> dict[str, Any]:
     return {"key": key, "wake": {**ids, **more.pop("ids", {})}, **more}
 
 
-def test_forged_events_approve_nothing_and_keep_no_event_from_its_visit(
+def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(
     stage: ServedStage,
 ) -> None:
     stage.environ["FORGE_BOT_ROLE"] = "write"
-    stage.start_worker("machine", "--steps-per-repo", "1")
+    stage.start_worker("machine", "--at-once", "1")
     assert heard(stage.label()).code == 0
-    assert stage.visited() == "waiting"
+    assert stage.ended() == "waiting"
     stage.hub.member(stage.repo, "helper", Role.TRIAGE)
     comment = stage.comment("/approve", by="helper")
     signal(
@@ -82,7 +90,7 @@ def test_forged_events_approve_nothing_and_keep_no_event_from_its_visit(
     )
     done = heard(stage.say("/approve"))
     assert done.code == 0, done.log
-    while stage.visited() != "done":
+    while stage.ended() != "done":
         pass
     assert [each["by"] for each in stage.state["decisions"]] == ["maint"]
     assert stage.pull.pull is not None

@@ -53,12 +53,12 @@ def test_jobs_with_the_client_alone_lead_from_a_label_to_a_pull_request(
     assert "has it." in asked.summary
     assert "scripts/action/install-client" in asked.log
     assert 'scripts/action/install"' not in asked.log
-    assert stage.visited() == "waiting", stage.log
+    assert stage.ended() == "waiting", stage.log
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
     done = green(stage.say("/approve"))
-    assert stage.visited() == "done", stage.log
+    assert stage.ended() == "done", stage.log
     assert stage.state["currentPhaseStatus"] == "completed"
     assert stage.pull.pull is not None
     assert (stage.pull.pull.head, stage.pull.pull.draft) == (stage.offered, False)

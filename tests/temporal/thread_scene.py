@@ -1,4 +1,4 @@
-"""A stage whose jobs hand their events to a Temporal server, and a worker that visits the thread."""
+"""A stage whose jobs hand their events to a Temporal server, and a worker that does the rest."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from tests.bot.stage import SECRET, Stage, outputs
 from tests.fakes.github import FakeGitHub
 
 _SECONDS = 120
-"""Time in which a visit ends."""
+"""Time in which a job ends."""
 
 
 @dataclass
@@ -29,7 +29,6 @@ class ServedStage(Stage):
     workers: list["subprocess.Popen[str]"] = field(default_factory=list["subprocess.Popen[str]"])
     lines: "Queue[str]" = field(default_factory=Queue[str])
     log: list[str] = field(default_factory=list[str])
-    seen: int = 0
 
     def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
         """The step after the gate."""
@@ -90,22 +89,11 @@ class ServedStage(Stage):
                 self.log.append(line)
                 self.lines.put(line)
 
-    def visited(self, times: int = 1) -> str:
-        """The end of the last of so many visits, in a word."""
-        word = ""
-        for _ in range(times):
-            while ": the visit ended, " not in (line := self.lines.get(timeout=_SECONDS)):
-                pass
-            word = line.rpartition(" ")[2].strip()
-        return word
-
-    def ended_visit(self) -> str:
-        """The end of a visit that has ended since it was asked last, in a word; empty for none."""
-        while self.seen < len(self.log):
-            line, self.seen = self.log[self.seen], self.seen + 1
-            if ": the visit ended, " in line:
-                return line.rpartition(" ")[2].strip()
-        return ""
+    def ended(self) -> str:
+        """The end of the next job, in a word."""
+        while ": the job ended, " not in (line := self.lines.get(timeout=_SECONDS)):
+            pass
+        return line.rpartition(" ")[2].strip()
 
     def stop(self) -> None:
         for process in self.workers:

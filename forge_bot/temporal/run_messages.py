@@ -1,0 +1,74 @@
+"""The values that travel between terminal, workflows and activities, and stay in the history.
+
+They name places and keys, and say how a run stands. Reports of people travel; the run's own
+reports, its state, prompts, documents, code, arguments of tools and keys do not.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from forge_bot.agent.actions_wanted import WantedAction
+from forge_bot.agent.capabilities import CapabilityType
+from forge_bot.bot.worker_messages import WorkerStopped
+from forge_bot.values import Frozen
+
+STOPPED = "stopped"
+"""The end of a workflow that was to lead up to a phase."""
+
+
+class RunBegin(Frozen):
+    """A run, and the workers that have its clone: the input of its workflow."""
+
+    repository: str = Field(description="folder of the clone, on the machine of its workers")
+    run: str
+    queue: str = Field(description="task queue of the workers that have this clone")
+    model: str | None = None
+    push: bool = Field(default=False, description="push each report before the next step")
+    open_pr: bool = False
+    post: bool = Field(default=False, description="ask whether the summary goes to the issue")
+    until: str = Field(default="", description="phase after which the workflow ends")
+    heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
+    pauses: tuple[float, ...] = Field(
+        default=(60, 300, 900), description="seconds before another try; the last is repeated"
+    )
+
+
+class Said(Frozen):
+    """A person's report. `at_once` interrupts the work."""
+
+    key: str
+    report: str
+    until: str = Field(default="", description="phase after which the workflow ends")
+    at_once: bool = False
+
+
+class Order(Frozen):
+    """`go_on` with what people said; or, with an action, only that."""
+
+    begin: RunBegin
+    said: tuple[Said, ...] = ()
+    action: WantedAction | None = None
+
+
+class Stands(Frozen):
+    """Why a worker came back. `text` is the end of the run, or the outcome of an action."""
+
+    why: Literal["over", "asks", "actions", "waits", "stuck"]
+    text: str = ""
+    trouble: WorkerStopped | None = None
+    seconds: float = Field(default=0, description="how long is waited for another try")
+    actions: tuple[WantedAction, ...] = Field(default=(), description="actions of agents to take")
+    refused: dict[str, WorkerStopped] = Field(
+        default={}, description="reports that were refused, by their keys"
+    )
+
+
+class ActionResult(Frozen):
+    """The outcome of an action. Its text stays in the journal, or in a document of the run."""
+
+    capability: str
+    capability_type: CapabilityType
+    outcome: str
+    success: bool
+    trouble: WorkerStopped | None = None
