@@ -18,7 +18,7 @@ from tests.security.scene import git
 
 CONFIG = """setup_without_namespace: true
 commands:
-  setup: [[python3, -c, "import os; os.makedirs('node_modules/a')"]]
+  setup: [[python3, -m, venv, --without-pip, node_modules]]
   test: [[python3, test.py]]
 """
 
@@ -70,14 +70,16 @@ def test_nothing_runs_again_for_another_run_at_the_same_code(folder: Path) -> No
     assert began(folder) == []
 
 
+@pytest.mark.parametrize("name", ["package-lock.json", "requirements/dev.txt"])
 def test_other_code_is_tested_anew_and_installed_anew_only_where_setup_reads_it(
-    folder: Path,
+    folder: Path, name: str
 ) -> None:
     began(folder)
     (folder / "test.py").write_text("print('fine too')\n")
     commit(folder)
     assert began(folder) == ["test"]
-    (folder / "package-lock.json").write_text("{}\n")
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("{}\n")
     commit(folder)
     assert began(folder) == ["setup", "test"]
 
@@ -89,9 +91,19 @@ def test_red_tests_run_again(folder: Path) -> None:
     assert began(folder) == ["test"]
 
 
-def test_where_setup_leaves_more_than_packages_other_code_is_installed_anew(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "others"),
+    [
+        ("node_modules]", "dist]"),
+        ("-m, venv, --without-pip, node_modules", "-c, pass"),
+    ],
+    ids=["leaves", "reads"],
+)
+def test_where_setup_leaves_or_reads_more_than_packages_other_code_is_installed_anew(
+    folder: Path, words: str, others: str
+) -> None:
     file = folder / ".forge" / "config.yml"
-    file.write_text(CONFIG.replace("node_modules/a", "dist"))
+    file.write_text(CONFIG.replace(words, others))
     (folder / ".gitignore").write_text("dist/\n")
     commit(folder)
     began(folder)

@@ -70,6 +70,12 @@ _READ_BY_SETUP = (
 )
 _INSTALLED = re.compile(r"(?:^|/)(?:node_modules|\.venv|[^/]+\.egg-info)/?")
 """What an installation leaves in a work tree without having read the code in it."""
+_INSTALLERS = names("""
+    pip pip3 uv venv virtualenv poetry pdm pipenv npm pnpm yarn bun cargo go bundle composer
+    """)
+"""Programs that read only manifests and lock files."""
+_COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
+"""Code that the installation of a package may compile into the environment."""
 
 
 class _Ready(Frozen):
@@ -218,6 +224,8 @@ class Installation:
             path
             for path in self.repository.list_files(commit)
             if any(fnmatchcase(PurePosixPath(path).name, name) for name in _READ_BY_SETUP)
+            or "requirements" in path
+            or any(path in word for argv in self._setup for word in argv)
         ]
         patches = [hashlib.sha256(patch).hexdigest() for patch in self.foundation.approved()]
         settings = self._config.model_dump(include={"environment", "network", "setup_credentials"})
@@ -291,7 +299,14 @@ class Installation:
             else:
                 _put(place, target)
         write_whole(self.environment / _NAMES, json.dumps(names))
-        of_code = not all(map(_INSTALLED.search, names)) or any(map(_copies_code, self._setup))
+        of_code = (
+            not all(map(_INSTALLED.search, names))
+            or any(map(_may_read_code, self._setup))
+            or any(
+                path.endswith(_COMPILED)
+                for path in self.repository.list_files(self.foundation.commit)
+            )
+        )
         ready = _Ready(mark=self._needed, tree=self._tree if of_code else "", results=results)
         write_whole(self.environment / _READY, ready.model_dump_json())
 
@@ -373,10 +388,16 @@ def _ready_in(environment: Path) -> _Ready | None:
     return read_kept(environment / _READY, _Ready)
 
 
-def _copies_code(argv: Sequence[str]) -> bool:
-    """Return whether a command installs a copy of the project's code."""
-    editable = any(word in {"-e", "--editable"} for word in argv)
-    return "install" in argv and not editable and any(word.startswith(".") for word in argv)
+def _may_read_code(argv: Sequence[str]) -> bool:
+    """Return whether a command may do more than install what manifests name, or installs a copy of
+    the project's code.
+    """
+    program, *words = argv
+    if words[:1] == ["-m"]:
+        program, *words = words[1:] or [""]
+    editable = any(word in {"-e", "--editable"} for word in words)
+    copies = "install" in words and not editable and any(word.startswith(".") for word in words)
+    return PurePosixPath(program).name not in _INSTALLERS or "run" in words or copies
 
 
 def _outside(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
