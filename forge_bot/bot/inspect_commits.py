@@ -5,7 +5,7 @@ The worker is believed nothing: it ran a model, and project commands ran beside 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from forge_bot.agent.redaction import encoded_forms, redactor_of
@@ -24,7 +24,7 @@ from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_history import Signature
 from forge_bot.git.commit_objects import make_commit
-from forge_bot.git.commits import OWN_IDENTITY, Trailers
+from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.git.revisions import tree_id
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
@@ -94,7 +94,7 @@ class CommitInspector:
         old, new = (reports_at(self.repository, at, self.record) for at in (before, after))
         if unfit := unfit_reports(old, new):
             return unfit
-        if after not in self._written_anew(before, after, new, len(old)):
+        if after != self._made_anew(before, after, old, new[len(old) :]):
             raw = self.repository.raw_commits((after,))[after]
             first = raw.partition(b"\n\n")[2].decode("utf-8", "replace").partition("\n")[0][:80]
             return [f"“{first}” is not a commit that a worker of this run makes"]
@@ -105,26 +105,28 @@ class CommitInspector:
             *self._contents(before, after, modes),
         ]
 
-    def _written_anew(
-        self, before: str, after: str, reports: Sequence[Report], known: int
-    ) -> Iterator[str]:
-        """Yield the commits that this process makes of the same files: with the message of the
-        last report that the commit adds, and of none. Only the time is the worker's word.
+    def _made_anew(
+        self, before: str, after: str, old: tuple[Report, ...], added: tuple[Report, ...]
+    ) -> str:
+        """Return the commit that this process makes of the same files for one report more, or for
+        none; empty for several. Only the time of one without a report is the worker's word.
         """
-        head = self.repository.raw_commits((after,))[after].partition(b"\n\n")[0]
-        date = _DATE.search(head)
+        message, lines = KEPT, (("Forge-Run", self.run),)
+        date = _DATE.search(self.repository.raw_commits((after,))[after].partition(b"\n\n")[0])
+        when = f"@{date[1].decode()}" if date is not None else "@0 +0000"
         name, address = OWN_IDENTITY["GIT_AUTHOR_NAME"], OWN_IDENTITY["GIT_AUTHOR_EMAIL"]
-        who = (name, address, f"@{date[1].decode()}" if date is not None else "@0 +0000")
-        root, files = self.repository.root, tree_id(self.repository.root, after)
-        messages: list[tuple[str, Trailers]] = [(KEPT, (("Forge-Run", self.run),))]
-        # Reports that contradict each other are no run's.
+        # Reports that contradict each other are no run's, and some times are no commit's.
         with suppress(ForgeError):
-            if len(reports) > known:
-                state = fold(self.pipeline, reports[:-1])
-                lines = trailers(reports[-1], state, self.pipeline)
-                messages.append((subject(reports[-1], state, self.pipeline), lines))
-        for message, lines in messages:
-            yield make_commit(root, files, (before,), message, lines, Signature(who, who))
+            for report in added:
+                state = fold(self.pipeline, old)
+                message = subject(report, state, self.pipeline)
+                lines = trailers(report, state, self.pipeline)
+                when = f"@{int(report.at.timestamp())} {report.at:%z}"
+            if len(added) <= 1:
+                root, who = self.repository.root, (name, address, when)
+                files, signed = tree_id(root, after), Signature(who, who)
+                return make_commit(root, files, (before,), message, lines, signed)
+        return ""
 
     def _paths(self, modes: Mapping[str, str]) -> list[str]:
         code = [path for path in modes if not path.startswith(self.record)]
