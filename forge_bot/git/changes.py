@@ -1,4 +1,4 @@
-"""List the uncommitted changes of a work tree by file, and restore files from a commit."""
+"""List the uncommitted changes of a work tree by file, and discard them."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
-from forge_bot.git.revisions import commit_id, named_folder, own_folders, tree_id
+from forge_bot.git.revisions import named_folder, own_folders, tree_id
 from forge_bot.git.tree_entries import SUBMODULE, find, folders_below
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
@@ -77,18 +77,6 @@ def _kind(code: str) -> Kind:
     if "D" in code:
         return "deleted"
     return "added" if code[0] == "A" else "modified"
-
-
-def restore(folder: Path, commit: str, paths: Sequence[str]) -> None:
-    """Restore named files, in the index and the work tree, from a commit; remove those that it does
-    not have.
-
-    Each has to be there, in the index or at the commit. Raise GitFailed.
-    """
-    if paths:
-        source = f"--source={commit_id(folder, commit)}"
-        words = ("restore", "--quiet", "--staged", "--worktree", source, *FROM_INPUT)
-        git(folder, *words, stdin=listing(paths), seconds=LONG)
 
 
 def discard(folder: Path, paths: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from forge_bot.errors import GitFailed
 from forge_bot.git.objects import read_objects
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, is_full_id, tree_id
+from forge_bot.git.revisions import is_full_id, tree_id
 from forge_bot.git.tree_entries import SUBMODULE, ListedEntry, files_below, find, rows
 
 _MOST_SIZES = 50_000
@@ -36,16 +36,6 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 def _read(folder: Path, tree: str, path: str) -> bytes | None:
     """Read a file. Trees never change, so the contents of files in use are cached."""
     return _many(folder, tree, (path,)).get(path)
-
-
-def versions(folder: Path, ref: str, path: str) -> tuple[str, ...]:
-    """Return the ids of the commits up to `ref` that changed a file, newest first. Raise GitFailed
-    for an unknown ref.
-    """
-    commits = git(
-        folder, "log", "--format=%H", "--topo-order", commit_id(folder, ref), "--", path
-    ).line
-    return tuple(commits.split("\n")) if commits else ()
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:

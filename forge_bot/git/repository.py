@@ -65,7 +65,6 @@ class Repository:
     # Files at a commit.
     read = _OfRoot(files_at.read)
     read_many = _OfRoot(files_at.read_many)
-    versions = _OfRoot(files_at.versions)
     objects = _OfRoot(files_at.objects)
     read_objects = _OfRoot(read_objects)
     blobs_at = _OfRoot(files_at.blobs)

@@ -50,7 +50,6 @@ class Tree:
     has_locks = _OfTree(own_files.has_locks)
     rescue = _OfTree(snapshot.rescue)
     discard = _OfTree(changes.discard)
-    restore = _OfTree(changes.restore)
     remove_nested = _OfTree(changes.remove_nested)
     unlock = _OfTree(own_files.unlock)
     push = _OfTree(remotes.push)
