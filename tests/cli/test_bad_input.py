@@ -17,11 +17,64 @@ from tests.fakes.warm_python import warm_python
 TASK = "Fix the rota before its start"
 
 
+RUN = ("run", TASK)
+MODEL = ("--model", "scripted:script.jsonl")
+REFUSED = [
+    *((("run", task), "REQUEST-001", "") for task in ("", "   ", "\n", "..", "?!", "🚀")),
+    (("run", "word " * 200_000, *MODEL), "REQUEST-002", ""),
+    *(
+        (("run", url, *MODEL), "REQUEST-003", "GH_HOST")
+        for url in (
+            "https://evil.example/o/r/issues/1",
+            "https://github.com@evil.example/o/r/issues/1",
+            "https://github.com/o/r",
+        )
+    ),
+    (("approve", "--run", "nothing"), "REQUEST-004", ""),
+    (("run", ".specs/20200101-nothing", *MODEL), "REQUEST-004", ""),
+    # What is mistyped is told before a missing key.
+    ((*RUN, "--effort", "Q"), "REQUEST-007", "Q"),
+    ((*RUN, "--budget", "five"), "REQUEST-007", "five"),
+    ((*RUN, "--until", "nope"), "REQUEST-007", "nope"),
+    ((*RUN, "--in", "nope"), "REQUEST-007", "nope"),
+    ((*RUN, "--in", "README.md", *MODEL), "REQUEST-007", "not a folder"),
+    ((*RUN, "--here", "--branch", "mine"), "REQUEST-007", "--here"),
+    ((*RUN, "--dev"), "REQUEST-007", "--on temporal"),
+    *(
+        ((*RUN, f"--branch={name}", *MODEL), "REQUEST-007", "")
+        for name in ("-rf", "a..b", "a b", "ends.lock", "/x")
+    ),
+    (("mcp", "--port", "5000"), "REQUEST-007", "--http"),
+    (("continue", "plenty", *MODEL), "REQUEST-007", ""),
+    (RUN, "MODEL-001", "Set ANTHROPIC_API_KEY"),
+    (RUN, "MODEL-001", "`forge-bot demo` shows a whole run without a key"),
+    *(
+        ((*RUN, "--model", name), "MODEL-002", "")
+        for name in ("gpt-5", "nobody:knows", "openai:", ":", "anthropic")
+    ),
+    ((*RUN, "--model", "scripted:nowhere.jsonl"), "MODEL-005", ""),
+    ((*RUN, "--on", "mars"), "", "✗ Invalid value for '--on': 'mars' is not one of 'local', 'temp"),
+    (("run", "--colour", TASK), "", "--help"),
+]
+EXIT_CODES = {"MODEL-001": 5, "MODEL-002": 5, "MODEL-005": 1}
+"""Those that are not 2."""
+
+
 def refused(said: Said, code: str, exit_code: int) -> str:
     assert said.code == exit_code, said
     assert code in said.err
     assert "→" in said.err, "every error has a way out"
     return said.err
+
+
+def test_what_cannot_be_meant_is_refused_with_a_way_out_before_anything_begins(
+    sample: Sample,
+) -> None:
+    sample.model()
+    (sample.path / "script.jsonl").symlink_to(sample.scripts)
+    for words, code, said in REFUSED:
+        assert said in refused(sample.forge(*words), code, EXIT_CODES.get(code, 2)), words
+    assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
 def test_a_folder_that_is_no_repository_is_named(sample: Sample, tmp_path: Path) -> None:
@@ -36,37 +89,10 @@ def test_a_folder_that_is_no_repository_is_named(sample: Sample, tmp_path: Path)
         assert f"{tmp_path} is not inside a git repository." in done.stderr
 
 
-def test_no_key_for_the_model_names_the_variable_to_set(sample: Sample) -> None:
-    assert "ANTHROPIC_API_KEY" in refused(sample.forge("run", TASK), "MODEL-001", 5)
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--effort", "Q"), "Q"),
-        (("--budget", "five"), "five"),
-        (("--until", "nope"), "nope"),
-        (("--in", "nope"), "nope"),
-        (("--branch", "a b"), "a b"),
-        (("--here", "--branch", "mine"), "--here"),
-        (("--dev",), "--on temporal"),
-    ],
-)
-def test_a_mistyped_option_is_told_before_a_missing_key(
-    sample: Sample, words: tuple[str, ...], said: str
-) -> None:
-    assert said in refused(sample.forge("run", TASK, *words), "REQUEST-007", 2)
-
-
 def test_a_text_without_its_quotes_is_told_as_one(sample: Sample) -> None:
     for command in ("run", "ask"):
         told = refused(sample.forge(command, "say", "who", "is next"), "REQUEST-007", 2)
         assert f'forge-bot {command} "say who is next"' in told
-
-
-def test_a_port_without_http_is_told_and_nothing_waits_for_a_client(sample: Sample) -> None:
-    assert "--http" in refused(sample.forge("mcp", "--port", "5000"), "REQUEST-007", 2)
 
 
 def test_a_folder_of_skills_that_is_not_there(sample: Sample, tmp_path: Path) -> None:
@@ -91,38 +117,6 @@ def test_invisible_characters_of_a_title_reach_no_document_and_ask_nothing_more(
     done = sample.forge("approve", "--model", sample.model())
     assert done.code == 0, done.out
     assert json.loads(sample.forge("status", "--json").out)["title"] == "Guard the start"
-
-
-@pytest.mark.parametrize("model", ["gpt-5", "nobody:knows", "openai:", ":", "anthropic"])
-def test_an_unknown_model(sample: Sample, model: str) -> None:
-    refused(sample.forge("run", TASK, "--model", model), "MODEL-002", 5)
-
-
-def test_a_script_that_is_not_there(sample: Sample) -> None:
-    refused(sample.forge("run", TASK, "--model", "scripted:nowhere.jsonl"), "MODEL-005", 1)
-
-
-@pytest.mark.parametrize("task", ["", "   ", "\n", "..", "?!", "🚀"])
-def test_an_empty_task_is_told_before_a_key_is_asked_for(sample: Sample, task: str) -> None:
-    refused(sample.forge("run", task), "REQUEST-001", 2)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://evil.example/o/r/issues/1",
-        "https://github.com@evil.example/o/r/issues/1",
-        "https://github.com/o/r",
-    ],
-)
-def test_the_token_goes_to_no_host_that_was_not_named(sample: Sample, url: str) -> None:
-    assert "GH_HOST" in refused(
-        sample.forge("run", url, "--model", sample.model()), "REQUEST-003", 2
-    )
-
-
-def test_a_task_of_a_megabyte(sample: Sample) -> None:
-    refused(sample.forge("run", "word " * 200_000, "--model", sample.model()), "REQUEST-002", 2)
 
 
 def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
@@ -167,23 +161,9 @@ def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     assert "no tests to verify with" in waiting.out
 
 
-def test_an_effort_that_does_not_exist(sample: Sample) -> None:
-    refused(
-        sample.forge("run", TASK, "--effort", "XS", "--model", sample.model()), "REQUEST-007", 2
-    )
-
-
 def test_a_branch_that_exists(sample: Sample) -> None:
     sample.git("branch", "taken")
     refused(sample.forge("run", TASK, "--branch", "taken", "--model", sample.model()), "GIT-005", 5)
-
-
-@pytest.mark.parametrize("name", ["-rf", "a..b", "a b", "ends.lock", "/x"])
-def test_a_branch_name_that_git_does_not_take(sample: Sample, name: str) -> None:
-    said = sample.forge("run", TASK, f"--branch={name}", "--effort", "S", "--model", sample.model())
-    assert said.code in {2, 5}
-    assert "→" in said.err
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
 def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample) -> None:
@@ -193,12 +173,6 @@ def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample)
     refused(ran("--branch", "a b"), "REQUEST-007", 2)
     assert ran().code == 3
     assert sample.git("branch", "--format=%(refname:short)").split() == [sample.branch, "main"]
-
-
-def test_a_file_is_no_folder_that_a_change_stays_in(sample: Sample) -> None:
-    run = ("run", TASK, "--model", sample.model(), "--in")
-    assert "not a folder" in refused(sample.forge(*run, "README.md"), "REQUEST-007", 2)
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
 def test_a_pipeline_that_is_not_there_names_those_that_are(sample: Sample) -> None:
@@ -215,35 +189,10 @@ def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) ->
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "GIT-004", 5)
 
 
-def test_a_run_that_is_not_there(sample: Sample) -> None:
-    refused(sample.forge("approve", "--run", "nothing"), "REQUEST-004", 2)
-    refused(
-        sample.forge("run", ".specs/20200101-nothing", "--model", sample.model()), "REQUEST-004", 2
-    )
-
-
 def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:
     said = refused(asked_sample.forge("show", "tasks.md"), "REQUEST-006", 2)
     assert "design.md" in said
     refused(asked_sample.forge("show", "../../../../etc/passwd"), "REQUEST-006", 2)
-
-
-def test_an_amount_that_is_none(asked_sample: Sample) -> None:
-    refused(
-        asked_sample.forge("continue", "plenty", "--model", asked_sample.model()), "REQUEST-007", 2
-    )
-
-
-def test_a_value_that_an_option_does_not_take_is_told_in_our_words(sample: Sample) -> None:
-    said = sample.forge("run", TASK, "--on", "mars")
-    assert said.code == 2
-    assert "✗ Invalid value for '--on': 'mars' is not one of 'local', 'temporal'." in said.err
-
-
-def test_an_unknown_option_is_a_usage_error(sample: Sample) -> None:
-    said = sample.forge("run", "--colour", TASK)
-    assert said.code == 2
-    assert "--help" in said.err
 
 
 @pytest.mark.parametrize("text", ["- [ ] Guard the start", "-5"])
@@ -334,15 +283,6 @@ def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(
     said = refused(sample.forge("run", task), "REQUEST-003", 2)
     assert "forge-bot run https://github.com/acme/rota/issues/42 begins" in said
     assert not sample.forge("list").out.startswith("20"), "no run began"
-
-
-def test_who_has_no_key_is_told_of_the_run_that_needs_none(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    said = refused(sample.forge("run", TASK, "--model", "anthropic:some-model"), "MODEL-001", 5)
-    assert "Set ANTHROPIC_API_KEY" in said
-    assert "`forge-bot demo` shows a whole run without a key" in said
 
 
 @pytest.mark.parametrize("typed", ["+$5", "$5.50", "+$10", '"$3"'])
