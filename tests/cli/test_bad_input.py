@@ -21,7 +21,7 @@ RUN = ("run", TASK)
 MODEL = ("--model", "scripted:script.jsonl")
 REFUSED = [
     *((("run", task), "REQUEST-001", "") for task in ("", "   ", "\n", "..", "?!", "🚀")),
-    (("run", "word " * 200_000, *MODEL), "REQUEST-002", ""),
+    (("run", "x" * 100_001, *MODEL), "REQUEST-002", "100,001 characters"),
     *(
         (("run", url, *MODEL), "REQUEST-003", "GH_HOST")
         for url in (
@@ -30,11 +30,24 @@ REFUSED = [
             "https://github.com/o/r",
         )
     ),
+    *(
+        (("run", url), "REQUEST-003", said)
+        for url, said in (
+            ("https://gitlab.com/o/r/-/issues/3", "Paste the text of the issue"),
+            ("https://github.com/o/r/pull/3/files", "is a pull request, not an issue"),
+            ("http://example.com/x", "Paste the text of the issue"),
+            ("https://github.com/o/r/issues/0", "no issue of github.com"),
+            ("https://", "no issue of github.com"),
+        )
+    ),
     (("approve", "--run", "nothing"), "REQUEST-004", ""),
     (("run", ".specs/20200101-nothing", *MODEL), "REQUEST-004", ""),
     # What is mistyped is told before a missing key.
-    ((*RUN, "--effort", "Q"), "REQUEST-007", "Q"),
-    ((*RUN, "--budget", "five"), "REQUEST-007", "five"),
+    *(((*RUN, "--effort", text), "REQUEST-007", "S, M") for text in ("Q", "sm", "", "1", "S M")),
+    *(
+        ((*RUN, f"--budget={text}"), "REQUEST-007", "--budget")
+        for text in ("nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "five", "", "5,50")
+    ),
     ((*RUN, "--until", "nope"), "REQUEST-007", "nope"),
     ((*RUN, "--in", "nope"), "REQUEST-007", "nope"),
     ((*RUN, "--in", "README.md", *MODEL), "REQUEST-007", "not a folder"),

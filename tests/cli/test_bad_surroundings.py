@@ -267,50 +267,6 @@ def test_a_mistyped_command_says_what_could_be_meant(
     assert "forge-bot --help" in done.err
 
 
-@pytest.mark.parametrize(
-    "budget", ["nan", "inf", "-inf", "1e999", "1e9", "0", "-1", "0.001", "lots", "", "5,50"]
-)
-def test_a_budget_is_an_amount_that_somebody_could_mean(sample: Sample, budget: str) -> None:
-    done = sample.forge("run", TASK, f"--budget={budget}", "--model", sample.model())
-    assert done.code == 2, done
-    assert "--budget" in done.err
-    assert untouched(sample)
-
-
-@pytest.mark.parametrize("effort", ["XS", "sm", "", "1", "S M"])
-def test_an_effort_is_one_of_three(sample: Sample, effort: str) -> None:
-    assert "S, M" in told(
-        sample.forge("run", TASK, "--effort", effort, "--model", sample.model()), "REQUEST-007", 2
-    )
-    assert untouched(sample)
-
-
-def test_a_task_of_one_character_too_many(sample: Sample) -> None:
-    assert "100,001 characters" in told(
-        sample.forge("run", "x" * 100_001, "--model", sample.model()), "REQUEST-002", 2
-    )
-    assert untouched(sample)
-
-
-@pytest.mark.parametrize(
-    ("url", "said"),
-    [
-        ("https://gitlab.com/o/r/-/issues/3", "Paste the text of the issue"),
-        ("https://github.com/o/r/pull/3", "is a pull request, not an issue"),
-        ("https://github.com/o/r/pull/3/files", "is a pull request, not an issue"),
-        ("http://example.com/x", "Paste the text of the issue"),
-        ("https://github.com/o/r/issues/0", "no issue of github.com"),
-        ("https://", "no issue of github.com"),
-    ],
-)
-def test_a_task_that_is_only_an_address_of_something_else_is_told_before_a_key_is_asked_for(
-    sample: Sample, url: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    assert said in told(sample.forge("run", url), "REQUEST-003", 2)
-    assert untouched(sample)
-
-
 def gone(_hub: FakeGitHub, issue: Issue) -> None:
     issue.deleted = True
 
