@@ -20,7 +20,7 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     ReplayKey,
 )
-from forge_bot.agent.progress_events import ModelAnswered, ModelAsked, Notice
+from forge_bot.agent.progress_events import CallLost, ModelAnswered, ModelAsked, Notice
 from forge_bot.errors import (
     BatchUnderWay,
     ContextTooLong,
@@ -117,7 +117,9 @@ class AskModel:
 
     def _settle_unanswered(self, key: str, amount: Decimal) -> None:
         if amount:
-            self.unanswered += Usage(unanswered=1, may_be_billed=amount)
+            lost = Usage(unanswered=1, may_be_billed=amount)
+            self.unanswered += lost
+            self.notice(CallLost(usage=lost))
         self.ledger.settle(key, None, unanswered=amount)
 
     async def _in_time(self, asked: BatchedCall, turn: int) -> ModelReply:

@@ -34,4 +34,10 @@ class AnswerRejected(Frozen):
     text: str
 
 
-Notice = ModelAsked | ModelAnswered | RequestStarted | AnswerRejected
+class CallLost(Frozen):
+    """A question was sent and is not answered any more; it may be billed."""
+
+    usage: Usage
+
+
+Notice = ModelAsked | ModelAnswered | RequestStarted | AnswerRejected | CallLost

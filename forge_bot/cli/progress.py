@@ -13,10 +13,12 @@ from rich.text import Text
 
 from forge_bot.agent.progress_events import (
     AnswerRejected,
+    CallLost,
     ModelAnswered,
     ModelAsked,
     RequestStarted,
 )
+from forge_bot.agent.progress_events import Notice as ModelNotice
 from forge_bot.cli.amounts import tokens
 from forge_bot.cli.console import Console
 from forge_bot.interaction.number_format import may_be_billed
@@ -122,9 +124,7 @@ class Progress:
             if each:
                 self.line(f"  [dim]· {escape(each)}[/]")
 
-    def _thinking(
-        self, notice: ModelAsked | ModelAnswered | RequestStarted | AnswerRejected, task: str | None
-    ) -> None:
+    def _thinking(self, notice: ModelNotice, task: str | None) -> None:
         match notice:
             case ModelAsked():
                 self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
@@ -137,6 +137,8 @@ class Progress:
                 )
             case AnswerRejected():
                 self._do(f"sent back: {notice.text}", task)
+            case CallLost():
+                self.line(f"  [yellow]![/] {may_be_billed(notice.usage)}")
             case _:
                 assert_never(notice)
 
@@ -154,8 +156,6 @@ class Progress:
             f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→"
             f" {escape(notice.result)}{cost}[/]"
         )
-        if lost := may_be_billed(notice.usage):
-            self.line(f"  [yellow]![/] {lost}")
 
     def _ran(self, result: CommandResult) -> None:
         good = result.exit_code == 0

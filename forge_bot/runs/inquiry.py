@@ -117,7 +117,7 @@ async def look_into(
         trouble=finished.trouble,
     )
     _show(inquiry, inquirer.place, how["tell"])
-    if not (finished.usage.calls or finished.usage.cost):
+    if not (finished.usage.calls or finished.usage.cost or finished.usage.unanswered):
         return inquiry, None
     stamp, name = now(), key or inquirer.name
     return inquiry, Asked(

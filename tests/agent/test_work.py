@@ -25,6 +25,7 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.progress_events import (
     AnswerRejected,
+    CallLost,
     ModelAnswered,
     ModelAsked,
     RequestStarted,
@@ -187,6 +188,7 @@ async def test_a_question_whose_answer_was_lost_may_be_billed_and_is_not_spent(r
     done = await room.work(Speaker([PossiblyCharged("No answer.")]))
     assert done.stop is StopReason.MODEL_UNAVAILABLE
     assert (done.usage.unanswered, done.usage.may_be_billed) == (1, Decimal("0.30"))
+    assert CallLost(usage=Usage(unanswered=1, may_be_billed=Decimal("0.30"))) in room.notices
     assert done.usage.cost == room.ledger.budget.spent == 0
     assert room.ledger.budget.committed == Decimal("0.30")
     assert Journal(room.path, {}).take_lost("a1@#") == (Decimal("0.30"),)

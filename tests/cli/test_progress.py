@@ -1,12 +1,14 @@
 """Without a terminal, long silence is broken by a line that says what is being done."""
 
 import io
+from decimal import Decimal
 from threading import Event
 
+from forge_bot.agent.progress_events import CallLost, ModelAsked
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan
-from forge_bot.values import CommandName, CommandResult, PhaseId
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan, Thinking
+from forge_bot.values import CommandName, CommandResult, PhaseId, Usage
 
 
 class _Output(io.StringIO):
@@ -55,6 +57,20 @@ def test_a_command_that_has_ended_is_not_called_running() -> None:
     assert output.full.wait(timeout=30)
     progress.stop()
     assert "Implementation · reading what make test printed" in output.getvalue().splitlines()[-1]
+
+
+def test_a_model_that_is_waited_for_is_named_and_a_call_without_an_answer_is_told() -> None:
+    output = _Output(lines=4)
+    progress = _working(output, every=3600)
+    progress(Thinking(notice=ModelAsked(turn=2, model="a:b", reserved=None)))
+    lost = Usage(unanswered=1, may_be_billed=Decimal("0.17"))
+    progress.every = 0.01
+    progress(Thinking(notice=CallLost(usage=lost)))
+    assert output.full.wait(timeout=30)
+    progress.stop()
+    lines = output.getvalue().splitlines()
+    assert "one call was interrupted; it may be billed: up to $0.17" in lines[0]
+    assert "Implementation · turn 2: waiting for a:b" in lines[-1]
 
 
 def test_a_formatter_that_is_missing_is_no_red_line() -> None:
