@@ -16,7 +16,7 @@ from forge_bot.agent.models.base import (
     ReplayKey,
 )
 from forge_bot.agent.models.open_model import open_model, open_tiers
-from forge_bot.agent.models.recorded import Recorder, Replayer, Scripted
+from forge_bot.agent.models.recorded import Recorder, Replayed
 from forge_bot.errors import BadRecord, ModelUnavailable, RecordExhausted
 from forge_bot.values import Tier, Usage
 from tests.agent.scene import Speaker, document, explore
@@ -36,6 +36,10 @@ def call(
         output_tokens=100,
         tier=Tier.STANDARD,
     )
+
+
+def scripted(path: Path) -> Replayed:
+    return Replayed(f"scripted:{path}")
 
 
 def script(tmp_path: Path, text: str, name: str = "demo.yaml") -> Path:
@@ -76,12 +80,12 @@ async def test_the_exchange_that_names_most_of_the_key_answers_and_among_equals_
         - {agent: analyst, answer: later}
         """,
     )
-    model = Scripted(path)
+    model = scripted(path)
     assert [(await model.ask(call(text))).text for text in ("1.1", "1.2")] == ["both", "later"]
 
 
 async def test_the_same_question_gets_the_same_answer_for_ever(tmp_path: Path) -> None:
-    model = Scripted(script(tmp_path, "- {answer: once}"))
+    model = scripted(script(tmp_path, "- {answer: once}"))
     assert [(await model.ask(call())).text for _ in range(3)] == ["once"] * 3
 
 
@@ -94,7 +98,7 @@ async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path)
         - {round: "1.3", unavailable: The provider is down.}
         """.replace("answer: no,", 'answer: "no",'),
     )
-    model = Scripted(path)
+    model = scripted(path)
     assert (await model.ask(call("1.1"))).finish is FinishReason.REFUSAL
     assert (await model.ask(call("1.2"))).finish is FinishReason.LENGTH
     with pytest.raises(ModelUnavailable, match="The provider is down"):
@@ -102,7 +106,7 @@ async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path)
 
 
 async def test_a_question_without_an_answer_names_its_key_and_what_there_is(tmp_path: Path) -> None:
-    model = Scripted(script(tmp_path, '- {agent: architect, round: "1.1", answer: x}'))
+    model = scripted(script(tmp_path, '- {agent: architect, round: "1.1", answer: x}'))
     with pytest.raises(
         RecordExhausted, match=r"no answer for analyst phase-1 1\.1 document"
     ) as caught:
@@ -125,7 +129,7 @@ def test_a_file_that_is_no_record_is_refused_with_the_place(
     tmp_path: Path, name: str, text: str, said: str
 ) -> None:
     with pytest.raises(BadRecord, match=said):
-        Scripted(script(tmp_path, text, name))
+        scripted(script(tmp_path, text, name))
 
 
 def test_a_file_that_is_not_there_is_a_bad_record(tmp_path: Path) -> None:
@@ -143,23 +147,15 @@ async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     assert recorder.name == "a:b"
     live = [await recorder.ask(call("1.1")), await recorder.ask(call("1.2"))]
     assert live == said
-    replayer = Replayer(tmp_path / "deep" / "run.jsonl")
+    replayer = Replayed(f"replay:{tmp_path}/deep/run.jsonl")
     again = [await replayer.ask(call("1.1")), await replayer.ask(call("1.2"))]
     free = usage.model_copy(update={"cost": Decimal(0)})
     assert again == [reply.model_copy(update={"usage": free}) for reply in said]
 
 
-async def test_a_record_is_a_script(tmp_path: Path) -> None:
-    recorder = Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl")
-    await recorder.ask(call())
-    assert (
-        await open_model(f"scripted:{tmp_path / 'run.jsonl'}").ask(call(text="Another question"))
-    ).text == document()
-
-
 async def test_a_record_answers_only_the_whole_key(tmp_path: Path) -> None:
     await Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl").ask(call())
-    replayer = Replayer(tmp_path / "run.jsonl")
+    replayer = Replayed(f"replay:{tmp_path}/run.jsonl")
     with pytest.raises(RecordExhausted, match=r"1\.1 change") as caught:
         await replayer.ask(call(kind=AnswerKind.CHANGE))
     assert caught.value.details[1:] == ("analyst phase-1 1.1 document",)
@@ -171,7 +167,7 @@ async def test_a_recorder_that_died_in_its_last_line_leaves_a_record(tmp_path: P
     await recorder.ask(call("1.1"))
     await recorder.ask(call("1.2"))
     path.write_bytes(path.read_bytes()[:-20])
-    assert (await Replayer(path).ask(call("1.1"))).text == document()
+    assert (await Replayed(f"replay:{path}").ask(call("1.1"))).text == document()
 
 
 async def test_a_call_that_failed_is_not_recorded(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.coding_cli import open_cli_model
 from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
-from forge_bot.agent.models.recorded import Recorder, Replayer, Scripted
+from forge_bot.agent.models.recorded import Recorder, Replayed
 from forge_bot.values import Tier
 
 
@@ -19,10 +19,8 @@ def open_model(
     """
     scheme, _, rest = spec.strip().partition(":")
     match scheme:
-        case "scripted":
-            model: Model = Scripted(Path(rest))
-        case "replay":
-            model = Replayer(Path(rest))
+        case "scripted" | "replay":
+            model: Model = Replayed(f"{scheme}:{rest}")
         case "cli":
             model = open_cli_model(spec.strip(), (settings or ProviderSettings()).seconds)
         case _:

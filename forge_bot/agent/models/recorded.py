@@ -6,7 +6,7 @@ docs/models.md describes them.
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -163,48 +163,32 @@ class Recorder:
         return reply
 
 
-class Replayer:
-    """Answers from a record, by the whole key of the question. It costs nothing."""
-
-    def __init__(self, path: Path) -> None:
-        self.name = f"replay:{path}"
-        self._answers = {exchange.key: exchange for exchange in read_exchanges(path)}
-
-    async def ask(self, call: ModelCall) -> ModelReply:
-        """Return the recorded reply. Raises RecordExhausted with the key and the recorded keys."""
-        exchange = self._answers.get(call.key)
-        if exchange is None:
-            raise _exhausted(self.name, call, [*self._answers])
-        return exchange.reply()
-
-
-class Scripted:
-    """Answers each question with the exchange that fits its key best, for demonstrations, dry runs
-    and tests. It costs nothing.
+class Replayed:
+    """Answers each question with the exchange of a script or a record that fits its key best. It
+    costs nothing.
 
     The exchange that names the most parts of the key fits best; among equals the last one, so a
     record can be corrected by adding to it. Answers are not used up, so a run that was interrupted
-    continues with the same script.
+    continues with the same file.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.name = f"scripted:{path}"
-        self._exchanges = read_exchanges(path)
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._exchanges = read_exchanges(Path(name.partition(":")[2]))
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """Return the scripted reply. Raises RecordExhausted if none fits."""
+        """Return the reply. Raises RecordExhausted with the recorded keys if none fits."""
         fitting = [
             (fit, place)
             for place, exchange in enumerate(self._exchanges)
             if (fit := exchange.fits(call.key)) is not None
         ]
-        if not fitting:
-            raise _exhausted(self.name, call, [exchange.key for exchange in self._exchanges])
-        return self._exchanges[max(fitting)[1]].reply()
-
-
-def _exhausted(name: str, call: ModelCall, keys: Sequence[ReplayKey]) -> RecordExhausted:
-    more = [f"… {len(keys) - _MOST_LISTED} more"] if len(keys) > _MOST_LISTED else []
-    listed = [*map(str, keys[:_MOST_LISTED]), *more]
-    words = f"{name} has no answer for {call.key}."
-    return RecordExhausted(words, details=("It has answers for:", *listed))
+        if fitting:
+            return self._exchanges[max(fitting)[1]].reply()
+        keys = [str(exchange.key) for exchange in self._exchanges]
+        left = len(keys) - _MOST_LISTED
+        more = [f"… {left} more"] if left > 0 else []
+        raise RecordExhausted(
+            f"{self.name} has no answer for {call.key}.",
+            details=("It has answers for:", *keys[:_MOST_LISTED], *more),
+        )
