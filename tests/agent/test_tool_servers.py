@@ -92,17 +92,15 @@ def test_a_tool_with_an_unusual_name_is_reached_by_its_safe_one(tmp_path: Path) 
     assert (found.status, found.content) == (ResultStatus.OK, 'found {"count": 3, "kind": "bug"}')
 
 
-def test_tools_with_the_same_name_are_both_reached_and_the_collision_is_told() -> None:
+def test_tools_with_the_same_name_are_both_reached() -> None:
     tools = [
         MCPToolInfo(server_name="a", tool_name="b_c"),
         MCPToolInfo(server_name="a_b", tool_name="c"),
     ]
-    named, problems = named_tools(tools)
-    again, _ = named_tools(tools[::-1])
+    named, again = named_tools(tools), named_tools(tools[::-1])
     assert sorted(each.server_name for each in named.values()) == ["a", "a_b"]
     assert all(name.startswith("mcp_a_b_c_") for name in named)
     assert named == again
-    assert len(problems) == 2
 
 
 @pytest.mark.parametrize("sandbox", ["auto", "off"])

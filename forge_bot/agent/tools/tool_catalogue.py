@@ -95,38 +95,24 @@ async def discover_capabilities(
             listed += answer
     skills, bad_skills = _skills(setup)
     tools, bent = _usable(listed)
-    named, collisions = named_tools(tools)
-    return _with_policy(setup, named, skills, (*problems, *bent, *collisions, *bad_skills))
+    return _with_policy(setup, named_tools(tools), skills, (*problems, *bent, *bad_skills))
 
 
-def named_tools(
-    tools: Sequence[MCPToolInfo],
-) -> tuple[dict[str, MCPToolInfo], tuple[CapabilityProblem, ...]]:
-    """Return tools by safe names of their own, sorted, and the names that had to be changed.
-
-    Of several tools with the same name each gets a suffix that only depends on itself.
+def named_tools(tools: Sequence[MCPToolInfo]) -> dict[str, MCPToolInfo]:
+    """Return tools by safe names of their own, sorted. A name that is too long, or that several
+    would have, gets a suffix that only depends on the tool.
     """
-    names = [f"mcp_{tool.server_name}_{tool.tool_name}" for tool in tools]
-    counts = Counter(_UNSAFE.sub("_", name) for name in names)
+    names = [_UNSAFE.sub("_", f"mcp_{tool.server_name}_{tool.tool_name}") for tool in tools]
+    counts = Counter(names)
     named: dict[str, MCPToolInfo] = {}
-    problems: list[CapabilityProblem] = []
-    for tool, whole in zip(tools, names, strict=True):
-        name = _UNSAFE.sub("_", whole)
-        if counts[name] > 1:
-            sentence = (
-                f"The tool {tool.tool_name} of {tool.server_name} would be named {name}, as another"
-                " tool is, and has got a suffix."
-            )
-            name = _with_suffix(name, f"{tool.server_name}\0{tool.tool_name}")
-            problems.append(CapabilityProblem(about=name, sentence=sentence, broken=False))
-        elif len(name) > _MOST_NAME:
-            name = _with_suffix(name, whole)
-        named[name] = tool
-    return dict(sorted(named.items())), tuple(problems)
-
-
-def _with_suffix(name: str, whole: str) -> str:
-    return f"{name[: _MOST_NAME - 7]}_{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
+    for tool, name in zip(tools, names, strict=True):
+        if counts[name] > 1 or len(name) > _MOST_NAME:
+            whole = f"{tool.server_name}\0{tool.tool_name}"
+            digest = hashlib.sha256(whole.encode()).hexdigest()[:6]
+            named[f"{name[: _MOST_NAME - 7]}_{digest}"] = tool
+        else:
+            named[name] = tool
+    return dict(sorted(named.items()))
 
 
 def _usable(
