@@ -93,7 +93,7 @@ class Journal:
         is part of its cost.
         """
         if (result := self._observations.get(key)) is not None:
-            self._read.update(other for other in self._ends if other.startswith(f"{key}@"))
+            self._read.update(other for other in self._ends if other.startswith(key))
         return result
 
     def tried(self, key: str) -> TryOutcome | None:

@@ -67,6 +67,19 @@ def test_a_reply_counts_only_for_its_turn_and_for_what_its_conversation_began_fr
     assert Journal(path, {}).answered("a1@#2") is None
 
 
+def test_what_a_skill_cost_counts_with_its_result_and_what_nobody_reads_counts_once(
+    path: Path,
+) -> None:
+    journal = Journal(path, {})
+    for key in ("a1/2@x#1", "a1/2@x#1.1-ab/2@#1", "a1/2@y#1", "a2@x#1"):
+        journal.finished(key, REPLY)
+    journal.looked("a1/2@x#1.1-ab", NOTE)
+    again = Journal(path, {})
+    again.answered("a1/2@x#1")
+    again.observed("a1/2@x#1.1-ab")
+    assert again.unread("a1/2@") == REPLY.usage
+
+
 def test_what_was_sent_counts_as_such_only_with_its_answer(path: Path) -> None:
     journal = Journal(path, {})
     ask(journal, "a1@#1")
