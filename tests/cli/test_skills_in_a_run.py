@@ -160,7 +160,7 @@ def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -
     shown = told(sample, "There are: read_reference, read_file.")
     assert "→ unknown_capability" in shown
     assert "class Schedule" in shown
-    assert "→ ok (no script ran)" in told(sample, "Nothing was released yet.")
+    assert "→ tool_error (its script was refused)" in told(sample, "Nothing was released yet.")
 
 
 @pytest.mark.slow
