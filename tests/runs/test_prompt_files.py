@@ -228,6 +228,16 @@ def test_where_a_design_names_no_file_those_that_define_its_names_are_shown(tmp_
     assert len(files(shown)) > 1, "nothing is named, so the most likely files are shown"
 
 
+def test_of_tests_that_a_design_changes_the_end_is_shown_since_new_ones_go_there(
+    tmp_path: Path,
+) -> None:
+    tests = "".join(f"def test_{n}():\n    assert {n} == {n}\n\n\n" for n in range(400))
+    here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_pager.py": tests})
+    design = "## Changes\n\n- `app/pager.py`: strips\n- `tests/test_pager.py`: a new test\n"
+    shown = PromptFiles(here, here.commit_id("main"), "x").for_task("main", (), [design])
+    assert "assert 399 == 399" in next(f.text for f in shown if f.name == "tests/test_pager.py")
+
+
 def test_a_file_that_an_analysis_spares_is_not_shown_where_it_is_named_again(
     tmp_path: Path,
 ) -> None:

@@ -130,9 +130,10 @@ class PromptFiles:
         """
         self._files = files = listed(self.repository, now)
         wanted = dict.fromkeys(path for path in declared if path in files)
-        meant = Mentions()
+        meant, edited = Mentions(), list(declared)
         for text in texts:
             named = mentions(text)
+            edited += [] if declared else self._led(text)
             self._about += words(text)
             wanted.update(dict.fromkeys(self._meant(text, named)))
             meant = Mentions((*meant.places, *named.places), (*meant.names, *named.names))
@@ -144,13 +145,17 @@ class PromptFiles:
             wanted.update(dict.fromkeys(path for hits in places.values() for path, _ in hits))
             likely = [path for path in index.best(self._about, 20) if not is_prose(path)]
             wanted.update(dict.fromkeys(() if wanted else likely[:_LIKELY_FOR_TASK]))
-        return self._show(now, tuple(wanted), meant, _FOR_TASK, edited=declared)
+        return self._show(now, tuple(wanted), meant, _FOR_TASK, edited=edited)
 
     def _meant(self, document: str, named: Mentions) -> list[str]:
         """Return the files that a document names; pages only where a bullet begins with them."""
-        led = {path for name in leading_paths(document) for path in resolve(name, self._files)[:1]}
+        led = self._led(document)
         paths = [path for place in named.paths for path in resolve(place, self._files)[:1]]
         return [path for path in paths if path in led or not is_prose(path)]
+
+    def _led(self, document: str) -> list[str]:
+        """Return the files that bullets of a document begin with."""
+        return [path for name in leading_paths(document) for path in resolve(name, self._files)[:1]]
 
     def _show(
         self,
