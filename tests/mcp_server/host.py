@@ -172,7 +172,7 @@ async def hosting_in(path: Path, **more: Any) -> AsyncGenerator[Host]:
     vars(server).pop("service", None)
     async with Client(server, **more) as client:
         yield Host(client, path)
-    if not more and server.policies.of(None) == SessionPolicy():
+    if not more and server.policies.current == SessionPolicy():
         _idle.append(server)
 
 

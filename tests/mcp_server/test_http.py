@@ -229,34 +229,11 @@ async def test_over_http_too_both_eras_hear_that_changes_are_told(
         assert (able.resources.subscribe, able.resources.list_changed) == (True, True)
 
 
-@pytest.mark.slow
-async def test_what_one_client_declares_holds_for_no_other(sample: Sample) -> None:
-    async def tools(host: Host) -> int:
-        return len((await host.client.list_tools()).tools)
-
-    async def contract(host: Host, prompt: str) -> str:
-        content = (await host.client.get_prompt(prompt, {})).messages[0].content
+async def test_where_many_clients_share_a_server_a_contract_is_not_kept_and_says_so(
+    sample: Sample,
+) -> None:
+    async with served(sample) as url, over_http(sample, url, mode="legacy") as host:
+        content = (await host.client.get_prompt("forge/audit", {})).messages[0].content
         assert isinstance(content, TextContent)
-        return content.text
-
-    async with (
-        served(sample) as url,
-        over_http(sample, url, mode="legacy") as one,
-        over_http(sample, url, mode="legacy") as other,
-        over_http(sample, url, mode="auto") as without,
-    ):
-        whole = await tools(one)
-        assert "policy_mode=read-only" in await contract(one, "forge/audit")
-        assert (await tools(one), await tools(other), await tools(without)) == (
-            whole - 5,
-            whole,
-            whole,
-        )
-        with pytest.raises(Refusal, match="MCP-015"):
-            await one.call("run_control", workspace=".specs/x", operation="abandon")
-        assert "Hidden tools: none." in await contract(without, "forge/audit")
-        assert await tools(without) == whole, (
-            "a client without a session is told that nothing is kept"
-        )
-        await contract(one, "forge/start")
-        assert await tools(one) == whole
+        assert "Hidden tools: none. This server has many clients" in content.text
+        assert len((await host.client.list_tools()).tools) == 10

@@ -25,8 +25,7 @@ _ABOUT_START = (
 _ABOUT_AUDIT = "The contract of a session that only looks at the project and its runs."
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error."
 _NO_SESSION = (
-    " This connection has no session, so the server keeps none of it: give response_tier with each"
-    " call."
+    " This server has many clients and keeps none of it: give response_tier with each call."
 )
 _START = (
     "The project's context is loaded below; forge_orient has nothing to add to it. Where it did"

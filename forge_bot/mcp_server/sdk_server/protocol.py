@@ -147,12 +147,12 @@ class ForgeServer(MCPServer[Any]):
             self._known = {tool.name: tool for tool in await super().list_tools()}
         if name not in self._known:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}")
-        tool, session = self._known[name], context.session if context is not None else None
+        tool = self._known[name]
         try:
-            self.policies.check(tool, session)
+            self.policies.check(tool)
             return await super().call_tool(name, checked(arguments, tool.input_schema), context)
         except (ToolError, ForgeError) as error:
-            debug = self.policies.of(session).debug
+            debug = self.policies.current.debug
             return refused(_known_error(error, name), name, _cause(error, AtNode), debug=debug)
 
     async def get_prompt(

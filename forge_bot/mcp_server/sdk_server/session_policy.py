@@ -1,8 +1,7 @@
 """The policy of a client's session: the level of detail, and whether the client may change
 anything.
 
-A prompt declares it. It is kept for the connection: with a server of one client for its whole life,
-else for a client that began with a handshake.
+A prompt declares it. It is kept by a server of one client, until the client declares another.
 """
 
 import contextlib
@@ -10,9 +9,7 @@ from typing import Any, Literal
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.server.session import ServerSession
 from mcp.types import ListToolsResult, Tool
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from forge_bot.errors import SessionOnlyLooks
 from forge_bot.values import Frozen
@@ -20,8 +17,6 @@ from forge_bot.values import Frozen
 ResponseTier = Literal["L0", "L1", "L2"]
 
 _LISTING = "tools/list"
-_MOST = 1_000
-"""Sessions whose policies are kept; the oldest go first."""
 
 
 class SessionPolicy(Frozen):
@@ -47,41 +42,29 @@ class SessionPolicy(Frozen):
 
 
 class SessionPolicies:
-    """The policies of a server's sessions. The list of tools passes through it as middleware."""
+    """The policy of the one client of a server; many clients of one server have the usual one. The
+    list of tools passes through it as middleware.
+    """
 
     def __init__(self, *, debug: bool = False) -> None:
         self.shared = False
-        self._usual = self._only = SessionPolicy(debug=debug)
-        self._kept: list[tuple[object, SessionPolicy]] = []
-
-    def of(self, session: ServerSession | None) -> SessionPolicy:
-        """Return the policy of a session."""
-        if not self.shared:
-            return self._only
-        client = _client(session)
-        return next((policy for each, policy in self._kept if each is client), self._usual)
+        self.current = SessionPolicy(debug=debug)
 
     async def declare(self, ctx: Context[Any, Any], policy: SessionPolicy) -> bool:
-        """Store the policy of a request's session, and notify the client that its tools have
-        changed. Return whether there is a session.
+        """Store the policy, and notify the client that its tools have changed. Return whether there
+        is a session that it counts for.
         """
-        before, client = self.of(ctx.session), _client(ctx.session)
-        if not self.shared:
-            self._only = policy
-        elif client is None:
+        if self.shared:
             return False
-        else:
-            others = [each for each in self._kept if each[0] is not client]
-            self._kept = [*others, (client, policy)][-_MOST:]
-        kept = self.of(ctx.session) == policy
-        if kept and before.only_looks != policy.only_looks:
+        before, self.current = self.current, policy
+        if before.only_looks != policy.only_looks:
             with contextlib.suppress(Exception):
                 await ctx.session.send_tool_list_changed()
-        return kept
+        return True
 
-    def check(self, tool: Tool, session: ServerSession | None) -> None:
+    def check(self, tool: Tool) -> None:
         """Raise SessionOnlyLooks for a tool that changes something in a session that only looks."""
-        if self.of(session).only_looks and changes(tool):
+        if self.current.only_looks and changes(tool):
             raise SessionOnlyLooks(f"{tool.name} changes something, and this session only looks.")
 
     async def __call__(
@@ -89,22 +72,11 @@ class SessionPolicies:
     ) -> HandlerResult:
         """Remove hidden tools from a list of tools."""
         result = await call_next(ctx)
-        if ctx.method != _LISTING or not isinstance(result, dict):
-            return result
-        if not self.of(ctx.session).only_looks:
+        if ctx.method != _LISTING or not isinstance(result, dict) or not self.current.only_looks:
             return result
         listed = ListToolsResult.model_validate(result).tools
         hidden = {tool.name for tool in listed if changes(tool)}
         return {**result, "tools": [each for each in result["tools"] if each["name"] not in hidden]}
-
-
-def _client(session: ServerSession | None) -> object:
-    """Return the identity of a client in all its requests; None without a handshake, where each
-    request is a connection of its own.
-    """
-    if session is None or session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return None
-    return session.client_params
 
 
 def changes(tool: Tool) -> bool:

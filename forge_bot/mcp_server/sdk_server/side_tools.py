@@ -26,10 +26,10 @@ def add_side_tools(server: ForgeServer) -> None:
 def _add_project(server: ForgeServer) -> None:
     @server.tool(annotations=READS, structured_output=False)
     async def forge_orient(
-        ctx: Context[Any, Any], response_tier: Literal["", "L0", "L1", "L2"] = ""
+        response_tier: Literal["", "L0", "L1", "L2"] = "",
     ) -> CallToolResult:
         """Status in a few words; context_link has the rest."""
-        policy = server.policies.of(ctx.session)
+        policy = server.policies.current
         tier = response_tier or policy.response_tier
         status = await server.ask(lambda service: service.queries.orient(tier))
         pipeline = await server.ask(lambda service: service.served.config.pipeline)
