@@ -144,6 +144,8 @@ def _gives_answer(line: str) -> bool:
 def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
     """Stop commits while an agent works, and commands that leave the branch."""
     state = run.state
+    if _ONLY_SHOWN.fullmatch(line) and "commit" not in line.split()[:2]:
+        return ""
     for call in _GIT.finditer(re.sub(r"['\"]", " ", line)):
         verb, rest = call["verb"], call["rest"]
         if verb == "push" and _FORCES.search(rest):

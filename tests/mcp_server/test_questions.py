@@ -83,14 +83,14 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
         message,
         [
             "## Human Reviews Design",
+            FINDING,
             f"Version: `{given['digest'][:12]}`",
             "- `approve`: go on",
-            FINDING,
+            "Not all of it is shown here",
             f"### {place}",
         ],
     )
     assert "THE-VERY-END" not in message
-    assert message.index("Not all of it is shown here") < message.index(FINDING)
     assert "cut here after " in message
     assert (
         f"the whole of it is {place} in the work tree, or forge://run/{run}/artifact/design.md"

@@ -207,7 +207,6 @@ async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(
     async with over_stdio(sample) as host:
         asked = await to_the_question(host, shell)
         assert (asked["type"], asked["options"]) == ("checkpoint", ["post", "skip"])
-        assert ISSUE in asked["present_to_user"]
         assert "summary.md" in asked["present_to_user"]
         with pytest.raises(Refusal, match="takes post, skip"):
             await host.next(user_response="approve")

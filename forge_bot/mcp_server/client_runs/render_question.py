@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from forge_bot.artifacts.sections import lower_headings
 from forge_bot.interaction.fit_comment import shares
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
@@ -15,6 +16,10 @@ shows less of a form."""
 
 _FEWEST = 400
 """Characters that each document gets, however long the rest of the question is."""
+
+
+_BELOW = 3
+"""Levels by which the headings of a document are lowered, so that they stand below our own."""
 
 
 class Presented(NamedTuple):
@@ -79,7 +84,7 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     elif document.hidden or what_is_hidden(shown):
         body = escape.show_source(shown)
     else:
-        body = escape.document(shown).text
+        body = lower_headings(escape.document(shown).text, _BELOW)
     path = f"{workspace}/{document.name}"
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"
