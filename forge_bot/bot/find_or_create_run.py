@@ -33,7 +33,7 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | None:
     asked = _newest_request(supervisor, known)
     if alive is not None or (known and asked is None and not _by_label(supervisor)):
         return alive or known[0]
-    if asked is None and around.wake.way == "state":
+    if asked is None and around.wake.trigger == "state":
         # Whoever closes or reopens an issue asks for no run.
         return None
     if asked is None and not _by_label(supervisor):
@@ -82,7 +82,7 @@ def _newest_request(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCom
 
 def _by_label(supervisor: "Supervisor") -> bool:
     wake = supervisor.around.wake
-    return wake.way == "label" and wake.deed == "start"
+    return wake.trigger == "label" and wake.operation == "start"
 
 
 def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo:

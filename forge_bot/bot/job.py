@@ -151,7 +151,7 @@ class _Visit:
             and self.info is not None
             and self.info.branch in self.supervisor.repository.remote_branches()
         )
-        begins = not begun and self.around.wake.deed == RequestedOperation.START
+        begins = not begun and self.around.wake.operation == RequestedOperation.START
         return self.commands.replace(repeat=self.commands.prefix) if begins else self.commands
 
     def _perform(self, supervisor: Supervisor) -> Ended:
@@ -213,7 +213,7 @@ class _Visit:
         The reply is written there, unless it is `written` in a comment of its own.
         """
         wake = self.around.wake
-        if wake.deed == RequestedOperation.START and wake.tracking_comment is not None:
+        if wake.operation == RequestedOperation.START and wake.tracking_comment is not None:
             begun = next(
                 (
                     comment

@@ -19,8 +19,8 @@ from forge_bot.values import Frozen
 class Wake(Frozen):
     """The admitted event, as ids only. Everything they name is read again."""
 
-    way: str = ""
-    deed: str = ""
+    trigger: str = ""
+    operation: str = ""
     issue: int
     thread: int = 0
     comment: int | None = None
@@ -29,7 +29,7 @@ class Wake(Frozen):
     by: str | None = None
     tracking_comment: int | None = None
     again: bool = False
-    """Return whether a timer repeats the event; nobody acted now."""
+    """Whether a timer repeats the event; nobody acted now."""
 
 
 class JobContext(Frozen):
@@ -48,9 +48,9 @@ class JobContext(Frozen):
     trust_local: bool
     push_workflows: bool = False
     by_timer: bool = False
-    """Return whether a timer wakes a worker again after a passing problem."""
+    """Whether a timer wakes a worker again after a passing problem."""
     edit_seconds: Decimal = Decimal(10)
-    """Return the seconds between two edits of the tracking comment during a worker's shift. GitHub
+    """The seconds between two edits of the tracking comment while a worker works. GitHub
     limits the writes of one token.
     """
 

@@ -219,9 +219,11 @@ class Supervisor:
         """Handle failed checks of the pull request. Checks that no change can fix are not
         mentioned.
         """
-        if self.around.wake.way != "checks" or not (run.state.ended and self.thread.pull_of(run)):
+        if self.around.wake.trigger != "checks" or not (
+            run.state.ended and self.thread.pull_of(run)
+        ):
             return
-        self.around = self.around.replace(wake=self.around.wake.replace(way=""))
+        self.around = self.around.replace(wake=self.around.wake.replace(trigger=""))
         reply = failed_checks.examine_failed_checks(run, self.github, self.writer, self.strike)
         if reply.occasion == "fixing":
             self.writer.say(reply)

@@ -305,7 +305,7 @@ def stopped_by_closing(
     comment that somebody closes the issue with.
     """
     closed, pull = issue.closed_at, thread.pull_of(run)
-    if closed is None or (wake.way == "label" and wake.deed == "start"):
+    if closed is None or (wake.trigger == "label" and wake.operation == "start"):
         return None
     for spoken in thread.spoken(thread.number, *((pull,) if pull else ())):
         if spoken.comment.created_at > closed and not isinstance(spoken.command, grammar.TALK):

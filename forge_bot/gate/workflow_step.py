@@ -80,8 +80,8 @@ def output_values(
     wake: dict[str, object] = {}
     if isinstance(intent, Intent):
         wake = {
-            "way": intent.trigger.value,
-            "deed": intent.attempt.operation.value,
+            "trigger": intent.trigger.value,
+            "operation": intent.attempt.operation.value,
             "issue": outcome.issue,
             "thread": intent.thread,
             "comment": comment,

@@ -120,7 +120,7 @@ class HandedEvent:
             name = f"comment-{comment}"
         elif check is not None:
             name = f"check-{check}"
-        elif self._wake.text("way") == "label":
+        elif self._wake.text("trigger") == "label":
             name = f"label-{self._payload.text('issue', 'updated_at')}"
         else:
             name = f"run-{self._environ.get('GITHUB_RUN_ID', '')}"

@@ -76,7 +76,7 @@ def test_a_command_is_seen_and_handed_on_by_its_id_only(gate: Gate, api: SmallAp
     assert step.outputs["comment"] == "1001"
     assert step.wake["comment"] == 1001
     assert step.wake["by"] == "ann"
-    assert step.wake["way"] == "comment"
+    assert step.wake["trigger"] == "comment"
     assert "snake_case" not in str(step.outputs)
     assert len(api.said()) == 1
 
@@ -334,7 +334,12 @@ def test_failed_checks_of_a_run_wake_it_in_the_name_of_the_own_bot_only(
     gate: Gate, api: SmallApi
 ) -> None:
     step = gate("check_suite", checked(), GITHUB_ACTOR=OWN)
-    assert (step.wake["deed"], step.wake["pulls"], step.wake["check"], step.outputs["issue"]) == (
+    assert (
+        step.wake["operation"],
+        step.wake["pulls"],
+        step.wake["check"],
+        step.outputs["issue"],
+    ) == (
         "resume",
         [57],
         99,
@@ -405,7 +410,7 @@ def test_an_issue_that_is_closed_or_reopened_is_let_in_where_a_run_is_under_way(
     assert api.said() == []
     gate("issues", labelled())
     step = gate("issues", payload)
-    assert (step.outputs["proceed"], step.wake["way"]) == ("true", "state")
+    assert (step.outputs["proceed"], step.wake["trigger"]) == ("true", "state")
     assert (len(api.said()), len(api.reactions)) == (1, 1)
     by_a_reader = gate("issues", {**payload, "sender": user("bob")}, GITHUB_ACTOR="bob")
     assert by_a_reader.outputs["result"] == "refused"

@@ -55,7 +55,7 @@ def signal(stage: ServedStage, *values: Any, begin: Any = None) -> None:
 
 def wake(stage: ServedStage, key: str, **more: Any) -> dict[str, Any]:
     """An event of the thread in which nobody asks for anything."""
-    ids = {"issue": stage.issue.number, "thread": stage.issue.number, "deed": "resume"}
+    ids = {"issue": stage.issue.number, "thread": stage.issue.number, "operation": "resume"}
     return {"key": key, "wake": {**ids, **more.pop("ids", {})}, **more}
 
 
@@ -75,7 +75,12 @@ def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(
         "x" * 500_000,
         wake(stage, "a", job="7\0"),
         *(
-            wake(stage, name, ids={"comment": comment.id, "deed": "command"}, inputs={name: value})
+            wake(
+                stage,
+                name,
+                ids={"comment": comment.id, "operation": "command"},
+                inputs={name: value},
+            )
             for name, value in _LOWERED.items()
         ),
     )
