@@ -26,10 +26,6 @@ class NothingToRetry(RunError, code="RUN-003", remedy=ShowStatus()):
     """There is no such phase to go back to."""
 
 
-class RunMoved(RunError, code="TEMPORAL-006"):
-    """The branch of the run is not where the workflow knows it to be."""
-
-
 class CannotUpdate(RunError, code="RUN-005", hint="", remedy=ShowStatus()):
     """The base branch cannot be merged into the run now."""
 

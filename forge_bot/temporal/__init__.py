@@ -1,5 +1,4 @@
-"""Runs on a Temporal server: the same loop in a workflow, the same host in activities.
+"""Runs on a Temporal server: a workflow repeats "go on", the host of the terminal does the rest.
 
-Git has the truth. A workflow knows the reports that it received and the newest commit. Each
-activity reads the branch, and records and pushes its result before the workflow receives it.
+Git has the truth. A workflow knows why the host came back, and who is next.
 """
