@@ -6,6 +6,7 @@ are left out, and npm's list of options.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from forge_bot.values import Frozen
 from forge_bot.verification.runner_result import Lines
@@ -79,8 +80,13 @@ def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
 
 def about(item: str, block: FailureBlock) -> bool:
     """Return whether a block is about the test or file with this name."""
-    name = re.split(r"::| > | › | ", item.removesuffix(" (error)"))[-1]
-    return name in block.title or block.title in item
+    return _last_name(item) in block.title or block.title in item
+
+
+@lru_cache(maxsize=1_000)
+def _last_name(item: str) -> str:
+    """Return the test's own name; each is compared with all blocks."""
+    return re.split(r"::| > | › | ", item.removesuffix(" (error)"))[-1]
 
 
 def complaint_lines(item: str, lines: Lines) -> list[str]:

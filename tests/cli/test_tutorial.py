@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.test_agreements import ROOT
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -47,6 +49,7 @@ def check_lines(command: str, shown: list[str], printed: str) -> None:
     assert skips or rest == [], f"{command} prints more: {rest}"
 
 
+@pytest.mark.slow
 def test_each_command_of_the_tutorial_prints_what_the_page_shows(tmp_path: Path) -> None:
     folder, home = tmp_path, tmp_path / "home"
     home.mkdir()

@@ -246,13 +246,10 @@ def test_tests_that_pass_alone_and_fail_together_are_red_and_both_facts_are_said
     assert result["together"] == [name]
 
 
-@pytest.mark.parametrize(
-    ("count", "words"), [(500, 2_500), pytest.param(10_000, 1, marks=pytest.mark.slow)]
-)
-def test_any_number_of_new_failures_is_told_in_a_page(
-    sample: Sample, count: int, words: int
-) -> None:
+@pytest.mark.slow
+def test_any_number_of_new_failures_is_told_in_a_page(sample: Sample) -> None:
     """Together they print more than is kept of an output."""
+    count, words = 500, 2_500
     many = (
         "import unittest\nfrom pathlib import Path\n\n\nclass Many(unittest.TestCase):\n    pass\n\n\n"
         "def check(self):\n"
