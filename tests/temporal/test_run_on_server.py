@@ -138,7 +138,7 @@ def test_abandon_interrupts_a_worker_and_what_is_wrong_there_is_told_at_the_term
 
 
 @pytest.mark.slow
-def test_fifty_runs_wait_on_one_server_and_each_takes_its_answer(place: Clone) -> None:
+def test_fifty_runs_wait_on_one_server(place: Clone) -> None:
     place.start_worker()
     begun = [
         place.begin(f"{TASK} {number}", "--branch", f"fix/{number}") for number in range(FIFTY)
