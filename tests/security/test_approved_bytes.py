@@ -4,7 +4,6 @@ nor for another patch of that name.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 
 import pytest
 
@@ -174,15 +173,16 @@ def test_a_patch_that_is_replaced_after_its_approval_approves_nothing(cleared: S
 def test_a_new_patch_of_the_same_task_is_not_approved_by_the_answer_to_the_old_one(
     cleared: Scene,
 ) -> None:
-    ids: list[str] = []
-    on_run(cleared, lambda run: ids.append(run.action.action_id))
     raw = (cleared.record / "held-1.patch").read_bytes().replace(b"seconds: 60", b"seconds: 99")
-    (cleared.record / "held-1.patch").write_bytes(raw)
-    cleared.report(
-        ArtifactWritten(
-            key=f"{ids[0]}/1",
-            at=datetime(2026, 12, 31, tzinfo=UTC),
-            action_id=ids[0],
+
+    def report_another(run: Run) -> None:
+        (cleared.record / "held-1.patch").write_bytes(raw)
+        cleared.write(".forge/config.yml", "command_seconds: 99\n")
+        action_id = run.action.action_id
+        report = ArtifactWritten(
+            key=f"{action_id}/1",
+            at=run.now(),
+            action_id=action_id,
             phase=PhaseId("phase-5"),
             task=TaskId("1"),
             artifact="impl-1.md",
@@ -191,9 +191,9 @@ def test_a_new_patch_of_the_same_task_is_not_approved_by_the_answer_to_the_old_o
             held_blob=blob_id(raw),
             held_paths=(".forge/config.yml",),
         )
-    )
-    cleared.write(".forge/config.yml", "command_seconds: 99\n")
-    cleared.commit()
+        run.tell(report, (".forge/config.yml",))
+
+    on_run(cleared, report_another)
     assert ".forge/config.yml is protected" in refused(cleared)
 
 
