@@ -21,7 +21,6 @@ from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.run_paths import paths_in
 from forge_bot.settings import Config
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.unusable_commands import unusable
@@ -94,7 +93,6 @@ def baseline(place: Path, commit: str, variables: Mapping[str, str]) -> Baseline
         project = Project(
             repository,
             Tree(clone),
-            paths_in(home / "state", repository.common_dir, "baseline"),
             config,
             profile_at(repository, commit, config),
             tell,
@@ -103,7 +101,8 @@ def baseline(place: Path, commit: str, variables: Mapping[str, str]) -> Baseline
         began = time.monotonic()
         ready = project.set_up()
         good = all(each.exit_code == 0 for each in ready)
-        results = (*ready, *(project.check() if good else ()))
+        outputs = project.check(lambda _: False) if good else ()
+        results = (*ready, *(output.result for output in outputs))
         told += [f"$ {' '.join(each.argv)} → {each.exit_code}" for each in results]
         told += [each.tail for each in results if each.exit_code]
         return Baseline(results, tuple(told), time.monotonic() - began)

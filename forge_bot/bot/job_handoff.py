@@ -167,5 +167,6 @@ class RemoteWorker:
         info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
             raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
-        with open_run(self.repository, info, load_config(self.repository.root)):
+        config = load_config(self.repository.root)
+        with open_run(self.repository, info, config, has_code_branch=False):
             return resolve_run(self.repository, handed.run)

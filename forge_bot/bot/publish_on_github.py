@@ -22,6 +22,7 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
@@ -30,7 +31,7 @@ from forge_bot.runs.publishing.publish_result import (
     publish_result,
     target_of,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer, push_aside
+from forge_bot.runs.publishing.pull_request_branch import Offer, offer, push_aside
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import (
     ISSUES,

@@ -56,7 +56,9 @@ class Worker:
         config = load_config(repository.root)
         answer = ""
         try:
-            with open_run(repository, resolve_run(repository, name), config) as run:
+            with open_run(
+                repository, resolve_run(repository, name), config, has_code_branch=False
+            ) as run:
                 self._commits(run)
                 if asked:
                     question = WorkerQuestion.model_validate_json(asked)

@@ -9,6 +9,7 @@ from rich.markup import escape
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.refs import ENDED
+from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.outcome import Outcome
@@ -21,7 +22,7 @@ from forge_bot.runs.publishing.publish_result import (
     target_of,
     wanted_pull_request,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offered
+from forge_bot.runs.publishing.pull_request_branch import Offer, offered
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
 from forge_bot.text_format import money, named_once

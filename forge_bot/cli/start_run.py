@@ -310,7 +310,6 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
         budget=start.budget,
         by=local_user(),
         answers=answers,
-        # In the user's own branch there is no other place for the record.
     )
 
 

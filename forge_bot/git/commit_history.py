@@ -134,6 +134,11 @@ def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
     return tuple(line for line in listed.split("\n") if line)
 
 
+def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:
+    """Return the ids of a commit and its ancestors without those of another one."""
+    return frozenset(git(root, "rev-list", tip, f"^{base}", "--", seconds=LONG).line.split())
+
+
 def count_commits(root: Path, base: str, tip: str) -> int:
     """Return the number of commits between two."""
     limits = f"{commit_id(root, base)}..{commit_id(root, tip)}"

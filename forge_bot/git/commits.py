@@ -4,7 +4,7 @@ import posixpath
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -98,6 +98,14 @@ class NewCommit:
     contents: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     parents: Sequence[str] = ()
     when: str | None = None
+
+    def at(self, when: str) -> "NewCommit":
+        """Return the same commit with these dates."""
+        return replace(self, when=when)
+
+    def with_parent(self, parent: str, trailer: tuple[str, str]) -> "NewCommit":
+        """Return the same commit with one more parent, and a trailer about it."""
+        return replace(self, parents=(parent,), trailers=(*self.trailers, trailer))
 
 
 def commit_after(folder: Path, before: str, new: NewCommit) -> str:

@@ -32,6 +32,9 @@ ACTION = "Forge-Action"
 KEPT = "forge-bot: keep the record"
 """The subject of a commit without a report."""
 
+ACCEPTED = "forge-bot: put accepted work on the code branch"
+"""The subject of a commit that records what the code branch lacked."""
+
 Trailers = tuple[tuple[str, str], ...]
 
 

@@ -1,11 +1,21 @@
-"""An open run: its tree, its workspace and its state, and the only writer of its record.
+"""An open run: its tree, its workspace and its state, and the only writer of its refs.
 
-The run's branch is the truth. `record` makes one commit of a report, the state after it and the
-files that it is about, and moves the branch from the commit at which it was seen. So there is no
-report without its commit. The files of the record in the work tree follow the branch: a process
-that is killed between the two leaves old ones, which the next opening brings up to date.
+A run is two branches. The *run's branch* is the truth: its tree is that of the code branch, work
+that is not accepted yet, and the record. The *code branch* is the one for merge: code only, one
+commit for each task, made when the task is accepted and never again.
+
+`record` makes one commit of a report, the state after it and the files that it is about. Where the
+report accepts a task, it makes the commit of the code branch too, which becomes a second parent of
+the first. Both branches are moved in one transaction, each from the commit at which it was seen. So
+there is no report without its commit, and a branch that somebody else moved is never overwritten. A
+code branch that is checked out, or that people moved, stays where it is until it is published; its
+commits are safe on the run's branch.
+
+The files of the record in the work tree, and the index, follow the run's branch: a process that is
+killed between the two leaves old ones, which the next opening brings up to date.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -14,8 +24,21 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
+from forge_bot.git.commit_history import first_parents
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, match_index, move_refs
-from forge_bot.runs.commit_message import ACTION, KEPT, subject, trailers
+from forge_bot.git.signed_commits import find_key
+from forge_bot.runs.code_commits import (
+    CODE,
+    RUN,
+    CodeCommits,
+    CodeSoFar,
+    accepted,
+    code_branch_moves,
+    code_so_far,
+    free_code_branch,
+    is_separate,
+)
+from forge_bot.runs.commit_message import ACCEPTED, ACTION, KEPT, subject, trailers
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.wall_clock import now
@@ -39,6 +62,7 @@ class Run:
         self.places: RunPaths = run_paths(repository, workspace.name)
         self.workspace = workspace
         self.notices: list[str] = []
+        self.has_code_branch = True
         self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
@@ -87,37 +111,76 @@ class Run:
         return state
 
     def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
-        """Record a report and the state after it: one commit on the run's branch, with the
-        workspace and the given paths; then the record in the work tree.
+        """Record a report and the state after it, with the workspace and the given paths; where it
+        accepts a task, also on the code branch. The record in the work tree follows.
 
         Raises RecordChanged, with nothing recorded, where the branch has another record than ours.
         """
         record = self.workspace.with_report(report, state)
         text = subject(report, self.state, self.pipeline)
         lines = trailers(report, self.state, self.pipeline)
-        self._commit(text, lines, record, paths, report.at.isoformat())
+        new = self._new(text, lines, record, paths).at(report.at.isoformat())
+        self._commit(new, state if accepted(self.state, state) else None)
         self.workspace.store(record)
         self.state = state
 
     def keep(self) -> None:
         """Commit what the workspace has beside reports: questions that wait for a batch."""
         record = {REPORTS: self.workspace.recorded, STATE: state_file(self.state)}
-        self._commit(KEPT, [("Forge-Run", self.name)], record)
+        self._commit(self._new(KEPT, [(RUN, self.name)], record))
 
-    def _commit(
+    def put_on_code_branch(self) -> None:
+        """Put accepted work on the code branch that it lacks: a worker's, and at the end of the run
+        what people did beside the tasks.
+        """
+        self._commit(NewCommit(ACCEPTED, [(RUN, self.name)]), self.state)
+
+    def code_commits(self, head: str = "", state: State | None = None) -> CodeCommits:
+        """Return what makes the commits of the code branch, as the configuration wants them and
+        this machine can sign them. Raises BadSigningKey.
+        """
+        root = self.repository.root
+        return CodeCommits(
+            self.repository,
+            self.pipeline,
+            state or self.state,
+            head or self.tree.commit_id(),
+            sign_off=self.config.sign_off,
+            key=find_key(root, os.environ, wanted=self.config.sign),
+        )
+
+    def code_so_far(self) -> CodeSoFar:
+        """Return the code branch as the run's branch contains it."""
+        base, head = self.state.base_commit, self.tree.commit_id()
+        return code_so_far(self.state, first_parents(self.repository.root, base, head))
+
+    def _new(
         self,
         text: str,
         lines: Sequence[tuple[str, str]],
         record: Mapping[str, bytes],
         paths: tuple[str, ...] = (),
-        when: str | None = None,
-    ) -> None:
-        folder, before = self.workspace.relative, self._newest()
+    ) -> NewCommit:
+        folder = self.workspace.relative
         contents = {f"{folder}/{name}": raw for name, raw in record.items()}
-        new = NewCommit(text, lines, (folder, *paths), contents, when=when)
-        made = commit_after(self.tree.path, before, new)
+        return NewCommit(text, lines, (folder, *paths), contents)
+
+    def _commit(self, new: NewCommit, accepts: State | None = None) -> None:
+        """Make a commit of the run, and that of the code branch where a state has accepted work;
+        move both branches.
+        """
+        before = self._newest()
+        made, moves = commit_after(self.tree.path, before, new), list[RefMove]()
+        if accepts is not None and self.has_code_branch and is_separate(accepts):
+            code = self.code_commits(made, accepts)
+            tip, branch = code.made(), code.so_far.branch
+            if tip != code.so_far.tip:
+                branch = branch or free_code_branch(self.repository, code.wanted_name())
+                new = new.with_parent(tip, (CODE, branch))
+                made = commit_after(self.tree.path, before, new)
+                moves = code_branch_moves(self.repository, branch, tip)
         if made != before:
-            move_refs(self.repository.root, [RefMove(self.ref, made, before)])
+            move_refs(self.repository.root, [RefMove(self.ref, made, before), *moves])
             match_index(self.tree.path, new.paths)
 
     def _newest(self) -> str:

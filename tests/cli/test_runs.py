@@ -353,7 +353,10 @@ def test_every_commit_carries_its_run_and_phase_and_approvals_their_person(
     model = asked_sample.model()
     asked_sample.forge("approve", "--model", model)
     trailers = asked_sample.git(
-        "log", "--format=%(trailers:only,unfold)%x00", f"main..{asked_sample.branch}"
+        "log",
+        "--first-parent",
+        "--format=%(trailers:only,unfold)%x00",
+        f"main..{asked_sample.branch}",
     ).split("\0")
     assert all(
         "Forge-Run: " in each and "Forge-Phase: " in each for each in trailers if each.strip()

@@ -112,12 +112,17 @@ def test_a_run_only_adds_commits_to_its_own_branch(asked_sample: Sample) -> None
     assert sample.forge("approve", "--model", model).code == 0
     assert sample.git("rev-parse", "main") == main
     moves = sample.git("reflog", "show", "--format=%H %gs", sample.branch).splitlines()
-    commits = sample.git("rev-list", sample.branch).splitlines()
+    commits = sample.git("rev-list", "--first-parent", sample.branch).splitlines()
     assert [move.split()[0] for move in moves] == commits[: len(moves)], (
         "each move of the branch is one commit on top of the last"
     )
-    assert commits[len(moves) - 1] == main, "and the first of them is where it began"
-    assert sample.git("rev-list", "--merges", sample.branch) == ""
+    first = commits[len(moves) - 1]
+    assert sample.git("rev-parse", f"{first}^") == main, "and the first of them begins there"
+    code = sample.git("for-each-ref", "--format=%(refname)", "refs/heads/chore", "refs/heads/fix")
+    (merged,) = sample.git(
+        "log", "--merges", "--first-parent", "--format=%P", sample.branch
+    ).splitlines()
+    assert merged.split()[1] == sample.git("rev-parse", code), "accepted work is on both branches"
 
 
 def test_outside_of_an_action_the_bots_command_names_what_it_needs(

@@ -55,21 +55,28 @@ class Sample:
     @property
     def branch(self) -> str:
         """The run's branch."""
-        return next(name for name, landed in self._branches() if not landed and name != "main")
+        return next(name for name, code in self._branches() if not code and name != "main")
 
     @property
     def offered(self) -> str:
-        """The branch for merge."""
-        return next(name for name, landed in self._branches() if landed)
+        """The code branch."""
+        return next(name for name, code in self._branches() if code)
 
-    def _branches(self) -> list[tuple[str, str]]:
-        """Each branch, and what its newest commit has landed if it is one for merge."""
-        form = "--format=%(refname:short) %(trailers:key=Forge-Landed,valueonly,separator=%2C)"
-        found = [
-            line.partition(" ")
-            for line in self.git("for-each-ref", form, "refs/heads").splitlines()
+    def _branches(self) -> list[tuple[str, bool]]:
+        """Each branch, and whether its newest commit is of a code branch."""
+        form = "--format=%(refname:short)%09%(trailers:keyonly,separator=%2C)%09%(subject)"
+        rows = (
+            line.split("\t") for line in self.git("for-each-ref", form, "refs/heads").split("\n")
+        )
+        return [
+            (
+                name,
+                "Forge-Run" in keys
+                and not subject.startswith("forge-bot: ")
+                and not {"Forge-Base", "Forge-Merged"}.intersection(keys.split(",")),
+            )
+            for name, keys, subject in rows
         ]
-        return [(name, landed.strip()) for name, _, landed in found]
 
     @property
     def workspace(self) -> Path:

@@ -185,7 +185,7 @@ async def test_a_publication_is_an_argument_list_for_the_host(
         heads = host.git("branch", "--format=%(refname:short)").split()
         (offered,) = [item for item in heads if item not in {"main", ready["branch"]}]
         names = [ready["branch"], offered]
-        together = ["--atomic", "--set-upstream", "origin", *names]
+        together = ["--set-upstream", "origin", *names]
         assert push["commands"] == ["git", "push", *together]
         assert (push["type"], push["phase"], push["setup_only"]) == ("exec", "pr-creation", True)
         with pytest.raises(Refusal, match="not at its remote"):

@@ -26,7 +26,7 @@ async def at(host: Host, agent: str) -> Json:
 
 def files(host: Host, commit: str = "HEAD") -> set[str]:
     """What a commit changed outside the run's own folder."""
-    names = host.git("show", "--name-only", "--format=", commit).splitlines()
+    names = host.git("diff", "--name-only", f"{commit}^", commit).splitlines()
     return {name for name in names if not name.startswith(".specs/")}
 
 

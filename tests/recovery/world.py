@@ -239,9 +239,10 @@ class World:
             _timeless(json.loads(line)) for line in artifacts.pop("reports.jsonl").splitlines()
         ]
         del artifacts["state.json"]
-        log = self.git(
-            "log", "--reverse", "--format=%s%n%(trailers:only,unfold)%x00", f"main..{self.branch}"
-        ).split("\0")
+        form = "--format=%s%n%(trailers:only,unfold)%x00"
+        log = self.git("log", "--first-parent", "--reverse", form, f"main..{self.branch}").split(
+            "\0"
+        )
         return Standing(
             name=self.here.name,
             code={path: blob for path, blob in files.items() if not path.startswith(".specs/")},

@@ -165,7 +165,7 @@ class Stage:
         return next(
             name
             for name in self.git("branch", "--format=%(refname:short)").splitlines()
-            if name != "main"
+            if name.startswith("feature/")
         )
 
     def files(self) -> dict[str, str]:

@@ -55,7 +55,8 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
 
 
 def on_run(scene: Scene, act: Callable[[Run], None]) -> None:
-    with open_run(scene.repository, scene.info, load_config(scene.repository.root)) as run:
+    config = load_config(scene.repository.root)
+    with open_run(scene.repository, scene.info, config, has_code_branch=False) as run:
         act(run)
         run.keep()
 

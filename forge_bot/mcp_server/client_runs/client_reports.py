@@ -15,8 +15,8 @@ from forge_bot.mcp_server.client_runs.client_tree import handed_out
 from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
+from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.publishing.publish_result import PULL_REQUEST
-from forge_bot.runs.publishing.pull_request_branch import is_separate
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from forge_bot.engine import Exec
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published, head_of
+from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.publishing.open_pull_request import offered_head
 from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
@@ -15,7 +16,7 @@ from forge_bot.runs.publishing.publish_result import (
     pull_request_text,
     target_of,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer
+from forge_bot.runs.publishing.pull_request_branch import Offer, offer
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 
@@ -114,10 +115,7 @@ def _last_push(run: Run, action: Exec) -> PublishStep | Published:
 
 def _push(run: Run) -> PublishStep:
     names = _going_out(run)
-    together = ("--atomic",) if len(names) > 1 else ()
-    return PublishStep(
-        ("git", "push", *together, "--set-upstream", "origin", *names), setup_only=True
-    )
+    return PublishStep(("git", "push", "--set-upstream", "origin", *names), setup_only=True)
 
 
 def publication(run: Run, action: Exec, detail: str, url: str = "") -> Published:

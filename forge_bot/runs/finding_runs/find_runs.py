@@ -167,8 +167,8 @@ def _runs_of(ref: Ref, committed: Mapping[str, RunInfo]) -> Iterator[RunInfo]:
             if ref.name == f"{HEADS}{info.branch}"
         }
         if ref.tree is not None:
-            # What is on disk is newer than what is committed.
-            names = {*own, *_names_on_disk(ref.tree)} - (committed.keys() - own.keys())
+            # Before its first commit a run is in a client's tree only.
+            names = {*_names_on_disk(ref.tree)} - committed.keys()
             there = (run_in(ref.tree, name) for name in names)
             own |= {each.name: each for each in there if each and ref.name == HEADS + each.branch}
         yield from own.values()

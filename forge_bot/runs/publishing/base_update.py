@@ -16,7 +16,7 @@ from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.prompts import escape
-from forge_bot.runs.publishing.code_commits import CONFLICT
+from forge_bot.runs.code_commits import CONFLICT
 from forge_bot.runs.publishing.merge_into_run import merge_base_into_run
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.publishing.pull_request_branch import take_peoples_commits

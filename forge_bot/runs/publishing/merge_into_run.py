@@ -5,7 +5,7 @@ record is left unchanged.
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.commit_objects import make_commit
 from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
-from forge_bot.runs.publishing.code_commits import BASE, CONFLICT, RUN
+from forge_bot.runs.code_commits import BASE, CONFLICT, PEOPLE, RUN
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 
@@ -19,12 +19,13 @@ def newest_base(run: Run) -> str:
     return next(filter(None, merged), first)
 
 
-def merge_into_run(run: Run, theirs: str, since: str, subject: str) -> tuple[str, ...]:
-    """Merge a commit into the run, with all that was done there since a commit that both have.
+def merge_people_into_run(run: Run, branch: str, theirs: str) -> tuple[str, ...]:
+    """Merge what people added to the code branch into the run.
 
     Return the paths that both sides changed differently; then nothing was merged. Raises GitFailed.
     """
-    return _merged(run, theirs, since, subject).conflicts
+    subject = f"Merge what people added to {branch}"
+    return _merged(run, theirs, subject, ((PEOPLE, branch),)).conflicts
 
 
 def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> MergedTrees:
@@ -33,21 +34,19 @@ def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> Merg
 
     Where there are conflicts, nothing was merged. Raises GitFailed.
     """
-    since = run.tree.merge_base(run.tree.commit_id(), newest)
-    subject = f"Merge {base} into the run"
-    return _merged(run, newest, since, subject, ((BASE, newest),), mark=mark)
+    return _merged(run, newest, f"Merge {base} into the run", ((BASE, newest),), mark=mark)
 
 
 def _merged(
     run: Run,
     theirs: str,
-    since: str,
     subject: str,
-    trailers: tuple[tuple[str, str], ...] = (),
+    trailers: tuple[tuple[str, str], ...],
     *,
     mark: bool = False,
 ) -> MergedTrees:
     root, head = run.repository.root, run.tree.commit_id()
+    since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
     found = merge_trees(root, since, head, theirs, mark=mark)

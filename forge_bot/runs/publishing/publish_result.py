@@ -15,13 +15,13 @@ from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
-from forge_bot.runs.publishing.code_commits import states_types
+from forge_bot.runs.code_commits import is_separate, states_types
 from forge_bot.runs.publishing.open_pull_request import (
     OpenPullRequest,
     WantedPullRequest,
     offered_head,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, is_separate, offer, push_run
+from forge_bot.runs.publishing.pull_request_branch import Offer, offer, push_run
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
