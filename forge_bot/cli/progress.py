@@ -31,6 +31,7 @@ from forge_bot.runs.notifications import (
     PhaseBegan,
     PhaseEnded,
     PromptSent,
+    RedMeaning,
     StoppedBefore,
     Thinking,
 )
@@ -81,7 +82,7 @@ class Progress:
                 self._do(f"running {command_line(notice.argv)}")
             case CommandEnded():
                 if notice.needs_line:
-                    self._ran(notice.result)
+                    self._ran(notice.result, notice.red)
                 self._do(f"reading what {command_line(notice.result.argv)} printed")
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
@@ -157,9 +158,11 @@ class Progress:
             f" {escape(notice.result)}{cost}[/]"
         )
 
-    def _ran(self, result: CommandResult) -> None:
+    def _ran(self, result: CommandResult, red: RedMeaning) -> None:
+        """Print a command with one of three marks: as it should be, red as before, newly red."""
         good = result.exit_code == 0
-        mark = "[green]✓[/]" if good else "[red]✗[/]"
+        marks = {"wanted": "[green]✓[/]", "before": "[dim]○[/]", "new": "[red]✗[/]"}
+        mark = "[green]✓[/]" if good else marks[red]
         count = (
             (f", {result.tests:,} test" if result.tests == 1 else f", {result.tests:,} tests")
             if result.tests is not None
@@ -170,7 +173,7 @@ class Progress:
             if result.timed_out
             else say("words.exit_code", code=result.exit_code)
         )
-        exit_ = "" if good else f" {ended}"
+        exit_ = "" if good else f" {ended}{', as it should' if red == 'wanted' else ''}"
         command = escape(cut(command_line(result.argv), _COMMAND))
         self.line(
             f"  {mark} [dim]{command}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]"

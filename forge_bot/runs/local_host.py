@@ -223,7 +223,15 @@ def project_of(run: Run, config: Config, tell: Notify) -> Project:
     """Return the project of a run, in the run's own tree."""
     base, scope = run.state.base_commit, run.state.flags.scope
     profile = profile_at(run.repository, base, config, scope)
-    return Project(run.repository, run.tree, config, profile, tell, foundation(run))
+    return Project(
+        run.repository,
+        run.tree,
+        config,
+        profile,
+        tell,
+        foundation(run),
+        baseline=lambda: run.state.baseline,
+    )
 
 
 def ended_phase(pipeline: Pipeline, report: ArtifactWritten) -> PhaseEnded:

@@ -51,10 +51,17 @@ class CommandBegan(Frozen):
     argv: tuple[str, ...]
 
 
+RedMeaning = Literal["new", "before", "wanted"]
+"""What a failure means: something new fails, it failed before the change too, or the tests of a
+change fail without its code, as they should.
+"""
+
+
 class CommandEnded(Frozen):
     """It ended."""
 
     result: CommandResult
+    red: RedMeaning = "new"
 
     @property
     def needs_line(self) -> bool:

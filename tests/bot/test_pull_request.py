@@ -73,7 +73,7 @@ def test_a_red_verification_that_was_accepted_is_said_first() -> None:
     assert body.index("The verification is red") < body.index("What was asked for")
 
 
-@pytest.mark.parametrize(("before", "mark"), [(scene.RED, "⚠️"), (scene.GREEN, "❌"), (None, "❌")])
+@pytest.mark.parametrize(("before", "mark"), [(scene.RED, "⚪"), (scene.GREEN, "❌"), (None, "❌")])
 def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
     before: CommandResult | None, mark: str
 ) -> None:

@@ -26,7 +26,19 @@ def verification(
     assert sample.forge("run", task, "--effort", "S", "--model", model).code == 3
     done = sample.forge("approve", "--model", model)
     assert done.code == 0, done.err
+    marks = [
+        "○" if "exit code" in line and "as it should" not in line else "✓"
+        for line in _ran(done.out)
+    ]
+    assert [line.split()[0] for line in _ran(done.out)] == marks, (
+        "three marks, by what a failure means"
+    )
     return json.loads(sample.forge("status", "--json").out)["verification"]
+
+
+def _ran(printed: str) -> list[str]:
+    """Return the lines of the project's commands."""
+    return [line.strip() for line in printed.splitlines() if " python3 -m unittest" in line]
 
 
 def document(sample: Sample, name: str) -> str:

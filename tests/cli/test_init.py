@@ -47,7 +47,7 @@ def test_the_baseline_is_shown_and_leaves_nothing_unless_it_is_declined(sample: 
     before = sample.git("worktree", "list")
     said = sample.forge("init")
     assert said.code == 0
-    assert re.search(r"✗ python3 -m unittest discover .* exit code 1, 11 tests · ", said.out), (
+    assert re.search(r"○ python3 -m unittest discover .* exit code 1, 11 tests · ", said.out), (
         said.out
     )
     assert "3 failures were there before the change; only new ones count" in said.out

@@ -27,7 +27,8 @@ def test_it_ends_with_a_branch_a_diff_and_tests_that_went_from_red_to_green(
     assert "To go live" in played_demo.out
     assert "You decide" in played_demo.out, "a decision comes first"
     assert "and 1a" in played_demo.out
-    assert "✗ python3 -m unittest" in played_demo.out, "the baseline is red"
+    assert "○ python3 -m unittest" in played_demo.out, "the baseline is red"
+    assert "✗" not in played_demo.out, "nothing is newly red"
     folder = played_demo.repository.root
     branch = next(
         name

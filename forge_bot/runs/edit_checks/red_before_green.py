@@ -118,10 +118,14 @@ def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) ->
     project.tell(Message(text="The tests of this change run without its code, to see them fail."))
     files = () if only.beside_code else tuple(filter(is_test_file, only.files))
     narrowed, seconds = select_files(argv, files), project.config.command_seconds
-    with project.trial(only.commit, built=True) as place:
-        output = project.run_in(place, CommandName.TEST, narrowed or uncached(argv), seconds)
-        if narrowed and cause_of(output.result) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
-            output = project.run_in(place, CommandName.TEST, uncached(argv), seconds)
+    project.expects_red = True
+    try:
+        with project.trial(only.commit, built=True) as place:
+            output = project.run_in(place, CommandName.TEST, narrowed or uncached(argv), seconds)
+            if narrowed and cause_of(output.result) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
+                output = project.run_in(place, CommandName.TEST, uncached(argv), seconds)
+    finally:
+        project.expects_red = False
     return output.result
 
 

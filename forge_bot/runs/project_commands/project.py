@@ -13,7 +13,14 @@ from forge_bot.errors import ForgeError, SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
-from forge_bot.runs.notifications import Message, Notify, warning
+from forge_bot.runs.notifications import (
+    CommandEnded,
+    Message,
+    Notice,
+    Notify,
+    RedMeaning,
+    warning,
+)
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.command_runner import CommandRunner, SetupKilled
 from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
@@ -32,6 +39,7 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, plain_lines
+from forge_bot.verification.judgement import judge
 
 
 class Project:
@@ -49,12 +57,15 @@ class Project:
         profile: Profile,
         tell: Notify,
         foundation: Foundation,
+        baseline: Callable[[], Sequence[CommandResult]] = tuple,
     ) -> None:
         self.repository = repository
         self.tree = tree
         self.config = config
         self.profile = profile
         self.tell = tell
+        self.baseline = baseline
+        self.expects_red = False
         self.sandbox = ProjectSandbox(repository, config, profile, tell)
         self._credentials = credentials(config, os.environ)
         setup = [command.argv for command in profile.commands.setup]
@@ -63,11 +74,29 @@ class Project:
         self._runner = CommandRunner(
             self.sandbox,
             self._installation,
-            tell,
+            self._told,
             redactor_of({**carried.secrets(), **secrets_in(self._credentials)}),
             carried,
         )
         self._known = KnownResults(repository, config)
+
+    def _told(self, notice: Notice) -> None:
+        """Tell a notice of a command, with what a failure means."""
+        if isinstance(notice, CommandEnded):
+            notice = notice.replace(red=self._meaning_of(notice.result))
+        self.tell(notice)
+
+    def _meaning_of(self, result: CommandResult) -> RedMeaning:
+        if self.expects_red:
+            return "wanted"
+        if result.name is CommandName.SETUP:
+            return "new"
+        baseline = self.baseline()
+        earlier = [
+            known for known in baseline if (known.name, known.argv) == (result.name, result.argv)
+        ]
+        as_before = not baseline or (bool(earlier) and not judge(earlier, (result,)).red)
+        return "before" if as_before else "new"
 
     def left_behind(self, results: Sequence[CommandResult]) -> tuple[str, ...]:
         """Return ignored files of the checkout that failing tests do not find where they run."""
