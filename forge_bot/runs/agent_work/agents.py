@@ -147,8 +147,8 @@ class Agents:
             performed = self.skills.execute_skill(
                 wanted, place, lambda notice: self.thinking(notice, action.task)
             )
-            found = asyncio.run_coroutine_threadsafe(performed, loop).result()
-            return found, found.status is ResultStatus.TIMEOUT
+            result = asyncio.run_coroutine_threadsafe(performed, loop).result()
+            return result, result.status is ResultStatus.TIMEOUT
 
         return act
 
@@ -257,8 +257,8 @@ class Agents:
         code = tree_without(run.repository.root, run.wave_base(action), SPECS)
         notes = [note for note in state.notes if note.task in {None, task}]
         answers = [
-            (each.gate, each.answer, each.notes, each.chosen, each.condition)
-            for each in (*state.decisions, *state.sent_back)
+            (decision.gate, decision.answer, decision.notes, decision.chosen, decision.condition)
+            for decision in (*state.decisions, *state.sent_back)
         ]
         return beginning(documents, code, answers, [(note.phase, note.text) for note in notes])
 

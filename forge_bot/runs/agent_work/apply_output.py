@@ -41,8 +41,8 @@ def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
     """Return the facts of a document with the conflicts that its author left in files. Nobody can
     accept them.
     """
-    found = tuple(Problem(place="", message=said, fatal=True) for said in said_left(left))
-    return inspection.replace(problems=(*inspection.problems, *found))
+    problems = tuple(Problem(place="", message=message, fatal=True) for message in said_left(left))
+    return inspection.replace(problems=(*inspection.problems, *problems))
 
 
 def inspected_with_graph(
@@ -87,12 +87,12 @@ class OutputApplier:
         """Return the check of one agent's answers: why an answer for a tree goes back to the model,
         nothing if it can be used. A mere doubt sends an answer back once.
         """
-        told = set[str]()
+        earlier_doubts = set[str]()
 
         def complaints(answer: Document | Change) -> tuple[str, ...]:
             text = answer.artifact_markdown
-            doubts = () if told else self.doubts(action, text)
-            told.update(doubts)
+            doubts = () if earlier_doubts else self.doubts(action, text)
+            earlier_doubts.update(doubts)
             plan = self._plan(answer, tree) if isinstance(answer, Change) else EditPlan()
             left = said_left(self.left_in_conflict((task,), dict(plan.files), tree))
             return (*contract.complaints(text), *plan.problems, *left, *doubts)
@@ -190,13 +190,13 @@ class OutputApplier:
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
-        plain = [each.path for each in formatted if each.path in touched]
+        plain = [file.path for file in formatted if file.path in touched]
         there = [
             (path, self._bytes(path))
             for path in plain
             if not (self.run.tree.path / path).is_symlink()
         ]
-        self._write([each for each in with_formatting(there, formatted) if each not in there])
+        self._write([entry for entry in with_formatting(there, formatted) if entry not in there])
         inspection = answer_contract(self.run, action, task).inspect(text, next_file)
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
@@ -225,9 +225,9 @@ class OutputApplier:
         if isinstance(phase, VerifyPhase):
             text = composed(text, self.run.state)
         if phase in self.run.pipeline.providing("summary") and (
-            told := uses_section(self.run.state)
+            section := uses_section(self.run.state)
         ):
-            text = f"{without_section(text, HEADING).rstrip()}\n\n{told}"
+            text = f"{without_section(text, HEADING).rstrip()}\n\n{section}"
         raw = self.run.workspace.write(artifact, text)
         return ArtifactWritten(
             **head_of(action.action_id, now(), task),

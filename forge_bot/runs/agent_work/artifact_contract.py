@@ -58,35 +58,45 @@ class ArtifactContract(Frozen):
         not see it.
         """
         own, following = self.split(text) if next_file is None else (text, next_file)
-        found = self._inspected(own)
+        inspection = self._inspected(own)
         if self.next_document is None or not following:
-            return found
-        problems = (*found.problems, *self.next_document.inspect(following).problems)
-        return found.replace(next_document=following, problems=problems)
+            return inspection
+        problems = (*inspection.problems, *self.next_document.inspect(following).problems)
+        return inspection.replace(next_document=following, problems=problems)
 
     def _inspected(self, text: str) -> Inspection:
-        found = inspect(
+        inspection = inspect(
             text,
             headings=self.headings,
             verdicts=self.verdicts,
             answers_for=self.answers_for,
             tasks=self.tasks,
         )
-        found = found.replace(tasks=self.rules.applied(found.tasks)) if found.tasks else found
-        found = found.replace(**document_facts(text, plans=self.plans, carries=self.carries))
+        inspection = (
+            inspection.replace(tasks=self.rules.applied(inspection.tasks))
+            if inspection.tasks
+            else inspection
+        )
+        inspection = inspection.replace(
+            **document_facts(text, plans=self.plans, carries=self.carries)
+        )
         if self.plans:
             _, unread = read_open_decisions(text)
-            found = found.replace(problems=(*found.problems, *unread))
+            inspection = inspection.replace(problems=(*inspection.problems, *unread))
         if self.may_end_run:
             unneeded, lacking = read_nothing_to_do(text)
-            found = found.replace(nothing_to_do=unneeded, problems=(*found.problems, *lacking))
+            inspection = inspection.replace(
+                nothing_to_do=unneeded, problems=(*inspection.problems, *lacking)
+            )
         unseen = (
-            what_is_hidden(text) if not any(problem.fatal for problem in found.problems) else ""
+            what_is_hidden(text)
+            if not any(problem.fatal for problem in inspection.problems)
+            else ""
         )
         if not unseen:
-            return found
+            return inspection
         problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
-        return found.replace(problems=(*found.problems, problem))
+        return inspection.replace(problems=(*inspection.problems, problem))
 
     def complaints(self, text: str, next_file: str | None = None) -> tuple[str, ...]:
         """Return why the artifact has to go back to its author; empty if it can be taken."""
@@ -118,7 +128,7 @@ def _answers_for(
     ):
         return AnswersFor()
     ids = tuple(listed_requirements(run))
-    persons = tuple(each.number for each in person_requirements(run.state))
+    persons = tuple(requirement.number for requirement in person_requirements(run.state))
     if table:
         return AnswersFor(ids=ids, persons=persons, table=True)
     reviewed = run.state.task(task)

@@ -74,7 +74,7 @@ async def performed(agents: Agents, wanted: LeftAction) -> CapabilityResult:
         ).perform(wanted.request)
 
 
-def keep_result(agents: Agents, wanted: LeftAction, found: CapabilityResult) -> CapabilityResult:
+def keep_result(agents: Agents, wanted: LeftAction, result: CapabilityResult) -> CapabilityResult:
     """Put the result where the conversation looks for it; return the first one that was put there.
     The journal has one writer, the process that holds the run.
     """
@@ -82,7 +82,7 @@ def keep_result(agents: Agents, wanted: LeftAction, found: CapabilityResult) -> 
     journal = Journal(run.places.journal, agents.outside.environ, agents.journal.carried)
     if isinstance(action, SpawnAgent) and agents.lane_of(action) is not None:
         journal.carry(place_of(action.action_id, wanted.task))
-    return journal.observed(wanted.key) or journal.looked(wanted.key, found)
+    return journal.observed(wanted.key) or journal.looked(wanted.key, result)
 
 
 def _file(run: Run, key: str) -> Path:

@@ -33,16 +33,16 @@ def design_risks(
     paths = sorted(
         {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
     )
-    found: list[str] = []
+    risks: list[str] = []
     if touched := protected_changes(paths, patterns):
-        found.append("names protected files: {files}".format(files=", ".join([*touched][:5])))
+        risks.append("names protected files: {files}".format(files=", ".join([*touched][:5])))
     if (line := _line_of(_DEPENDENCY, design)) is not None:
-        found.append(f"speaks of a new dependency: “{line}”")
+        risks.append(f"speaks of a new dependency: “{line}”")
     if len(paths) > _MANY_FILES:
-        found.append(
+        risks.append(
             f"names {len(paths):,} file" if len(paths) == 1 else f"names {len(paths):,} files"
         )
-    return tuple(found)
+    return tuple(risks)
 
 
 def _line_of(pattern: re.Pattern[str], text: str) -> str | None:
@@ -59,7 +59,7 @@ def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
 
     The configuration is enough for this; no server is started.
     """
-    found: list[str] = []
+    risks: list[str] = []
     from forge_bot.agent.tools.server_start import boxes_work
 
     for name, server in setup.config.mcp_servers.items():
@@ -75,8 +75,8 @@ def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
             continue
         if given := ", ".join(variables_of(server)):
             risk = f"{risk}, with {given}"
-        found.append(risk)
-    return tuple(found)
+        risks.append(risk)
+    return tuple(risks)
 
 
 def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...]:
@@ -85,16 +85,16 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
 
     `backend` is None where nothing had to be run.
     """
-    found: list[str] = []
+    risks: list[str] = []
     if not profile.commands.test:
-        found.append("there are no tests to verify with")
+        risks.append("there are no tests to verify with")
     if backend is BackendName.OFF:
-        found.append("project commands run without a sandbox; forge-bot doctor says how to get one")
+        risks.append("project commands run without a sandbox; forge-bot doctor says how to get one")
         if profile.commands.setup:
-            found.append("setup has the machine's network, without a proxy")
+            risks.append("setup has the machine's network, without a proxy")
     elif backend is BackendName.LANDLOCK and profile.commands.setup:
-        found.append(
+        risks.append(
             "setup has no network namespace here: it could call any address at one port, past "
             "the proxy"
         )
-    return tuple(found)
+    return tuple(risks)

@@ -33,8 +33,8 @@ def unknown_names(design: str, repository: Repository, commit: str) -> tuple[str
     files = frozenset(repository.list_files(commit))
     wanted = {path for block in items if (path := leading_code(block)) in files}
     texts = _texts(repository, commit, wanted)
-    found = dict.fromkeys(_unknown(items, files, texts))
-    return tuple(found)[:_NAMED]
+    unknown = dict.fromkeys(_unknown(items, files, texts))
+    return tuple(unknown)[:_NAMED]
 
 
 def said_unknown(names: Collection[str]) -> str:
