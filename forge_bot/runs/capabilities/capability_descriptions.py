@@ -25,15 +25,21 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
     sample = json.loads(entry.example) if entry.example else _EXAMPLES.get(entry.name, {})
     unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
-    free = [f"`{each.name}`" for each in entry.parameters if not each.required and each in unseen]
+    free = [
+        f"`{parameter.name}`"
+        for parameter in entry.parameters
+        if not parameter.required and parameter in unseen
+    ]
     needed = "; ".join(
-        f"`{each.name}` ({each.kind}): {each.description}" for each in unseen if each.required
+        f"`{parameter.name}` ({parameter.kind}): {parameter.description}"
+        for parameter in unseen
+        if parameter.required
     )
-    said = [f"Needs {needed}."] if needed else []
-    said += [f"Takes {', '.join(free)} too."] if free else []
+    sentences = [f"Needs {needed}."] if needed else []
+    sentences += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
         name=entry.name,
-        description=" ".join((_clean(entry), *(_seen(entry, each) for each in said))),
+        description=" ".join((_clean(entry), *(_seen(entry, sentence) for sentence in sentences))),
         parameters=_seen(entry, json.dumps(sample, ensure_ascii=False)),
         kind=entry.kind.value,
     )
@@ -48,9 +54,9 @@ def _clean(entry: CapabilitySpec) -> str:
     """Return the description, and for capabilities from outside whether they change something."""
     if entry.kind is CapabilityType.PROVIDER:
         return entry.description
-    way = {
+    sentences = {
         Effect.READS: "",
         Effect.RUNS: "",
         Effect.ACTS: " It may change something: it is done after your turn, and you begin anew.",
     }
-    return f"{_seen(entry, entry.description)}{way[entry.effect]}"
+    return f"{_seen(entry, entry.description)}{sentences[entry.effect]}"

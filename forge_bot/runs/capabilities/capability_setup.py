@@ -40,7 +40,7 @@ class CapabilityOptions(Frozen):
         """Return the options for names that count from the folder the process is in."""
         return cls(
             mcp_config=mcp_config and mcp_config.absolute(),
-            skills_dirs=tuple(each.absolute() for each in skills_dirs or ()),
+            skills_dirs=tuple(folder.absolute() for folder in skills_dirs or ()),
         )
 
 
@@ -100,8 +100,8 @@ def capability_setup(
     Raises BadCapabilities with all problems of the file and of the folders that were named.
     """
     file = options.mcp_config or root / CAPABILITY_FILE
-    missing = [each for each in options.skills_dirs if not each.is_dir()]
-    problems = tuple(f"There is no folder {each} for --skills-dir." for each in missing)
+    missing = [folder for folder in options.skills_dirs if not folder.is_dir()]
+    problems = tuple(f"There is no folder {folder} for --skills-dir." for folder in missing)
     try:
         configured = load_capability_file(file, named=options.mcp_config is not None)
     except BadCapabilities as error:
@@ -140,7 +140,7 @@ def agreed_digests(root: Path) -> frozenset[str]:
 def agree(root: Path, digest: str) -> None:
     """Keep a yes to the servers of a repository."""
     digests = sorted(agreed_digests(root) | {digest})
-    write_whole(_agreed(root), "".join(f"{each}\n" for each in digests))
+    write_whole(_agreed(root), "".join(f"{agreed}\n" for agreed in digests))
 
 
 def _agreed(root: Path) -> Path:

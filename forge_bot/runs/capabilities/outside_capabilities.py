@@ -90,24 +90,24 @@ class OutsideCapabilities:
                 self._order()
             self._ready = True
 
-    def uses(self, found: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
+    def uses(self, results: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
         """Return the uses among results, and offered or missing capabilities not reported yet."""
-        told = {each.name for each in self.run.state.capabilities}
+        reported = {capability.name for capability in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [
             use_of(item)
-            for item in found
+            for item in results
             if item.capability in names and item.status not in _NO_USE
         ]
         # A denied capability is not offered, so an agent does not know its name.
-        denied = [item.capability for item in found if item.capability in self.catalogue.denied]
+        denied = [item.capability for item in results if item.capability in self.catalogue.denied]
         uses += [CapabilityUse(name=name, calls=1, denied=1) for name in denied]
         missing = [
-            CapabilityUse(name=each.about, missing=each.sentence)
-            for each in self.catalogue.broken
-            if each.about not in told
+            CapabilityUse(name=problem.about, missing=problem.sentence)
+            for problem in self.catalogue.broken
+            if problem.about not in reported
         ]
-        offered = [CapabilityUse(name=name) for name in sorted(names - told)]
+        offered = [CapabilityUse(name=name) for name in sorted(names - reported)]
         return summed((), (*offered, *uses, *missing))
 
     def call_off(self) -> None:
@@ -139,8 +139,8 @@ class OutsideCapabilities:
             for place in setup.skill_folders
             for folder in skill_folders(place)
         ]
-        said = [servers_digest(setup), setup.policy.model_dump_json(), skills]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        configuration = [servers_digest(setup), setup.policy.model_dump_json(), skills]
+        return hashlib.sha256(json.dumps(configuration).encode()).hexdigest()
 
     def _tell_problems(self) -> None:
         for problem in self.catalogue.problems:
@@ -154,7 +154,9 @@ class OutsideCapabilities:
         if len(self.catalogue.specs) > _MOST_DESCRIBED:
             described = [describe_capability(spec) for spec in self.catalogue.specs]
             best = self._best(described)
-            self.undescribed = tuple(each.name for each in described if each.name not in best)
+            self.undescribed = tuple(
+                capability.name for capability in described if capability.name not in best
+            )
             named = ", ".join(f"`{name}`" for name in self.undescribed)
             self.menu_notes = (f"Also, by name; what one takes is told when you ask it: {named}.",)
         self.menu_notes += tuple(
@@ -167,10 +169,12 @@ class OutsideCapabilities:
         from forge_bot.project.search_words import words
 
         request = self.run.request
-        ranking = Ranking([words(f"{each.name} {each.description}") for each in described])
+        ranking = Ranking(
+            [words(f"{capability.name} {capability.description}") for capability in described]
+        )
         asked = words(f"{request.title}\n{request.text}")
         ranked = [described[place].name for place, _ in ranking.best(asked, _MOST_DESCRIBED)]
-        every = (*ranked, *(each.name for each in described))
+        every = (*ranked, *(capability.name for capability in described))
         return set(tuple(dict.fromkeys(every))[:_MOST_DESCRIBED])
 
 

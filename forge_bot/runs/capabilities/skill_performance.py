@@ -220,14 +220,14 @@ def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> Capa
     facts = "; ".join(
         f"{name}: {item.note.partition(';')[0] or item.status.value}" for name, item in ran.items()
     )
-    told = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
-    said = told or finished.message or f"It ended without a result: {finished.stop.value}."
-    shown = head(said, limit)
+    answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
+    words = answer or finished.message or f"It ended without a result: {finished.stop.value}."
+    shown = head(words, limit)
     succeeded = not refused and all(item.status is ResultStatus.OK for item in ran.values())
     good = finished.stop is StopReason.ANSWERED and succeeded
     late = finished.stop is StopReason.DEADLINE
     failed = ResultStatus.TIMEOUT if late else ResultStatus.TOOL_ERROR
-    found = result_of(wanted, ResultStatus.OK if good else failed, shown.content, shown)
+    result = result_of(wanted, ResultStatus.OK if good else failed, shown.content, shown)
     none_ran = "its script was refused" if refused else "no script ran"
     note = "; ".join(filter(None, (facts or none_ran, shown.note)))
-    return found.replace(note=note, usage=finished.usage)
+    return result.replace(note=note, usage=finished.usage)

@@ -49,13 +49,13 @@ def calls_requested(
     skills = catalogue.skill_definitions
     calls = tuple(
         RequestedCall(
-            capability=each.capability,
-            capability_type="skill" if each.capability in skills else "mcp_tool",
-            params=each.params,
-            reasoning=" ".join(clean(each.reasoning).text.split())[:500],
-            digest=catalogue.digests[each.capability],
+            capability=request.capability,
+            capability_type="skill" if request.capability in skills else "mcp_tool",
+            params=request.params,
+            reasoning=" ".join(clean(request.reasoning).text.split())[:500],
+            digest=catalogue.digests[request.capability],
         )
-        for each in wanted
+        for request in wanted
     )
     number = sum(name.startswith(CALLS) for name in run.state.artifacts) + 1
     name = f"{CALLS}{number}.json"
@@ -65,7 +65,7 @@ def calls_requested(
         phase=phase,
         task=task,
         calls=calls,
-        asks=any(each.capability in catalogue.asked for each in wanted),
+        asks=any(request.capability in catalogue.asked for request in wanted),
         artifact=name,
         blob=blob_id(raw),
         usage=usage,
@@ -97,8 +97,8 @@ def next_call(
     if call is None:
         return
     if call.status is CallStatus.BEGUN:
-        said = "The process that made this call died before an answer came."
-        yield _ended(action, run, call, CallOutcome.UNKNOWN, said)
+        message = "The process that made this call died before an answer came."
+        yield _ended(action, run, call, CallOutcome.UNKNOWN, message)
         return
     yield CallBegun(
         key=f"{action.action_id}/begun",
@@ -107,37 +107,42 @@ def next_call(
         artifact=call.artifact,
         index=call.index,
     )
-    shown = [each for each in state.calls if each.artifact == call.artifact]
+    shown = [record for record in state.calls if record.artifact == call.artifact]
     if run.workspace.read(call.artifact) != document(shown):
-        said = f"{call.artifact} does not show what was to be called, so nothing was called."
-        yield _ended(action, run, call, CallOutcome.FAILED, said)
+        message = f"{call.artifact} does not show what was to be called, so nothing was called."
+        yield _ended(action, run, call, CallOutcome.FAILED, message)
         return
     if catalogue.digests.get(call.capability, call.digest) != call.digest:
-        said = f"{call.capability} is not what it was when this was asked for: nothing was called."
-        yield _ended(action, run, call, CallOutcome.FAILED, said)
+        message = (
+            f"{call.capability} is not what it was when this was asked for: nothing was called."
+        )
+        yield _ended(action, run, call, CallOutcome.FAILED, message)
         return
     wanted = CapabilityRequest(
         key=f"{call.artifact}/{call.index}", capability=call.capability, params=call.params
     )
     began = time.monotonic()
-    found, unknown = act(wanted, _RESULT_CHARACTERS)
-    found = found.replace(seconds=round(time.monotonic() - began, 3))
-    done = CallOutcome.DONE if found.status is ResultStatus.OK else CallOutcome.FAILED
+    result, unknown = act(wanted, _RESULT_CHARACTERS)
+    result = result.replace(seconds=round(time.monotonic() - began, 3))
+    done = CallOutcome.DONE if result.status is ResultStatus.OK else CallOutcome.FAILED
     outcome = CallOutcome.UNKNOWN if unknown else done
-    yield _ended(action, run, call, outcome, found)
+    yield _ended(action, run, call, outcome, result)
 
 
 def _ended(
-    action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, found: CapabilityResult | str
+    action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, result: CapabilityResult | str
 ) -> CallEnded:
     text, note, usage = (
-        (found, "", Usage()) if isinstance(found, str) else (found.content, found.note, found.usage)
+        (result, "", Usage())
+        if isinstance(result, str)
+        else (result.content, result.note, result.usage)
     )
     name = f"{call.artifact.removesuffix('.json')}-{call.index + 1}.md"
-    told = f"{outcome.value} ({note})" if note else outcome.value
+    outcome_words = f"{outcome.value} ({note})" if note else outcome.value
     raw = run.workspace.write(
         name,
-        f"# {call.capability}: {told}\n\n## Arguments\n\n{code_block(call.params)}\n\n## Result\n\n"
+        f"# {call.capability}: {outcome_words}\n\n## Arguments\n\n"
+        f"{code_block(call.params)}\n\n## Result\n\n"
         f"{code_block(text)}\n",
     )
     return CallEnded(
@@ -148,15 +153,15 @@ def _ended(
         result=name,
         blob=blob_id(raw),
         usage=usage,
-        uses=() if isinstance(found, str) else (use_of(found),),
+        uses=() if isinstance(result, str) else (use_of(result),),
     )
 
 
 def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
     """Return the results of ended calls; no call is made a second time."""
-    found: dict[tuple[str, str], CapabilityResult] = {}
+    results: dict[tuple[str, str], CapabilityResult] = {}
     for call in state.calls:
-        said = {
+        status_and_text = {
             CallStatus.DONE: (
                 ResultStatus.SKIPPED_DUPLICATE,
                 f"It was made, once. {call.result} has the result.",
@@ -171,7 +176,7 @@ def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
             ),
             CallStatus.DECLINED: (ResultStatus.DENIED, "A person declined it."),
         }.get(call.status)
-        if said is not None:
+        if status_and_text is not None:
             wanted = CapabilityRequest(key="", capability=call.capability, params=call.params)
-            found[call.capability, call.params] = result_of(wanted, *said)
-    return found
+            results[call.capability, call.params] = result_of(wanted, *status_and_text)
+    return results
