@@ -44,10 +44,10 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
             case _:
                 pass
     try:
-        known = [BatchWait.model_validate(each) for each in waits.values()]
+        known = [BatchWait.model_validate(wait) for wait in waits.values()]
     except ValidationError:
         return None
-    return min(known, key=lambda each: each.since, default=None)
+    return min(known, key=lambda wait: wait.since, default=None)
 
 
 def batch_in_words(repository: Repository, info: RunInfo) -> str:

@@ -98,7 +98,7 @@ def _stored(repository: Repository, run: str, head: str, landed: str) -> str:
     known = [ref_target(root, name) for name in (ref, f"{ENDED_AT_ORIGIN}{run}")]
     needed = dict.fromkeys(filter(None, (head, landed, *known)))
     for tip in filter(None, known):
-        if all(is_ancestor(root, each, tip) for each in needed):
+        if all(is_ancestor(root, commit, tip) for commit in needed):
             point(root, ref, tip)
             return ref
     signature = commit_at(root, head).signature

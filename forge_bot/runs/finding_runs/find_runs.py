@@ -107,18 +107,20 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
     """
     refs = repository.refs(HEADS, REMOTES, ENDED, ENDED_AT_ORIGIN)
     committed = _committed(repository, refs)
-    found: dict[str, RunInfo] = {}
+    by_name: dict[str, RunInfo] = {}
     if unborn:
         local = {ref.name for ref in refs}
         lying = (run_in(repository.root, name) for name in _names_on_disk(repository.root))
-        found = {each.name: each for each in lying if each and f"{HEADS}{each.branch}" not in local}
+        by_name = {
+            info.name: info for info in lying if info and f"{HEADS}{info.branch}" not in local
+        }
     places: tuple[tuple[str, ...], ...] = ((HEADS,), (REMOTES,), (ENDED, ENDED_AT_ORIGIN))
     for place in places:
         there = [ref for ref in refs if ref.name.startswith(place)]
         infos = [info for ref in there for info in _runs_of(ref, committed[ref.commit])]
         for info in sorted(infos, key=lambda info: info.updated_at, reverse=True):
-            found.setdefault(info.name, info)
-    return tuple(found.values())
+            by_name.setdefault(info.name, info)
+    return tuple(by_name.values())
 
 
 def run_in(tree: Path, name: str) -> RunInfo | None:
@@ -170,7 +172,7 @@ def _runs_of(ref: Ref, committed: Mapping[str, RunInfo]) -> Iterator[RunInfo]:
             # Before its first commit a run is in a client's tree only.
             names = {*_names_on_disk(ref.tree)} - committed.keys()
             there = (run_in(ref.tree, name) for name in names)
-            own |= {each.name: each for each in there if each and ref.name == HEADS + each.branch}
+            own |= {info.name: info for info in there if info and ref.name == HEADS + info.branch}
         yield from own.values()
 
 
