@@ -126,19 +126,21 @@ def without_batches(models: Mapping[Tier, str]) -> str:
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
     offers = "offers" if len(live) == 1 else "offer"
-    said = "{live} {offers} no batches: asked at once, at the usual price".format(
+    sentence = "{live} {offers} no batches: asked at once, at the usual price".format(
         live=" and ".join(live), offers=offers
     )
-    return said if live else ""
+    return sentence if live else ""
 
 
-def keep_estimate(repository: Repository, run: str, found: Estimate) -> None:
+def keep_estimate(repository: Repository, run: str, estimate: Estimate) -> None:
     """Store the estimate of a run beside its journal. It is about this machine's models, so it is
     not part of the record.
     """
     # Nobody's work depends on it.
     with suppress(WriteFailed):
-        write_whole(run_paths(repository, run).home / _FILE, found.model_dump_json(indent=2) + "\n")
+        write_whole(
+            run_paths(repository, run).home / _FILE, estimate.model_dump_json(indent=2) + "\n"
+        )
 
 
 def kept_estimate(repository: Repository, run: str) -> Estimate | None:
@@ -148,49 +150,51 @@ def kept_estimate(repository: Repository, run: str) -> Estimate | None:
     return read_kept(run_paths(repository, run).home / _FILE, Estimate)
 
 
-def in_words(found: Estimate) -> str:
+def in_words(estimate: Estimate) -> str:
     """`8 to 15 minutes of models at work, $0.40 to $0.90`: half of such runs stay below the first
     figures, nine in ten below the second.
     """
     parts: list[str] = []
-    if found.minutes is not None:
+    if estimate.minutes is not None:
         parts.append(
-            f"{_span(_minutes(found.minutes.p50), _minutes(found.minutes.p90))} minutes of "
+            f"{_span(_minutes(estimate.minutes.p50), _minutes(estimate.minutes.p90))} minutes of "
             "models at work"
         )
-    if found.cost is not None:
-        parts.append(_span(f"${found.cost.p50:.2f}", f"${found.cost.p90:.2f}"))
+    if estimate.cost is not None:
+        parts.append(_span(f"${estimate.cost.p50:.2f}", f"${estimate.cost.p90:.2f}"))
     else:
-        parts.append(f"{_span(f'{found.tokens.p50:,}', f'{found.tokens.p90:,}')} tokens")
+        parts.append(f"{_span(f'{estimate.tokens.p50:,}', f'{estimate.tokens.p90:,}')} tokens")
     return ", ".join(parts)
 
 
-def at_most(found: Estimate, budget: Amount) -> str:
+def at_most(estimate: Estimate, budget: Amount) -> str:
     """Return where a run stops and asks, such as ` · stops to ask at $5.00`; empty without a limit
     that counts. US dollars do not limit models without a price.
     """
-    counted = budget if found.cost is not None else replace(budget, dollars=None)
+    counted = budget if estimate.cost is not None else replace(budget, dollars=None)
     return f" · stops to ask at {limits(counted)}" if counted else ""
 
 
-def still_to_come(found: Estimate, used: Usage, over: Collection[str] = ()) -> str:
+def still_to_come(estimate: Estimate, used: Usage, over: Collection[str] = ()) -> str:
     """Return the rest of an estimate, such as `$0.40 to $0.90`: the phases that are not `over`.
 
     If the phases of earlier runs are unknown it is the unused part of the whole, and empty once
     nine of ten such runs used less.
     """
-    if found.shares:
-        rest = sum(share for phase, share in found.shares.items() if phase not in over)
-        if found.cost is not None and found.cost.p90:
-            costs = [each * Decimal(rest) for each in (found.cost.p50, found.cost.p90)]
+    if estimate.shares:
+        rest = sum(share for phase, share in estimate.shares.items() if phase not in over)
+        if estimate.cost is not None and estimate.cost.p90:
+            costs = [cost * Decimal(rest) for cost in (estimate.cost.p50, estimate.cost.p90)]
             return _span(f"${costs[0]:.2f}", f"${costs[1]:.2f}") if costs[1] else ""
-        parts = [round(each * rest) for each in (found.tokens.p50, found.tokens.p90)]
+        parts = [round(tokens * rest) for tokens in (estimate.tokens.p50, estimate.tokens.p90)]
         return f"{_span(f'{parts[0]:,}', f'{parts[1]:,}')} tokens" if parts[1] else ""
-    if found.cost is not None and used.cost is not None:
-        spans = [max(Decimal(0), each - used.cost) for each in (found.cost.p50, found.cost.p90)]
+    if estimate.cost is not None and used.cost is not None:
+        spans = [
+            max(Decimal(0), cost - used.cost) for cost in (estimate.cost.p50, estimate.cost.p90)
+        ]
         return _span(f"${spans[0]:.2f}", f"${spans[1]:.2f}") if spans[1] else ""
     so_far = used.input_tokens + used.output_tokens
-    left = [max(0, each - so_far) for each in (found.tokens.p50, found.tokens.p90)]
+    left = [max(0, tokens - so_far) for tokens in (estimate.tokens.p50, estimate.tokens.p90)]
     return f"{_span(f'{left[0]:,}', f'{left[1]:,}')} tokens" if left[1] else ""
 
 

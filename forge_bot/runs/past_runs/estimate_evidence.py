@@ -36,12 +36,12 @@ def earlier_runs(
     newest = past_folders(repository, base)[-_RUNS_READ:]
     # Only what the runs used is of interest: their documents stay unread.
     states = past_files(repository, newest, (STATE,)).values()
-    found = (read_past_state(files.get(STATE)) for files in states)
+    states_read = (read_past_state(files.get(STATE)) for files in states)
     return tuple(
         tuple((phase, used.replace(cost=None)) for phase, used in _sample(run))
         if run.flags.batch
         else _sample(run)
-        for run in found
+        for run in states_read
         if run is not None
         and run.current_phase_status is RunStatus.COMPLETED
         and (run.pipeline, run.effort) == (pipeline, effort)
@@ -69,16 +69,18 @@ def shipped_run(pipeline: Pipeline, effort: Effort, *, auto: bool) -> Sample:
 def _sample(run: PastState) -> Sample:
     """Return the use of a run by phase if its log has all of it; else as a whole."""
     phases = tuple((event.phase, event.usage) for event in run.log if event.usage is not None)
-    told = total(used for _, used in phases)
+    logged = total(used for _, used in phases)
     whole = (run.usage.input_tokens, run.usage.output_tokens)
-    return phases if (told.input_tokens, told.output_tokens) == whole else (("", run.usage),)
+    return phases if (logged.input_tokens, logged.output_tokens) == whole else (("", run.usage),)
 
 
 def _recorded() -> dict[str, Usage]:
-    found: dict[str, Usage] = {}
+    usage_by_phase: dict[str, Usage] = {}
     for exchange in read_exchanges(templates() / RECORD):
-        found[exchange.phase] = found.get(exchange.phase, Usage()) + exchange.usage
-    return found
+        usage_by_phase[exchange.phase] = (
+            usage_by_phase.get(exchange.phase, Usage()) + exchange.usage
+        )
+    return usage_by_phase
 
 
 def _mean(usages: list[Usage]) -> Usage:

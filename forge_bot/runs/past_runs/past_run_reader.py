@@ -25,8 +25,8 @@ def history_at(repository: Repository, commit: str, documents: DocumentNames) ->
 
 @lru_cache(maxsize=2)
 def _history(repository: Repository, folders: _Folders, documents: DocumentNames) -> History:
-    found = past_files(repository, folders, documents.all()).items()
-    runs = (read_past_run(name, files.get, documents) for name, files in found)
+    files_by_run = past_files(repository, folders, documents.all()).items()
+    runs = (read_past_run(name, files.get, documents) for name, files in files_by_run)
     return History([run for run in runs if run is not None])
 
 
@@ -58,7 +58,7 @@ def past_files(
     except GitFailed:
         return {}
     texts: dict[str, dict[str, str]] = {run: {} for run, _ in folders}
-    for (run, name, _), found in zip(wanted, objects, strict=True):
-        if found is not None and found.kind == "blob":
-            texts[run][name] = found.data.decode("utf-8", "replace")
+    for (run, name, _), git_object in zip(wanted, objects, strict=True):
+        if git_object is not None and git_object.kind == "blob":
+            texts[run][name] = git_object.data.decode("utf-8", "replace")
     return texts
