@@ -65,9 +65,9 @@ def update(
     root, base = run.repository.root, base or target_of(run)
     newest, head = _newest(root, base), run.tree.commit_id()
     if not is_ancestor(root, newest, head):
-        found = merge_base_into_run(run, base, newest, mark=_may_solve(run))
-        if found.conflicts:
-            raise _contradicted(run, base, found.conflicts)
+        merged = merge_base_into_run(run, base, newest, mark=_may_solve(run))
+        if merged.conflicts:
+            raise _contradicted(run, base, merged.conflicts)
     elif not _in_conflict(run) and (not done or len(commit_at(root, head).parents) == 1):
         raise UpToDate(
             f"The run has all of {base} already.",
@@ -132,13 +132,13 @@ def _document(run: Run, base: str, paths: tuple[str, ...]) -> str:
 
 def _hunks(text: str) -> str:
     """Return the lines from each first marker to its last one."""
-    found, inside = list[str](), False
+    marked_lines, inside = list[str](), False
     for line in text.splitlines():
         inside = inside or line.startswith("<<<<<<< ")
         if inside:
-            found.append(line)
+            marked_lines.append(line)
         inside = inside and not line.startswith(">>>>>>> ")
-    return "\n".join(found)
+    return "\n".join(marked_lines)
 
 
 def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpdate:
@@ -170,9 +170,9 @@ def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpda
 def _verification(run: Run) -> PhaseId:
     """The phase that judges the whole change; the run's last one where its effort leaves it out."""
     left_out = run.state.skipped_phases
-    found = [
+    verifications = [
         phase.id
         for phase in run.pipeline.phases
         if isinstance(phase, VerifyPhase) and phase.id not in left_out
     ]
-    return found[-1] if found else run.state.current_phase
+    return verifications[-1] if verifications else run.state.current_phase

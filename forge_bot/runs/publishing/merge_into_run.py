@@ -49,12 +49,14 @@ def _merged(
     since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
-    found = merge_trees(root, since, head, theirs, mark=mark)
+    merged = merge_trees(root, since, head, theirs, mark=mark)
     # A path that no trailer can hold cannot be found again.
-    forbidden += [path for path in found.marked if " ".join(path.split()) != path]
-    if found.conflicts or forbidden:
-        return MergedTrees(found.tree, (*found.conflicts, *forbidden))
-    said = ((RUN, run.name), *trailers, *((CONFLICT, path) for path in found.marked))
+    forbidden += [path for path in merged.marked if " ".join(path.split()) != path]
+    if merged.conflicts or forbidden:
+        return MergedTrees(merged.tree, (*merged.conflicts, *forbidden))
+    all_trailers = ((RUN, run.name), *trailers, *((CONFLICT, path) for path in merged.marked))
     signature = commit_at(root, head).signature
-    run.move_forward(make_commit(root, found.tree, (head, theirs), subject, said, signature))
-    return found
+    run.move_forward(
+        make_commit(root, merged.tree, (head, theirs), subject, all_trailers, signature)
+    )
+    return merged

@@ -89,25 +89,27 @@ def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
 
 def _opened(root: Path, wanted: WantedPullRequest) -> str:
     done = _gh(root, creation(wanted))
-    said = f"{done.stdout}\n{done.stderr}"
+    output = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
-        if _EXISTS not in said:
-            raise _failed(root, f"gh could not open the pull request: {_words(said)}", said)
+        if _EXISTS not in output:
+            raise _failed(root, f"gh could not open the pull request: {_words(output)}", output)
         text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
         changed = _gh(root, ("gh", "pr", "edit", wanted.head, *_elsewhere(wanted), *text))
         if changed.returncode != 0:
             words = _words(changed.stderr)
             message = f"gh could not change the pull request: {words}"
             raise _failed(root, message, changed.stderr)
-    found = _ADDRESS.search(said)
-    return found[0] if found else ""
+    address = _ADDRESS.search(output)
+    return address[0] if address else ""
 
 
-def _failed(root: Path, message: str, said: str) -> GitHubError:
+def _failed(root: Path, message: str, output: str) -> GitHubError:
     """Return the error for what gh printed."""
-    if _LIMITED.search(said):
-        return RateLimited(message, seconds=None if _SECONDARY.search(said) else _limit_left(root))
-    return GitHubUnavailable(message) if _UNREACHED.search(said) else GhFailed(message)
+    if _LIMITED.search(output):
+        return RateLimited(
+            message, seconds=None if _SECONDARY.search(output) else _limit_left(root)
+        )
+    return GitHubUnavailable(message) if _UNREACHED.search(output) else GhFailed(message)
 
 
 def _limit_left(root: Path) -> int | None:
@@ -115,10 +117,10 @@ def _limit_left(root: Path) -> int | None:
     not count. None if GitHub does not say.
     """
     try:
-        found = _LimitsWire.model_validate_json(_gh(root, ("gh", "api", "rate_limit")).stdout)
+        limits = _LimitsWire.model_validate_json(_gh(root, ("gh", "api", "rate_limit")).stdout)
     except (GhFailed, ValidationError):
         return None
-    used_up = [each.reset for each in found.resources.values() if each.remaining == 0]
+    used_up = [limit.reset for limit in limits.resources.values() if limit.remaining == 0]
     return max(max(used_up) - int(now().timestamp()), 0) + 1 if used_up else None
 
 
@@ -139,5 +141,5 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
         raise GhFailed(f"gh could not be started: {error.strerror or error}.") from error
 
 
-def _words(said: str) -> str:
-    return " ".join(said.split())[:1000]
+def _words(text: str) -> str:
+    return " ".join(text.split())[:1000]

@@ -132,11 +132,11 @@ class Publisher:
         if not self.push:
             own = is_separate(self.run.state)
             of = "runs.publish_result.runs_own_branch" if own else "runs.publish_result.work_is_on"
-            said = say(of, branch=name)
-            return publish_result(self.run, offered, said)
+            sentence = say(of, branch=name)
+            return publish_result(self.run, offered, sentence)
         offered = self._pushed(offered)
-        said = f"the last commit of {name} was pushed"
-        return publish_result(self.run, offered, said)
+        sentence = f"the last commit of {name} was pushed"
+        return publish_result(self.run, offered, sentence)
 
     def _pushed(self, offered: Offer) -> Offer:
         """Push, and merge people's new commits on the offered branch."""
@@ -216,8 +216,8 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
 def customs_of(run: Run) -> Customs:
     """Return the customs of the repository's pull requests, as of the commit of the run's base."""
     repository, base = run.repository, run.state.base_commit
-    found = find_template(repository.list_files(base))
-    raw = repository.read(base, found) if found else None
+    path = find_template(repository.list_files(base))
+    raw = repository.read(base, path) if path else None
     template = raw.decode("utf-8", "replace") if raw is not None else ""
     return Customs(template=template, typed=states_types(repository, base))
 

@@ -41,12 +41,12 @@ class Offer(Frozen):
         """Return a sentence about it for a person."""
         if not self.branch:
             return "no file outside the record changed, so there is no branch to merge"
-        told = f"{self.branch} has {several(self.commits, 'commit')} without the run's record"
+        sentence = f"{self.branch} has {several(self.commits, 'commit')} without the run's record"
         if self.conflicts:
-            told += f"; people changed {_some(self.conflicts)} there in another way"
+            sentence += f"; people changed {_some(self.conflicts)} there in another way"
         if self.left_behind:
-            told += f"; it was not moved, take the newest ones with: {self.left_behind}"
-        return told
+            sentence += f"; it was not moved, take the newest ones with: {self.left_behind}"
+        return sentence
 
 
 def offer(run: Run) -> Offer:
@@ -81,8 +81,8 @@ def take_peoples_commits(run: Run) -> tuple[str, ...]:
     work includes it. Return the files that both changed differently, where nothing was merged.
     """
     branch, conflicts = run.code_so_far().branch, list[str]()
-    found = [_tip(run.repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
-    for theirs in dict.fromkeys(tip for tip in found if tip is not None):
+    tips = [_tip(run.repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
+    for theirs in dict.fromkeys(tip for tip in tips if tip is not None):
         if not is_ancestor(run.repository.root, theirs, run.tree.commit_id()):
             conflicts += merge_people_into_run(run, branch, theirs)
     return tuple(dict.fromkeys(conflicts))
@@ -137,7 +137,9 @@ def _some(paths: tuple[str, ...]) -> str:
 
 def _way(repository: Repository, branch: str, tip: str) -> str:
     """The command that takes the commits to the branch, in the work tree that has it."""
-    tree = next((each.path for each in repository.worktrees() if each.branch == branch), None)
+    tree = next(
+        (worktree.path for worktree in repository.worktrees() if worktree.branch == branch), None
+    )
     git = "git" if tree is None else f"git -C {shlex.quote(str(tree))}"
     here, there = _tip(repository, f"{HEADS}{branch}"), _tip(repository, f"{_REMOTE}{branch}")
     behind = here and there and not is_ancestor(repository.root, there, here)
