@@ -28,7 +28,7 @@ _APPROVED = "- `{step}` {acts} exactly this: sha256 {digest}"
 
 def approval_line(step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]) -> str:
     """Return the line of a question by which an acting step finds its approval."""
-    named = [list(each.model_dump(mode="json").values()) for each in what]
+    named = [list(file_or_issue.model_dump(mode="json").values()) for file_or_issue in what]
     digest = hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
     acts = "writes" if step.kind == "fs_write" else "opens"
     return _APPROVED.format(step=step.step, acts=acts, digest=digest)
@@ -66,31 +66,31 @@ def issues_for(
     graph: "ProjectGraph", findings: "list[GraphFinding]", source: str
 ) -> Iterator[IssueToOpen]:
     """Yield an issue for each finding; for a code that has many, one for all of them."""
-    found = f"Found by forge-bot in {source}." if source else "Found by forge-bot."
-    for code in dict.fromkeys(each.code for each in findings):
-        alike = [each for each in findings if each.code == code]
-        groups = [alike] if len(alike) > _SEVERAL else [[each] for each in alike]
+    origin = f"Found by forge-bot in {source}." if source else "Found by forge-bot."
+    for code in dict.fromkeys(finding.code for finding in findings):
+        alike = [finding for finding in findings if finding.code == code]
+        groups = [alike] if len(alike) > _SEVERAL else [[finding] for finding in alike]
         for group in groups:
-            yield _issue(graph, code, group, found)
+            yield _issue(graph, code, group, origin)
 
 
 def _issue(
-    graph: "ProjectGraph", code: str, findings: "list[GraphFinding]", found: str
+    graph: "ProjectGraph", code: str, findings: "list[GraphFinding]", origin: str
 ) -> IssueToOpen:
     first = findings[0]
     alone = len(findings) == 1
     words = f"{first.path} {first.message}" if alone else several(len(findings), "finding")
     lines = [
-        f"- [ ] {escape.code(f'{each.path}:{each.line}')}: {escape.line(each.message)}"
-        for each in findings[:_LISTED]
+        f"- [ ] {escape.code(f'{finding.path}:{finding.line}')}: {escape.line(finding.message)}"
+        for finding in findings[:_LISTED]
     ]
     left = len(findings) - _LISTED
     lines += [f"- and {several(left, 'more finding')}"] if left > 0 else []
-    texts = [[each.message, graph.blob(each.path)] for each in findings]
+    texts = [[finding.message, graph.blob(finding.path)] for finding in findings]
     named = [code, first.node, first.message] if alone else [code]
     return IssueToOpen(
         title=escape.heading(f"{code}: {words}", _TITLE),
-        body="\n".join([*lines, "", found]),
+        body="\n".join([*lines, "", origin]),
         key=_short(named),
         text=_short(texts),
     )
@@ -111,15 +111,15 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
         raise AssertionError(phase_id)
     record = run.state.artifacts.get(phase.reads)
     raw = run.workspace.read_bytes(phase.reads)
-    if record is None or raw is None or not (said := json.loads(raw)):
+    if record is None or raw is None or not (document := json.loads(raw)):
         return []
-    issues = IssuesOutput.model_validate(said).issues
-    step = next(each for each in pipeline.steps if each.document == phase.reads)
+    issues = IssuesOutput.model_validate(document).issues
+    step = next(step for step in pipeline.steps if step.document == phase.reads)
     question = pipeline.gate_before(step).question
     gate = next(
-        each
-        for each in run.pipeline.phases
-        if isinstance(each, GatePhase) and each.shows == (question,)
+        gate
+        for gate in run.pipeline.phases
+        if isinstance(gate, GatePhase) and gate.shows == (question,)
     )
     shown = run.workspace.read_bytes(question) or b""
     if (
@@ -140,13 +140,13 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
 
 def issues_text(issues: list[IssueToOpen]) -> str:
     """Return the issues as one document for people."""
-    return "\n".join(f"# {each.title}\n\n{each.body}\n" for each in issues)
+    return "\n".join(f"# {issue.title}\n\n{issue.body}\n" for issue in issues)
 
 
 def opened_sentence(results: Sequence[IssueResult]) -> str:
     """Return the outcome of opening the issues, in words."""
-    opened = [f"#{each.number}" for each in results if each.opened]
-    before = [f"#{each.number}" for each in results if not each.opened]
-    said = [f"opened {', '.join(opened)}"] if opened else []
-    said += [f"there already: {', '.join(before)}"] if before else []
-    return "; ".join(said) or "there are no issues to open"
+    opened = [f"#{result.number}" for result in results if result.opened]
+    before = [f"#{result.number}" for result in results if not result.opened]
+    parts = [f"opened {', '.join(opened)}"] if opened else []
+    parts += [f"there already: {', '.join(before)}"] if before else []
+    return "; ".join(parts) or "there are no issues to open"

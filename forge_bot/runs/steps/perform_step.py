@@ -48,8 +48,8 @@ def step_performed(
         text, paths = performer.done(phase)
     except ForgeError as error:
         if phase.step.required or phase.asks:
-            said = " ".join((error.message, *error.details, hint_of(error)))
-            return ActionFailed(**head_of(action.action_id, run.now()), message=said.strip()), ()
+            message = " ".join((error.message, *error.details, hint_of(error)))
+            return ActionFailed(**head_of(action.action_id, run.now()), message=message.strip()), ()
         text, paths = "null\n", ()
     raw = run.workspace.write(phase.writes, text)
     report = ArtifactWritten(
@@ -78,7 +78,7 @@ class StepPerformer:
             files = self._files(step, self._values())
             self._check_approved(step, files)
             self._write(files)
-            paths = tuple(each.path for each in files)
+            paths = tuple(file.path for file in files)
             return _as_json({"paths": list(paths)}), paths
         output = self._calls.output(step, self._values().arguments(step))
         if step.tool == ISSUES:
@@ -108,17 +108,19 @@ class StepPerformer:
         if step.elicitation_schema:
             lines += [f"{escape.heading(step.elicitation_schema)}.", ""]
         if step.kind == "elicitation" and step.input_map:
-            said = json.dumps(values.arguments(step), ensure_ascii=False, indent=1)
-            lines += ["## What it is about", "", escape.show_source(said[:_SHOWN], "json"), ""]
+            source = json.dumps(values.arguments(step), ensure_ascii=False, indent=1)
+            lines += ["## What it is about", "", escape.show_source(source[:_SHOWN], "json"), ""]
         behind = self._pipeline.behind(step)
         lines += ["## After a yes", ""]
-        lines += [f"- {escape.heading(each.label)}" for each in behind] or ["- the run goes on"]
-        for each in behind:
-            if each.kind == "fs_write":
-                lines += ["", *self._shown(each, self._files(each, values))]
-            elif has_effect(each):
-                output = self._calls.output(each, values.arguments(each))
-                lines += ["", *_issues(each, IssuesOutput.model_validate(output).issues)]
+        lines += [f"- {escape.heading(later_step.label)}" for later_step in behind] or [
+            "- the run goes on"
+        ]
+        for later_step in behind:
+            if later_step.kind == "fs_write":
+                lines += ["", *self._shown(later_step, self._files(later_step, values))]
+            elif has_effect(later_step):
+                output = self._calls.output(later_step, values.arguments(later_step))
+                lines += ["", *_issues(later_step, IssuesOutput.model_validate(output).issues)]
         return "\n".join(lines).rstrip() + "\n"
 
     def _shown(self, step: Step, files: list[FileToWrite]) -> Iterator[str]:

@@ -71,15 +71,15 @@ class StepCalls:
 
     def _resource(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
         address = step.resource or ""
-        found = resource_at(address)
-        if found is None:
+        pattern = resource_at(address)
+        if pattern is None:
             raise StepFailed(f"{step.step}: there is no resource {address}.")
         values = {
             hole[1:-1]: str(arguments.get(given[1:-1], "")) if given.startswith("{") else given
-            for hole, given in zip(found.split("/"), address.split("/"), strict=True)
+            for hole, given in zip(pattern.split("/"), address.split("/"), strict=True)
             if hole.startswith("{")
         }
-        match found.rpartition("/")[2]:
+        match pattern.rpartition("/")[2]:
             case "manifest":
                 return manifest_document(*declared(self._graph))
             case "annotations":
@@ -96,7 +96,9 @@ class StepCalls:
 
     def _context(self) -> str:
         profile = self._profile()
-        languages = ", ".join(f"{each.name} ({each.percent}%)" for each in profile.languages)
+        languages = ", ".join(
+            f"{language.name} ({language.percent}%)" for language in profile.languages
+        )
         commands = [
             f"- {kind}: `{' '.join(command.argv)}`"
             for kind in ("build", "test", "lint")
@@ -131,19 +133,23 @@ class StepCalls:
     def _query(self, asked: QueryArguments) -> JsonValue:
         given = {name: value for name, value in asked.model_dump().items() if value}
         try:
-            found = ask_graph(self._graph, GraphQuestion.model_validate(given))
+            answer = ask_graph(self._graph, GraphQuestion.model_validate(given))
         except ValidationError as error:
             raise StepFailed(f"forge_query: {_first(error)}") from error
-        nodes: list[JsonValue] = [node.model_dump(mode="json") for node in found.nodes]
-        return {"sentence": found.sentence, "total": found.total, "nodes": nodes}
+        nodes: list[JsonValue] = [node.model_dump(mode="json") for node in answer.nodes]
+        return {"sentence": answer.sentence, "total": answer.total, "nodes": nodes}
 
     def _scan(self, _: BaseModel) -> JsonValue:
-        found = scan(self._graph)
-        return {"total": len(found), "findings": _outputs(found)}
+        findings = scan(self._graph)
+        return {"total": len(findings), "findings": _outputs(findings)}
 
     def _verify(self, _: BaseModel) -> JsonValue:
-        found = violations(self._graph)
-        return {"exit_code": 2 if found else 0, "total": len(found), "findings": _outputs(found)}
+        findings = violations(self._graph)
+        return {
+            "exit_code": 2 if findings else 0,
+            "total": len(findings),
+            "findings": _outputs(findings),
+        }
 
     def _issues(self, asked: AnnotateArguments) -> JsonValue:
         source = self._run.state.source
@@ -155,13 +161,13 @@ class StepCalls:
         return {"total": len(issues), "issues": issues}
 
     def _annotate(self, asked: AnnotateArguments) -> JsonValue:
-        files = [annotation_file(self._graph, each) for each in _findings(asked)]
+        files = [annotation_file(self._graph, finding) for finding in _findings(asked)]
         named: list[JsonValue] = [{"path": path, "content": text} for path, text in files]
         return {"total": len(files), "files": named}
 
 
 def _findings(asked: AnnotateArguments) -> list[GraphFinding]:
-    return [GraphFinding.model_validate(each.model_dump()) for each in asked.findings]
+    return [GraphFinding.model_validate(finding.model_dump()) for finding in asked.findings]
 
 
 def taken(model: type[M], step: Step, arguments: Mapping[str, JsonValue]) -> M:
@@ -177,5 +183,5 @@ def _first(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."
 
 
-def _outputs(found: list[GraphFinding]) -> list[JsonValue]:
-    return [each.model_dump(mode="json") for each in found[:_FOUND]]
+def _outputs(findings: list[GraphFinding]) -> list[JsonValue]:
+    return [finding.model_dump(mode="json") for finding in findings[:_FOUND]]

@@ -25,11 +25,11 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
     for name, wanted in pipeline.inputs.items():
         before, plain = r"^(?:[^\S\n]|[*>-])*", re.escape(name)
         line = re.compile(rf"{before}`?{plain}`?[^\S\n]*[:=]\s*(\S.*)$", re.MULTILINE)
-        found = line.search(text)
-        said = found[1].rstrip().strip("`\"'") if found is not None else ""
-        value = _value(said, wanted) if said else wanted.default
+        match = line.search(text)
+        written_value = match[1].rstrip().strip("`\"'") if match is not None else ""
+        value = _value(written_value, wanted) if written_value else wanted.default
         if value is None or (wanted.choices and value not in wanted.choices):
-            problems.append(_lacking(name, said, wanted))
+            problems.append(_lacking(name, written_value, wanted))
         values[name] = value
     if problems:
         given = "; ".join(problems)
@@ -40,20 +40,20 @@ def inputs_of(pipeline: StepPipeline, text: str) -> dict[str, JsonValue]:
     return values
 
 
-def _value(said: str, wanted: StepInput) -> JsonValue:
+def _value(written_value: str, wanted: StepInput) -> JsonValue:
     match wanted.type:
         case "string":
-            return said
+            return written_value
         case "integer":
-            return int(said) if _NUMBER.fullmatch(said) else None
+            return int(written_value) if _NUMBER.fullmatch(written_value) else None
         case "boolean":
-            return _TRUTH.get(said.lower())
+            return _TRUTH.get(written_value.lower())
 
 
-def _lacking(name: str, said: str, wanted: StepInput) -> str:
+def _lacking(name: str, written_value: str, wanted: StepInput) -> str:
     what = f"one of {', '.join(wanted.choices)}" if wanted.choices else wanted.type
     about = f", {wanted.description}" if wanted.description else ""
-    return f"{name} ({what}{about}){f', not {said!r}' if said else ''}"
+    return f"{name} ({what}{about}){f', not {written_value!r}' if written_value else ''}"
 
 
 class StepValues:
@@ -77,7 +77,7 @@ class StepValues:
         from jmespath.exceptions import JMESPathError
 
         known = self._known(step)
-        found: dict[str, JsonValue] = {}
+        arguments: dict[str, JsonValue] = {}
         for name, path in step.input_map.items():
             try:
                 value = cast("JsonValue", jmespath.search(path, known))
@@ -86,8 +86,8 @@ class StepValues:
             if value is None and step.required:
                 raise StepFailed(f"{step.step}: {name}: {path!r} gives nothing.")
             if value is not None:
-                found[name] = value
-        return found
+                arguments[name] = value
+        return arguments
 
     def _known(self, step: Step) -> dict[str, JsonValue]:
         request = self._run.request
