@@ -58,12 +58,15 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
 
     try:
         verify(before)
-        found = newly_broken(after, before)
+        violations = newly_broken(after, before)
     except BadManifest as error:
         return (f"{error.code}: {error.message} {' '.join(error.details)}".strip(),)
-    said = [f"{each.code} {each.path}:{each.line}: {each.message}" for each in found]
-    more = len(said) - _BROKEN_NAMED
-    return (*said[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
+    sentences = [
+        f"{violation.code} {violation.path}:{violation.line}: {violation.message}"
+        for violation in violations
+    ]
+    more = len(sentences) - _BROKEN_NAMED
+    return (*sentences[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
 
 
 def has_rules(repository: Repository, commit: str) -> bool:
@@ -157,18 +160,18 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
 
     changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
     reach = reach_of(graph, changed)
-    said: list[str] = []
+    sentences: list[str] = []
     if reach.code:
         tests = (
             say("question.and_tests", count=len(reach.tests))
             if reach.tests
             else say("question.and_no_test")
         )
-        said.append(say("question.reaches", count=len(reach.code), tests=tests))
+        sentences.append(say("question.reaches", count=len(reach.code), tests=tests))
     untested = [
         path for path in changed if not path.endswith(".pyi") and not reach_of(graph, [path]).tests
     ]
     if untested:
         names = listed(untested, "words.or", most=_NAMED)
-        said.append(say("question.no_test_reaches", names=names))
-    return " ".join(said)
+        sentences.append(say("question.no_test_reaches", names=names))
+    return " ".join(sentences)

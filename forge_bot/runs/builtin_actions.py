@@ -57,26 +57,26 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
         *setup_risks(project.profile, project.sandbox.backend if needed else None),
         *capability_risks(setup_of(run)),
     )
-    found = unusable((*results, *checks))
+    unusable_commands = unusable((*results, *checks))
     left_behind = project.left_behind(checks)
-    if not found:
+    if not unusable_commands:
         tell_of_red(checks, left_behind, project.tell)
     commands = project.profile.commands
-    document = baseline_document((*results, *checks), found, commands, left_behind)
-    raw = run.workspace.write(BASELINE, document) if found else b""
+    document = baseline_document((*results, *checks), unusable_commands, commands, left_behind)
+    raw = run.workspace.write(BASELINE, document) if unusable_commands else b""
     return Prepared(
         **head_of(action.action_id, run.now()),
         results=(*results, *checks),
         risks=risks,
-        unusable=found,
-        artifact=BASELINE if found else "",
-        blob=blob_id(raw) if found else "",
+        unusable=unusable_commands,
+        artifact=BASELINE if unusable_commands else "",
+        blob=blob_id(raw) if unusable_commands else "",
     )
 
 
 def verified(action: Exec, state: State, run: Run, project: Project) -> CommandsRan:
     """Run build, test and lint after the work, and write their table into the artifact."""
-    without = any(each.cause is Cause.SETUP_FAILED for each in state.unusable)
+    without = any(command.cause is Cause.SETUP_FAILED for command in state.unusable)
     # A person agreed to go on without setup: it is not tried again, and what needs it cannot run.
     before = (result for result in state.baseline if result.name is CommandName.SETUP)
     broken = tuple(
@@ -87,12 +87,12 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     results = (*broken, *(_new_first(output, state) for output in outputs))
     rules = broken_rules(run.repository, state.base_commit, project.tree.commit_id())
     judgement = judge(state.baseline, results, state.unusable, broken=rules)
-    found = None if judgement.red else requirement_check(outputs, state, run, project)
+    requirements = None if judgement.red else requirement_check(outputs, state, run, project)
     proof = None if judgement.red else red_before_green(outputs, state, run, project)
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
-    table = section(results, state.baseline, judgement, proof, found)
+    table = section(results, state.baseline, judgement, proof, requirements)
     raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
     return CommandsRan(
         **head_of(action.action_id, run.now()),
@@ -100,7 +100,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         artifact=artifact,
         blob=blob_id(raw),
         red_before_green=proof,
-        requirements=found,
+        requirements=requirements,
         broken_rules=rules,
     )
 
@@ -181,14 +181,14 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
     raw = run.workspace.write(action.path, action.content)
     phase = run.pipeline.phase(action.phase)
     headings = phase.headings if isinstance(phase, AnsweringPhase) else ()
-    found = contract_of(run, phase, headings).inspect(action.content)
-    found = inspected_with_graph(run, phase, found, action.content)
+    inspection = contract_of(run, phase, headings).inspect(action.content)
+    inspection = inspected_with_graph(run, phase, inspection, action.content)
     return ArtifactWritten(
         **head_of(action.action_id, run.now()),
         phase=action.phase,
         artifact=action.path,
         blob=blob_id(raw),
-        inspection=found,
+        inspection=inspection,
         risks=signs_of_risk(run, phase, action.content),
     )
 

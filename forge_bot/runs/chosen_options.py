@@ -33,7 +33,10 @@ def with_options(run: Run, answered: Answered) -> Answered:
                 unknown=", ".join(unknown), there=there
             )
         )
-    defaults = {f"{each.number}": f"{each.number}{each.default.letter}" for each in decisions}
+    defaults = {
+        f"{decision.number}": f"{decision.number}{decision.default.letter}"
+        for decision in decisions
+    }
     choices = (defaults | {choice[:-1]: choice for choice in answered.choices}).values()
     return answered.replace(
         choices=tuple(choices), chosen=tuple(offered[choice] for choice in choices)

@@ -26,8 +26,8 @@ def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
         for path in folder.glob("*.y*ml")
         if path.suffix in {".yml", ".yaml"} and path.is_file()
     )
-    found = (_name(path) for path in files if f"{FOLDER}/{path.name}" != own)
-    return tuple(dict.fromkeys(name for name in found if name))
+    names = (_name(path) for path in files if f"{FOLDER}/{path.name}" != own)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _read(text: str | bytes) -> dict[str, Any]:
@@ -69,7 +69,9 @@ def _checks_branches(event: str, about: Mapping[str, Any]) -> bool:
         return event == "pull_request"
     branches = about.get("branches")
     named = cast("list[object]", branches) if isinstance(branches, list) else [branches]
-    return any("*" in str(each) for each in named) if branches is not None else "tags" not in about
+    return (
+        any("*" in str(branch) for branch in named) if branches is not None else "tags" not in about
+    )
 
 
 def _mapping(value: object) -> dict[str, Any]:

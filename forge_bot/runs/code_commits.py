@@ -73,7 +73,7 @@ def free_code_branch(repository: Repository, wanted: str) -> str:
     """Return the wanted name, or the next one that no branch has, here or at the remote."""
     branches = repository.branch_names()
     remote = set(branches.at_origin())
-    free = (free_branch(repository, each, branches) for each in numbered(wanted))
+    free = (free_branch(repository, name, branches) for name in numbered(wanted))
     return next(name for name in free if name not in remote)
 
 
@@ -108,14 +108,14 @@ class CodeSoFar(Frozen):
 
 def code_so_far(state: State, commits: Sequence[CommitInfo]) -> CodeSoFar:
     """Return the code branch as the commits of a run's branch, the oldest first, contain it."""
-    found = CodeSoFar(branch=state.pull_request_branch, tip=state.base_commit)
+    so_far = CodeSoFar(branch=state.pull_request_branch, tip=state.base_commit)
     for commit in commits:
         trailers = dict(commit.trailers)
         if branch := trailers.get(CODE) or trailers.get(PEOPLE):
-            found = found.replace(branch=branch, tip=commit.parents[1])
+            so_far = so_far.replace(branch=branch, tip=commit.parents[1])
         if CODE in trailers:
-            found = found.replace(recorded=commit.id)
-    return found
+            so_far = so_far.replace(recorded=commit.id)
+    return so_far
 
 
 class CodeCommits:
@@ -163,13 +163,13 @@ class CodeCommits:
 
     def _owners(self) -> dict[str, list[TaskId]]:
         """Return the tasks that changed each file of the run, the last one at the end."""
-        found: dict[str, list[TaskId]] = {}
+        owners: dict[str, list[TaskId]] = {}
         for commit in self.commits:
             trailers = dict(commit.trailers)
             if trailers.get(RUN) == self.state.run and _TASK in trailers:
                 for file in commit.files:
-                    found.setdefault(file.path, []).append(TaskId(trailers[_TASK]))
-        return found
+                    owners.setdefault(file.path, []).append(TaskId(trailers[_TASK]))
+        return owners
 
     def _merges(self, tip: str) -> list[CommitInfo]:
         """Return the commits of the run that brought something in which the code branch lacks. What
@@ -180,15 +180,17 @@ class CodeCommits:
         here = ref_target(self.root, branch) if self.so_far.branch else None
         there = commits_between(self.root, base, here) if here is not None else frozenset[str]()
         return [
-            each
-            for each in self.commits
-            if not known.issuperset(each.parents[1:])
-            and (CODE not in dict(each.trailers) or not there.isdisjoint(each.parents[1:]))
+            commit
+            for commit in self.commits
+            if not known.issuperset(commit.parents[1:])
+            and (CODE not in dict(commit.trailers) or not there.isdisjoint(commit.parents[1:]))
         ]
 
     def _in_conflict(self) -> bool:
         """Return whether two versions of a file still stand side by side."""
-        paths = {path for each in self.commits for key, path in each.trailers if key == CONFLICT}
+        paths = {
+            path for commit in self.commits for key, path in commit.trailers if key == CONFLICT
+        }
         there = self.repository.read_many(self.head, paths) if paths else {}
         return any(has_markers(data) for data in there.values())
 
@@ -207,11 +209,11 @@ class CodeCommits:
                 continue
             after = tree_with(self.root, tree, sorted(own, key=lambda file: file.path))
             if after != tree:
-                said = task_message(
+                message = task_message(
                     self.pipeline, self.state, task, texts, typed=self.typed, landed=landed
                 )
                 trailers = self._trailers(signature, task, landed, signs=True)
-                tip = make_commit(self.root, after, (tip,), said, trailers, signature, self.key)
+                tip = make_commit(self.root, after, (tip,), message, trailers, signature, self.key)
             tree = after
         return tip
 
@@ -220,24 +222,24 @@ class CodeCommits:
         tree = tree_without(self.root, self.head, self.folder)
         if tree == tree_id(self.root, tip) and not merges:
             return tip
-        by_hand = [each for each in self.commits if self._is_by_hand(each)]
+        by_hand = [commit for commit in self.commits if self._is_by_hand(commit)]
         theirs = [*merges, *by_hand]
         change = change_of(self.pipeline, self.state, self.documents(self.head))
         if not theirs:
             subject = change.subject if self.typed else change.sentence
-            said = escape.heading(subject, LONGEST_TITLE)
+            message = escape.heading(subject, LONGEST_TITLE)
         elif len(theirs) == 1:
-            said = theirs[0].message
+            message = theirs[0].message
         else:
             begin = f"{change.type}: changes" if self.typed else "Changes"
-            listed = (f"- {each.subject}" for each in theirs)
-            said = "\n".join((f"{begin} beside the tasks", "", *listed))
+            listed = (f"- {commit.subject}" for commit in theirs)
+            message = "\n".join((f"{begin} beside the tasks", "", *listed))
         known = commits_between(self.root, self.state.base_commit, tip)
-        merged = [each for merge in merges for each in merge.parents[1:] if each not in known]
+        merged = [parent for merge in merges for parent in merge.parents[1:] if parent not in known]
         signature = (theirs[0] if len(theirs) == 1 else self.commits[-1]).signature
         trailers = self._trailers(signature, None, self._last_time(), signs=not theirs)
         parents = (tip, *dict.fromkeys(merged))
-        return make_commit(self.root, tree, parents, said, trailers, signature, self.key)
+        return make_commit(self.root, tree, parents, message, trailers, signature, self.key)
 
     def wanted_name(self) -> str:
         """Return the name that the branch should have: the type of the change, and the rest of the
@@ -279,8 +281,8 @@ class CodeCommits:
         signed = (("Signed-off-by", by),) if self.sign_off and signs else ()
         return (
             (RUN, self.state.run),
-            *(("Requested-by", each) for each in requests(self.state, task, landed)),
-            *(("Approved-by", each) for each in approvals(self.state, task)),
+            *(("Requested-by", person) for person in requests(self.state, task, landed)),
+            *(("Approved-by", person) for person in approvals(self.state, task)),
             *signed,
         )
 

@@ -72,8 +72,8 @@ def subject(report: Report, before: State, pipeline: Pipeline) -> str:
             return "forge-bot: abandoned"
         case BudgetRaised():
             return "forge-bot: more budget"
-        case _ if (said := _SAID.get(type(report))) is not None:
-            return f"forge-bot: {said}"
+        case _ if (words := _SAID.get(type(report))) is not None:
+            return f"forge-bot: {words}"
         case _:
             return f"forge-bot: {pipeline.phase(before.current_phase).label}"
 
@@ -86,15 +86,15 @@ def start_subject(title: str) -> str:
 def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:
     """Return the trailers of a report's commit: run, phase, task, an agent's inputs, approval."""
     phase = report.phase if isinstance(report, ArtifactWritten) else before.current_phase
-    found = [("Forge-Run", before.run), ("Forge-Phase", str(phase))]
+    pairs = [("Forge-Run", before.run), ("Forge-Phase", str(phase))]
     if isinstance(report, ArtifactWritten) and report.task is not None:
-        found += [("Forge-Task", str(report.task)), (ACTION, report.action_id)]
+        pairs += [("Forge-Task", str(report.task)), (ACTION, report.action_id)]
     if not isinstance(report, RunStarted) and (inputs := _inputs(before, pipeline)):
-        found.append(("Forge-Inputs", inputs))
+        pairs.append(("Forge-Inputs", inputs))
     given = {Answer.APPROVE, Answer.DONE, Answer.SKIP}
     if isinstance(report, Answered) and report.answer in given and report.via != UNASKED:
-        found.append(("Approved-by", f"{report.by} via {report.via}"))
-    return tuple(found)
+        pairs.append(("Approved-by", f"{report.by} via {report.via}"))
+    return tuple(pairs)
 
 
 def _inputs(state: State, pipeline: Pipeline) -> str:

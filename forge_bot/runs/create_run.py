@@ -348,9 +348,9 @@ def scope_folder(repository: Repository, wanted: str, commit: str = "") -> str:
     except ValueError as error:
         raise BadOption(f"--in {wanted} is not {error}.", hint=way_out) from None
     at = repository.commit_id(commit) if commit else repository.head().commit
-    found = repository.list_files(at, folder)
-    if not found:
+    files = repository.list_files(at, folder)
+    if not files:
         raise BadOption(f"--in {wanted}: no tracked file lies there.", hint=way_out)
-    if found == (folder,):
+    if files == (folder,):
         raise BadOption(f"--in {wanted}: that is a file, not a folder.", hint=way_out)
     return folder

@@ -123,7 +123,7 @@ def read_scope(text: str) -> Scope:
     text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n")
     outside = _COMMENT.sub(" ", _FENCED.sub("\n", text))
     outside = _URL.sub(" ", _UNANSWERED.sub("", _TICKED.sub("", outside)))
-    files = {found.strip("`") for found in _PATH.findall(outside)}
+    files = {path.strip("`") for path in _PATH.findall(outside)}
     unspaced = len(_UNSPACED.findall(outside))
     return Scope(
         words=len(_WORD.findall(_UNSPACED.sub(" ", outside))) + unspaced // 2,
@@ -175,7 +175,7 @@ def _flag(flag: str) -> Effort:
 
 
 def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:
-    found: list[tuple[bool, int, str]] = []
+    guesses: list[tuple[bool, int, str]] = []
     for label in labels:
         plain = unicodedata.normalize("NFKC", label).strip()
         match = _LABEL.fullmatch(plain)
@@ -184,10 +184,10 @@ def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:
             key, size = mark, plain[len(mark) + 1 :].strip()
         if (effort := _SIZES.get(size.lower())) is not None:
             own = key.casefold() == mark.casefold()
-            found.append((own, _ORDER.index(effort), label.strip()))
-    if not found:
+            guesses.append((own, _ORDER.index(effort), label.strip()))
+    if not guesses:
         return None
-    own, rank, label = max(found)
-    contradicted = any(each[0] == own and each[1] != rank for each in found)
+    own, rank, label = max(guesses)
+    contradicted = any(guess[0] == own and guess[1] != rank for guess in guesses)
     sentence = "runs.effort.larger_label" if contradicted else "runs.effort.label"
     return EffortGuess(effort=_ORDER[rank], reason=say(sentence, label=label))

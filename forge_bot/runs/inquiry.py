@@ -142,9 +142,9 @@ def available(inquiry: Inquiry) -> Inquiry:
 def _show(inquiry: Inquiry, place: PhaseId, tell: Notify) -> None:
     if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
         return
-    said = "answered" if inquiry.answer else f"no answer: {inquiry.message}"
+    outcome = "answered" if inquiry.answer else f"no answer: {inquiry.message}"
     good = bool(inquiry.answer)
-    tell(PhaseEnded(phase=place, label=_LABEL, result=said, usage=inquiry.usage, good=good))
+    tell(PhaseEnded(phase=place, label=_LABEL, result=outcome, usage=inquiry.usage, good=good))
     if inquiry.answer:
         tell(Explained(answer=inquiry.answer))
 
@@ -267,12 +267,12 @@ class _Inquirer:
         stands = InputFile(
             name="where the run stands", text=self._standing(), kind="output", untrusted=True
         )
-        told = "\n\n".join(
-            f"Question: {each.question}\n\nAnswer: {each.answer}" for each in self.earlier
+        conversation = "\n\n".join(
+            f"Question: {report.question}\n\nAnswer: {report.answer}" for report in self.earlier
         )
         before = (
-            (InputFile(name="questions asked here before", text=told, kind="output"),)
-            if told
+            (InputFile(name="questions asked here before", text=conversation, kind="output"),)
+            if conversation
             else ()
         )
         return (*(self.prompts.inputs.artifact(name) for name in documents), stands, *before)

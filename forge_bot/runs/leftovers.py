@@ -33,16 +33,16 @@ class Leftover(Frozen):
 def leftovers(repository: Repository) -> tuple[Leftover, ...]:
     """Return the folders that the runs of this repository have left, by name."""
     known = {info.name: info for info in runs(repository)}
-    found: list[Leftover] = []
+    left_folders: list[Leftover] = []
     for name, folder in _folders(repository):
         info = known.get(name)
         because = _against(repository, info, run_paths(repository, name))
         branch = info.branch if info is not None and info.merge_branch else ""
         size = _size(folder)
-        found.append(
+        left_folders.append(
             Leftover(run=name, folder=folder, branch=branch, size=size, kept_because=because)
         )
-    return tuple(found)
+    return tuple(left_folders)
 
 
 def remove_leftover(repository: Repository, left: Leftover) -> bool:
@@ -88,7 +88,7 @@ def _against(repository: Repository, info: RunInfo | None, places: RunPaths) -> 
     if info is not None and not info.ended:
         return "the run is not over"
     tree = places.tree if places.tree.is_dir() else None
-    if tree is not None and tree not in {each.path for each in repository.worktrees()}:
+    if tree is not None and tree not in {worktree.path for worktree in repository.worktrees()}:
         return f"{tree} is no work tree of this repository any more; look what is in it"
     return _in_use(places.tree)
 
@@ -121,9 +121,9 @@ def remove_task_tree(repository: Repository, path: Path) -> None:
 
 def remove_trees(repository: Repository, *folders: Path) -> None:
     """Remove folders with the work trees below them, also from git's list."""
-    for each in repository.worktrees():
-        if any(map(each.path.is_relative_to, folders)):
-            repository.remove_tree(each.path)
+    for worktree in repository.worktrees():
+        if any(map(worktree.path.is_relative_to, folders)):
+            repository.remove_tree(worktree.path)
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
 

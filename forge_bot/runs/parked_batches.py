@@ -30,7 +30,7 @@ def end_batches(
 
     carried = run.workspace.path / CARRIED
     waiting = Journal(run.places.journal, environ, carried).all_parked()
-    tickets = [(each.model, each.ticket) for each in waiting if each.ticket is not None]
+    tickets = [(parked.model, parked.ticket) for parked in waiting if parked.ticket is not None]
     try:
         by_name = {model.name: model for model in models().values()} if tickets else {}
     except ForgeError:

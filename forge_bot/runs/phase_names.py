@@ -35,16 +35,16 @@ def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
     if none or several fit.
     """
     phases = [phase for phase in pipeline.phases if not isinstance(phase, DecisionPhase)]
-    said = _plain(wanted)
+    plain = _plain(wanted)
     for names in (_id, _label, _document, _words):
-        found = [phase for phase in phases if said and said in names(phase)]
-        if len(found) == 1:
-            return found[0].id
-        if found:
+        fitting_phases = [phase for phase in phases if plain and plain in names(phase)]
+        if len(fitting_phases) == 1:
+            return fitting_phases[0].id
+        if fitting_phases:
             raise BadOption(
                 "{wanted!r} could mean {listed}.".format(
                     wanted=wanted,
-                    listed=" or ".join(f"{phase.label} ({phase.id})" for phase in found),
+                    listed=" or ".join(f"{phase.label} ({phase.id})" for phase in fitting_phases),
                 ),
                 hint="Name one of them by its id.",
             )

@@ -148,7 +148,9 @@ def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Question:
-    persons = {each.number: each.text for each in person_requirements(run.state)}
+    persons = {
+        requirement.number: requirement.text for requirement in person_requirements(run.state)
+    }
     requirements = listed_requirements(run) | persons
     spoken = partial(with_requirement_words, requirements=requirements)
     documents = tuple(
@@ -183,7 +185,9 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
 def _choices(run: Run, asked: Checkpoint, seen: Overview) -> tuple[Choice, ...]:
     """Return the answers with their effects."""
     _, approve, reject = _meaning(run, asked)
-    if defaults := [f"{each.number}{each.default.letter}" for each in seen.outline.decisions]:
+    if defaults := [
+        f"{decision.number}{decision.default.letter}" for decision in seen.outline.decisions
+    ]:
         approve = say("question.and_choices", effect=approve, choices=listed(defaults))
     effects = {
         "approve": approve,
@@ -201,10 +205,10 @@ def _hidden(
     """Yield a risk for each document of the run with text that is not shown, whether the question
     shows it or not, but for some.
     """
-    for each in documents:
-        if each.hidden:
-            yield say("question.hidden_text_is_shown", name=each.name, what=each.hidden)
-    shown = {*but, *(each.name for each in documents)}
+    for document in documents:
+        if document.hidden:
+            yield say("question.hidden_text_is_shown", name=document.name, what=document.hidden)
+    shown = {*but, *(document.name for document in documents)}
     for name in run.state.artifacts:
         raw = run.workspace.read_bytes(name) if name.endswith(".md") and name not in shown else None
         if raw is not None and (unseen := what_is_hidden(raw.decode("utf-8", "replace"))):
@@ -259,7 +263,7 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
         "question.task_of_run", task=asked.task, title=run.state.title, branch=run.state.branch
     )
     done_when = (
-        tuple(say("question.done_when", what=each) for each in task.spec.acceptance)
+        tuple(say("question.done_when", what=criterion) for criterion in task.spec.acceptance)
         if task is not None
         else ()
     )

@@ -132,7 +132,11 @@ def _outline(pipeline: Pipeline, names: Sequence[str], read: Callable[[str], str
 
 def _notes(state: State, asked: Checkpoint) -> str:
     """Return the words with which this gate sent the version before back; empty if it did not."""
-    answers = [each for each in state.decisions if each.gate == asked.name and each.reason is None]
+    answers = [
+        decision
+        for decision in state.decisions
+        if decision.gate == asked.name and decision.reason is None
+    ]
     return answers[-1].notes if answers and answers[-1].answer == "reject" else ""
 
 

@@ -209,7 +209,7 @@ class Run:
         """Return the commit at which a wave was handed out: the one before its first task's."""
         commits = self.tree.commits(self.state.base_commit)
         ours = (ACTION, action.action_id)
-        made = [number for number, each in enumerate(commits) if ours in each.trailers]
+        made = [number for number, commit in enumerate(commits) if ours in commit.trailers]
         older = commits[made[-1] + 1 :] if made else commits
         return older[0].id if older else self.state.base_commit
 

@@ -126,14 +126,14 @@ class Session:
             environ=self.environ,
         )
 
-    def explained(self, found: Inquiry) -> Outcome:
+    def explained(self, inquiry: Inquiry) -> Outcome:
         """Return the outcome of a question, whose answer was shown; tell it if the budget ended."""
-        if found.answer:
+        if inquiry.answer:
             return Outcome.DONE
-        if found.stop is StopReason.BUDGET:
+        if inquiry.stop is StopReason.BUDGET:
             self.tell(
                 warning(
-                    f"The budget is used up. {found.message} forge-bot continue +5 allows more."
+                    f"The budget is used up. {inquiry.message} forge-bot continue +5 allows more."
                 )
             )
             return Outcome.BUDGET

@@ -52,8 +52,8 @@ class TierModels:
 
     def missing_key(self) -> NoModelKey | None:
         """Return the error for a key that is not set. It takes nothing of what opens a model."""
-        found = (missing_key(spec) for spec in dict.fromkeys(self._specs.values()))
-        return next(filter(None, found), None)
+        errors = (missing_key(spec) for spec in dict.fromkeys(self._specs.values()))
+        return next(filter(None, errors), None)
 
     def __call__(self) -> "Mapping[Tier, Model]":
         """Return the models. Raises NoModelKey, and what opening one raises."""

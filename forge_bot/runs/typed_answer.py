@@ -47,11 +47,11 @@ ANSWER_OF: dict[type[object], Answer] = {
 }
 
 
-def person_answer(said: AnswerCommand) -> PersonAnswer:
+def person_answer(command: AnswerCommand) -> PersonAnswer:
     """Return a person's words without the version that they name."""
     return PersonAnswer(
-        answer=ANSWER_OF[type(said)],
-        notes=said.notes if isinstance(said, Reject) else "",
-        choices=said.choices if isinstance(said, Approve) else (),
-        condition=said.words if isinstance(said, Approve) else "",
+        answer=ANSWER_OF[type(command)],
+        notes=command.notes if isinstance(command, Reject) else "",
+        choices=command.choices if isinstance(command, Approve) else (),
+        condition=command.words if isinstance(command, Approve) else "",
     )
