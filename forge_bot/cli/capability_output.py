@@ -50,8 +50,10 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
         return 0
     _servers(setup, catalogue, console)
     for spec in catalogue.specs:
-        way = _way(spec, asked=spec.name in catalogue.asked)
-        console.print(f"  [bold]{escape(spec.name)}[/] [dim]{way}[/] {escape(spec.description)}")
+        how_it_runs = _way(spec, asked=spec.name in catalogue.asked)
+        console.print(
+            f"  [bold]{escape(spec.name)}[/] [dim]{how_it_runs}[/] {escape(spec.description)}"
+        )
     for name in catalogue.denied:
         console.print(f"  [dim]{escape(name)} is denied by .forge/config.yml[/]")
     for problem in catalogue.problems:
@@ -71,9 +73,9 @@ def try_capability(
 ) -> int:
     """Call one tool as a run would, or perform a skill; return 0 if it succeeded."""
     setup, catalogue = _discovered(folder, source)
-    spec = next((each for each in catalogue.specs if each.name == name), None)
+    spec = next((candidate for candidate in catalogue.specs if candidate.name == name), None)
     if spec is None:
-        known = tuple(each.name for each in catalogue.specs)
+        known = tuple(candidate.name for candidate in catalogue.specs)
         raise UnknownCapability(
             f"There is no capability {name}.",
             details=(*known, *(problem.sentence for problem in catalogue.broken)),
@@ -86,15 +88,15 @@ def try_capability(
     if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
         return _BROKEN
     if complaint is None and name in catalogue.skill_definitions:
-        found = _performed(Repository.find(folder), setup, catalogue, wanted, performing)
+        result = _performed(Repository.find(folder), setup, catalogue, wanted, performing)
     else:
-        found = complaint or calls.call(wanted, _SHOWN)
-    console.print(escape(found.content))
-    if found.note:
-        console.print(f"[dim]{escape(found.note)}[/]")
-    if found.status is not ResultStatus.OK:
-        Console(stderr=True).print(f"{name}: {found.status.value}")
-    return 0 if found.status is ResultStatus.OK else 1
+        result = complaint or calls.call(wanted, _SHOWN)
+    console.print(escape(result.content))
+    if result.note:
+        console.print(f"[dim]{escape(result.note)}[/]")
+    if result.status is not ResultStatus.OK:
+        Console(stderr=True).print(f"{name}: {result.status.value}")
+    return 0 if result.status is ResultStatus.OK else 1
 
 
 def _performed(
@@ -116,8 +118,8 @@ def _performed(
 
     def tell(notice: Notice) -> None:
         if isinstance(notice, RequestStarted):
-            said = f"  {escape(notice.capability)} {escape(notice.params)}"
-            console.print(f"[dim]{said}[/]")
+            request_line = f"  {escape(notice.capability)} {escape(notice.params)}"
+            console.print(f"[dim]{request_line}[/]")
         elif (
             isinstance(notice, ModelAsked)
             and notice.turn == 1
@@ -129,9 +131,9 @@ def _performed(
     config = load_config(repository.root)
     models = TierModels(config, performing.model)()
     trial = SkillTrial(repository, config, setup, catalogue, models, budget)
-    found = trial.perform(wanted, tell)
-    console.print(f"[dim]{paid(found.usage)}, of at most {limits(budget)} (--budget)[/]")
-    return found
+    result = trial.perform(wanted, tell)
+    console.print(f"[dim]{paid(result.usage)}, of at most {limits(budget)} (--budget)[/]")
+    return result
 
 
 def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
@@ -166,7 +168,7 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
     tool = catalogue.mcp_tools.get(name)
     schema = cast("dict[str, Any]", json.loads(tool.input_schema)) if tool else {}
     fields = cast("dict[str, Any]", schema.get("properties") or {})
-    found: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     for word in given:
         key, equals, value = word.partition("=")
         if not equals or not key:
@@ -174,10 +176,10 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
         shape = fields.get(key)
         text = not isinstance(shape, dict) or cast("dict[str, Any]", shape).get("type") == "string"
         try:
-            found[key] = value if text else json.loads(value)
+            arguments[key] = value if text else json.loads(value)
         except ValueError:
-            found[key] = value
-    return found
+            arguments[key] = value
+    return arguments
 
 
 def _agreed(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:

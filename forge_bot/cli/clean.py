@@ -18,14 +18,14 @@ def clean(folder: Path, *, remove: bool) -> int:
     """
     repository = Repository.find(folder)
     console = Console()
-    found = leftovers(repository)
-    if not found:
+    left_behind = leftovers(repository)
+    if not left_behind:
         console.print("Runs have left nothing on this machine.")
         return 0
-    for left in found:
+    for left in left_behind:
         stays = f"  [dim]stays: {escape(left.kept_because)}[/]" if left.kept_because else ""
         console.print(f"{decimal(left.size):>9}  {escape(left.run)}{stays}")
-    removable = [left for left in found if not left.kept_because]
+    removable = [left for left in left_behind if not left.kept_because]
     if not removable:
         console.print("Nothing of it can be removed now.")
         return 0

@@ -50,15 +50,15 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     progress.line(escape(_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
-    said = f"{total.calls} calls · {tokens:,} tokens · {money(total.cost)}"
-    progress.line(f"[dim]{said}[/]\n")
+    spent = f"{total.calls} calls · {tokens:,} tokens · {money(total.cost)}"
+    progress.line(f"[dim]{spent}[/]\n")
     separate = is_separate(state)
     kept = f"{ENDED}{run.name}" if is_kept(run.repository, run.name, run.tree.commit_id()) else ""
     code = offered(run) if separate else Offer(branch=state.branch)
     if state.nothing_to_do is not None:
         code = Offer()
-    for said in _notes(run):
-        progress.line(f"{said}\n")
+    for note in _notes(run):
+        progress.line(f"{note}\n")
     for row in _places(run, code, kept):
         progress.line(row)
     # The commands name folders that are there, so before the work tree goes.
@@ -70,8 +70,8 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
             "same lines there. This takes the new commits:"
         )
         progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
-    for each in following:
-        progress.line(escape(each))
+    for line in following:
+        progress.line(escape(line))
 
 
 def _notes(run: Run) -> Iterator[str]:
@@ -80,8 +80,8 @@ def _notes(run: Run) -> Iterator[str]:
         yield f"There was nothing to do: {nothing.why.value}."
     if (judged := run.state.verification) is not None:
         asked = judged.requirements.said if judged.requirements is not None else ()
-        for said in (*judged.notes, *asked):
-            yield f"[yellow]![/] {escape(named_once(said))}"
+        for note in (*judged.notes, *asked):
+            yield f"[yellow]![/] {escape(named_once(note))}"
 
 
 def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:

@@ -23,10 +23,10 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     )
     console = Console()
     report = run_checks(Occasion.DOCTOR, subject)
-    for each in report.results:
-        code = f" [dim]{each.code}[/]" if each.code else ""
-        found = f"[bold]{escape(each.what)}[/] [dim]{escape(each.sentence)}[/]{code}"
-        console.print(f"{_MARKS[each.weight]} {found}")
-        if each.way_out:
-            console.print(f"    → {escape(each.way_out)}")
+    for result in report.results:
+        code = f" [dim]{result.code}[/]" if result.code else ""
+        line = f"[bold]{escape(result.what)}[/] [dim]{escape(result.sentence)}[/]{code}"
+        console.print(f"{_MARKS[result.weight]} {line}")
+        if result.way_out:
+            console.print(f"    → {escape(result.way_out)}")
     return _REFUSED if report.refusals else 0

@@ -27,8 +27,8 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None)
     except (NobodyReads, Exception) as error:  # noqa: BLE001 - see above
         from forge_bot.cli.error_output import USAGE, print_error
 
-        told = print_error(error)
-        return wrong_use if wrong_use is not None and told == USAGE else told
+        exit_code = print_error(error)
+        return wrong_use if wrong_use is not None and exit_code == USAGE else exit_code
     if code == BY_HAND:
         return _stopped()
     return code if isinstance(code, int) else 0

@@ -46,9 +46,9 @@ def print_answer(folder: Path, asked: Mapping[str, object], *, as_json: bool) ->
 def print_map(folder: Path, about: Sequence[str], tokens: int) -> int:
     """Print the map of the repository."""
     graph = _graph(folder)
-    files = [path for each in about for path in matching(graph, each)]
-    said = " ".join(each for each in about if not matching(graph, each))
-    _print(repo_map(graph, tokens, files, said).rstrip("\n"))
+    files = [path for selector in about for path in matching(graph, selector)]
+    request = " ".join(selector for selector in about if not matching(graph, selector))
+    _print(repo_map(graph, tokens, files, request).rstrip("\n"))
     return 0
 
 
@@ -66,46 +66,46 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
     """Print the violations; return 2 if there are any, else 0."""
     reader = GraphReader(Repository.find(folder))
     now = reader.here()
-    found = verify(now) if base is None else newly_broken(now, reader.at(base))
+    violations = verify(now) if base is None else newly_broken(now, reader.at(base))
     if as_json:
-        _print(json.dumps([_violation_json(each) for each in found], indent=2))
+        _print(json.dumps([_violation_json(violation) for violation in violations], indent=2))
     else:
         console = Console()
-        for each in found:
-            place = f"{each.path}:{each.line}"
+        for error in violations:
+            place = f"{error.path}:{error.line}"
             console.print(
-                f"[bold red]✗[/] {escape(place)} {escape(each.message)} [dim]{each.code}[/]"
+                f"[bold red]✗[/] {escape(place)} {escape(error.message)} [dim]{error.code}[/]"
             )
-        for code in sorted({each.code for each in found}):
+        for code in sorted({violation.code for violation in violations}):
             console.print(f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}")
-        if not found:
+        if not violations:
             new = " newly" if base is not None else ""
             console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        for each in found:
-            sys.stderr.write(_annotation(each) + "\n")
-    return BROKEN if found else 0
+        for violation in violations:
+            sys.stderr.write(_annotation(violation) + "\n")
+    return BROKEN if violations else 0
 
 
-def _violation_json(each: Violation) -> dict[str, object]:
+def _violation_json(violation: Violation) -> dict[str, object]:
     """Return a violation in the form of forge-bot's other errors."""
     return {
-        "code": each.code,
-        "domain": each.code.partition("-")[0],
-        "message": each.message,
-        "node_id": each.node_id,
-        "dependency_ids": list(each.dependency_ids),
-        "check_class": registry()[each.code].__name__,
-        "path": each.path,
-        "line": each.line,
-        "rule": each.rule,
+        "code": violation.code,
+        "domain": violation.code.partition("-")[0],
+        "message": violation.message,
+        "node_id": violation.node_id,
+        "dependency_ids": list(violation.dependency_ids),
+        "check_class": registry()[violation.code].__name__,
+        "path": violation.path,
+        "line": violation.line,
+        "rule": violation.rule,
     }
 
 
-def _annotation(each: Violation) -> str:
+def _annotation(error: Violation) -> str:
     """Return a violation as a command of GitHub Actions, which shows it at its line."""
-    place = f"file={_property(each.path)},line={max(each.line, 1)},title={_property(each.code)}"
-    return f"::error {place}::{_message(each.message)}"
+    place = f"file={_property(error.path)},line={max(error.line, 1)},title={_property(error.code)}"
+    return f"::error {place}::{_message(error.message)}"
 
 
 def _message(text: str) -> str:
@@ -132,7 +132,10 @@ def _numbers(graph: ProjectGraph) -> dict[str, object]:
         "commands": [command.id for command in graph.commands],
         "stacks": list(graph.notes),
         "problems": {path: node.problem for path, node in graph.files.items() if node.problem},
-        "missing": [f"{each.path}:{each.line}: {each.module}" for each in graph.missing],
+        "missing": [
+            f"{missing_import.path}:{missing_import.line}: {missing_import.module}"
+            for missing_import in graph.missing
+        ],
     }
 
 
@@ -151,7 +154,8 @@ def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
     ]
     problems = [f"{path}: {node.problem}" for path, node in graph.files.items() if node.problem]
     problems += [
-        f"{each.path}:{each.line}: nothing is called {each.module}" for each in graph.missing
+        f"{missing_import.path}:{missing_import.line}: nothing is called {missing_import.module}"
+        for missing_import in graph.missing
     ]
     lines += problems[:_PROBLEMS_SHOWN]
     if len(problems) > _PROBLEMS_SHOWN:

@@ -145,14 +145,14 @@ def _baseline(repository: Repository, console: Console) -> None:
     console.print("[dim]the baseline, which every run begins with:[/]")
     progress = Progress(console)
     try:
-        found = try_baseline(repository, config, profile, progress)
+        sentences = try_baseline(repository, config, profile, progress)
     except ForgeError as error:
-        found = (error.message,)
+        sentences = (error.message,)
     finally:
         progress.stop()
-    for sentence in found:
+    for sentence in sentences:
         console.print(f"  [yellow]![/] {escape(sentence)}")
-    if found:
+    if sentences:
         console.print("  → a run asks about it before any model is asked")
 
 

@@ -44,10 +44,10 @@ class LongCommand(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and options."""
         parts: dict[str, list[Any]] = {"Arguments": [], "Options": [], "More options": []}
-        for each in self.get_params(ctx):
-            most_used = "Options" if each.name in _MOST_USED else "More options"
-            part = "Arguments" if isinstance(each, TyperArgument) else most_used
-            parts[part].append(each.get_help_record(ctx))
+        for parameter in self.get_params(ctx):
+            most_used = "Options" if parameter.name in _MOST_USED else "More options"
+            part = "Arguments" if isinstance(parameter, TyperArgument) else most_used
+            parts[part].append(parameter.get_help_record(ctx))
         _write_parts(formatter, parts)
 
 
@@ -329,7 +329,11 @@ class RunOptions:
 def with_groups(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command an option for each field of the groups that are its parameters."""
     parameters = signature(command).parameters.values()
-    groups = {each.name: each.annotation for each in parameters if is_dataclass(each.annotation)}
+    groups = {
+        parameter.name: parameter.annotation
+        for parameter in parameters
+        if is_dataclass(parameter.annotation)
+    }
 
     @wraps(command)
     def called(**given: object) -> int:
@@ -339,12 +343,12 @@ def with_groups(command: Callable[..., int]) -> Callable[..., int]:
 
     options = [
         option
-        for each in parameters
-        for option in (_options(each.annotation) if each.name in groups else (each,))
+        for parameter in parameters
+        for option in (_options(parameter.annotation) if parameter.name in groups else (parameter,))
     ]
     # The option parser reads it in place of the parameters that are in the code.
     called.__dict__["__signature__"] = signature(command).replace(
-        parameters=[each.replace(kind=Parameter.KEYWORD_ONLY) for each in options]
+        parameters=[option.replace(kind=Parameter.KEYWORD_ONLY) for option in options]
     )
     return called
 
@@ -352,12 +356,15 @@ def with_groups(command: Callable[..., int]) -> Callable[..., int]:
 def _options(group: Any) -> Iterator[Parameter]:
     """Yield an option for each field of a group, and of the groups in it."""
     hints = get_type_hints(group, include_extras=True)
-    for each in fields(group):
-        if is_dataclass(hints[each.name]):
-            yield from _options(hints[each.name])
+    for field in fields(group):
+        if is_dataclass(hints[field.name]):
+            yield from _options(hints[field.name])
         else:
             yield Parameter(
-                each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name]
+                field.name,
+                Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[field.name],
             )
 
 
@@ -366,9 +373,9 @@ def _filled(group: Any, given: dict[str, Any]) -> Any:
     hints = get_type_hints(group)
     return group(
         **{
-            each.name: _filled(hints[each.name], given)
-            if is_dataclass(hints[each.name])
-            else given.pop(each.name)
-            for each in fields(group)
+            field.name: _filled(hints[field.name], given)
+            if is_dataclass(hints[field.name])
+            else given.pop(field.name)
+            for field in fields(group)
         }
     )

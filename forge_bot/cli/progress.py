@@ -121,9 +121,9 @@ class Progress:
             ),
             notice.task,
         )
-        for each in (*notice.dropped, notice.removed):
-            if each:
-                self.line(f"  [dim]· {escape(each)}[/]")
+        for sentence in (*notice.dropped, notice.removed):
+            if sentence:
+                self.line(f"  [dim]· {escape(sentence)}[/]")
 
     def _thinking(self, notice: ModelNotice, task: str | None) -> None:
         match notice:

@@ -40,13 +40,13 @@ def give_approval(options: ResumeOptions, words: str) -> int:
     """Approve the open question with a version, choices and a condition, and continue. Raises
     BadOption for any other words.
     """
-    said = read_answer(f"approve {words}", "forge-bot")
-    if isinstance(said, Mistyped):
-        raise BadOption(f"{said.hint[:1].upper()}{said.hint[1:]}")
+    command = read_answer(f"approve {words}", "forge-bot")
+    if isinstance(command, Mistyped):
+        raise BadOption(f"{command.hint[:1].upper()}{command.hint[1:]}")
     check_person("approve", by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
-    reply = person_answer(said)
-    digest = said.digest if isinstance(said, Approve) else None
+    reply = person_answer(command)
+    digest = command.digest if isinstance(command, Approve) else None
 
     def approved(run: Run) -> Report:
         report = given(run, reply, via, digest)
@@ -204,9 +204,9 @@ def _go(
     going = session(repository, config, models, progress, ending=ending, until=options.until)
     leader = led_by(going, info.name, host, options, only_tells=only_tells)
     # A run that a server leads is followed, also while its worker holds it.
-    said = None if follows and leader is not going else first
+    make_first_report = None if follows and leader is not going else first
     try:
-        ended = leader.go_on(info, said)
+        ended = leader.go_on(info, make_first_report)
     finally:
         progress.stop()
     return print_result(*ended, progress, ending)

@@ -17,12 +17,14 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     info = resolve_run(repository, name)
     if not artifact:
         of_run = f" --run {info.name}" if name is not None else ""
-        for each in _known(repository, info):
-            sys.stdout.write(f"forge-bot show {each}{of_run}\n")
+        for known_name in _known(repository, info):
+            sys.stdout.write(f"forge-bot show {known_name}{of_run}\n")
         return 0
     # A document needs no state, and can be read where the reports are broken.
-    found = (artifact_text(repository, info, each) for each in (artifact, f"{artifact}.md"))
-    text = next((each for each in found if each is not None), None)
+    texts = (
+        artifact_text(repository, info, file_name) for file_name in (artifact, f"{artifact}.md")
+    )
+    text = next((candidate for candidate in texts if candidate is not None), None)
     if text is None:
         raise _unknown(repository, info, artifact)
     if sys.stdout.isatty():

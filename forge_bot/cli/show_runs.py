@@ -69,7 +69,7 @@ def _json(repository: Repository, info: RunInfo, state: "State") -> str:
         from forge_bot.runs.finding_runs.batch_wait import batch_wait
 
         parts["batch"] = batch_wait(repository, info)
-    more = {name: each.model_dump(mode="json") for name, each in parts.items() if each is not None}
+    more = {name: part.model_dump(mode="json") for name, part in parts.items() if part is not None}
     return json.dumps({**json.loads(state_file(state)), **more}, indent=2)
 
 
@@ -138,8 +138,8 @@ def _phases(pipeline: "Pipeline", state: "State") -> "Table":
         style = "dim" if row.standing in {"skipped", "open"} else None
         used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
         # One column: two would not fit into eighty characters.
-        told = " · ".join(filter(None, (escape(row.note), used)))
-        table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{told}[/]", style=style)
+        details = " · ".join(filter(None, (escape(row.note), used)))
+        table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{details}[/]", style=style)
     return table
 
 

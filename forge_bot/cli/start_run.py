@@ -216,11 +216,11 @@ def _check(start: _Start, plan: RunPlan) -> None:
     prompts_for(start.repository.root, start.pipeline)
     if start.options.until is not None:
         phase_named(start.pipeline, start.options.until)
-    for each in report.advice:
+    for result in report.advice:
         start.progress(
             Message(
-                text=f"{each.sentence} {each.way_out}".strip(),
-                kind="warning" if each.weight == "warn" else "note",
+                text=f"{result.sentence} {result.way_out}".strip(),
+                kind="warning" if result.weight == "warn" else "note",
             )
         )
 
@@ -325,15 +325,15 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     )
     console.print(f"  {chosen}")
     console.print(f"  {escape(expected(estimate, start.budget))}")
-    said = console.ask(
+    answer = console.ask(
         "  Enter to begin, or S, M, L for another effort, or other words for the branch"
     )
-    if not said.strip():
+    if not answer.strip():
         return plan
-    if said.strip().upper() in set(Effort):
-        chosen = Effort(said.strip().upper())
+    if answer.strip().upper() in set(Effort):
+        chosen = Effort(answer.strip().upper())
         return plan.replace(effort=chosen, effort_reason="you chose it")
-    named = start.plan(said.strip(), plan.effort.value)
+    named = start.plan(answer.strip(), plan.effort.value)
     return named.replace(effort_reason=plan.effort_reason)
 
 
@@ -347,7 +347,7 @@ class _Outlook:
     def of(self, plan: RunPlan) -> Estimate:
         """The estimate, after a warning if half of such runs cost more than the budget."""
         repository, budget = self.start.repository, self.start.budget.dollars
-        found = estimate(
+        estimated = estimate(
             repository,
             repository.head().commit,
             self.start.pipeline,
@@ -356,10 +356,10 @@ class _Outlook:
             auto=self.start.options.auto,
             batch=self.start.options.batch,
         )
-        if budget is not None and found.cost is not None and found.exceeds(budget):
+        if budget is not None and estimated.cost is not None and estimated.exceeds(budget):
             short = (
-                f"The budget of {money(budget)} is below the {money(found.cost.p50)} to "
+                f"The budget of {money(budget)} is below the {money(estimated.cost.p50)} to "
                 "expect: the run will probably stop and ask for more."
             )
             self.start.progress(warning(short))
-        return found
+        return estimated

@@ -233,9 +233,11 @@ async def _work(
             console.print(
                 f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:"
             )
-            for each in repositories:
-                console.print(f"  {escape(str(each.root))} [dim]queue {queue_of(each)}[/]")
-                _warn_without_sandbox(console, each)
+            for repository in repositories:
+                console.print(
+                    f"  {escape(str(repository.root))} [dim]queue {queue_of(repository)}[/]"
+                )
+                _warn_without_sandbox(console, repository)
             for name, queue in zip(sorted(github), threads.queues, strict=True):
                 console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
             await asyncio.Event().wait()

@@ -44,9 +44,9 @@ def ask_at_terminal(progress: Progress, *, asks: bool = True) -> Asker:
         progress.stop()
         if question not in wondered:
             show(question, progress.console, asks=asks)
-        said = _answered(question, progress.console, asks=asks)
-        wondered[:] = [question] if isinstance(said, PersonQuestion) else []
-        return said
+        answer = _answered(question, progress.console, asks=asks)
+        wondered[:] = [question] if isinstance(answer, PersonQuestion) else []
+        return answer
 
     return ask
 
@@ -110,8 +110,10 @@ def show(question: Question, console: Console, *, asks: bool = True) -> None:
         _document(document, console)
     if closed := [document for document in data.documents if document not in shown]:
         names = [
-            "{name} ({lines:,} lines)".format(name=each.name, lines=each.text.count("\n") + 1)
-            for each in closed
+            "{name} ({lines:,} lines)".format(
+                name=document.name, lines=document.text.count("\n") + 1
+            )
+            for document in closed
         ]
         shown_by_v = f"[bold]v[/] shows in a pager: {escape(listed(names))}"
         console.print(f"\n{shown_by_v}")
@@ -228,13 +230,13 @@ def _answered(
                 return PersonEdit(document=editable)
             _look(word, question, console)
             continue
-        found = _read(f"{_KEYS.get(word, word)} {rest}", words, question.data.digest)
-        if isinstance(found, str):
-            console.print(f"  {escape(found)}")
-        elif found.answer is not Answer.REJECT or found.notes:
-            return found
+        answer = _read(f"{_KEYS.get(word, word)} {rest}", words, question.data.digest)
+        if isinstance(answer, str):
+            console.print(f"  {escape(answer)}")
+        elif answer.answer is not Answer.REJECT or answer.notes:
+            return answer
         elif notes := console.ask("What should be different?").strip():
-            return found.replace(notes=notes)
+            return answer.replace(notes=notes)
         else:
             console.print("  A rejection needs a reason, or the next version will be no better.")
 
@@ -276,18 +278,18 @@ def _parted(line: str) -> tuple[str, str]:
 
 def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     """Return the answer that was typed, or why it is none. It is read as in a comment."""
-    said = read_answer(line)
+    command = read_answer(line)
     word = line.strip().partition(" ")[0]
-    if isinstance(said, Mistyped):
-        hint = f"{said.hint[:1].upper()}{said.hint[1:]}"
+    if isinstance(command, Mistyped):
+        hint = f"{command.hint[:1].upper()}{command.hint[1:]}"
         return hint if word in {"approve", "post"} else f"{hint} {_one_of(offered)}"
     if (
-        isinstance(said, Approve | PostSummary)
-        and said.digest is not None
-        and not names_version(said.digest, digest)
+        isinstance(command, Approve | PostSummary)
+        and command.digest is not None
+        and not names_version(command.digest, digest)
     ):
-        return _other_version(said.digest, digest)
-    answer = person_answer(said)
+        return _other_version(command.digest, digest)
+    answer = person_answer(command)
     return answer if answer.answer.value in offered else _one_of(offered)
 
 
