@@ -57,7 +57,9 @@ class GraphAnswers:
             return GraphResult(text=text, total=len(findings), links=(f"{project}/annotations",))
         links = (f"{project}/manifest",)
         if operation == "map":
-            about = [path for each in asked.get("touches", ()) for path in matching(graph, each)]
+            about = [
+                path for selector in asked.get("touches", ()) for path in matching(graph, selector)
+            ]
             text = repo_map(graph, _MAP_TOKENS, about, str(asked.get("name", "")))
             return GraphResult(text=text, links=links)
         try:

@@ -138,7 +138,7 @@ def _gives_answer(line: str) -> bool:
     called.
     """
     plain = re.sub(r"['\"\\]", "", line.replace("\\\n", " "))
-    return not _ONLY_SHOWN.fullmatch(line) and any(each.search(plain) for each in _ANSWERS)
+    return not _ONLY_SHOWN.fullmatch(line) and any(pattern.search(plain) for pattern in _ANSWERS)
 
 
 def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
@@ -242,4 +242,4 @@ def _run_under_way(folder: Path) -> RunSnapshot | None:
 
 def _around(folder: Path) -> list[Path]:
     here = folder.resolve()
-    return [specs for each in (here, *here.parents) if (specs := each / SPECS).is_dir()]
+    return [specs for candidate in (here, *here.parents) if (specs := candidate / SPECS).is_dir()]

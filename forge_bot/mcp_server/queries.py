@@ -97,14 +97,16 @@ class Queries:
         count = min(max(limit, 1), _MOST_FOUND)
         match about:
             case "runs":
-                found: list[JsonValue] = [
+                results: list[JsonValue] = [
                     entry.model_dump(mode="json") for entry in past.similar(query, count)
                 ]
             case "patterns":
-                found = [entry.model_dump(mode="json") for entry in past.patterns(query, (), count)]
+                results = [
+                    entry.model_dump(mode="json") for entry in past.patterns(query, (), count)
+                ]
             case "friction":
-                found = [{"description": point} for point in past.friction(query, count)]
-        return {"results": found, "runs": len(served.runs())}
+                results = [{"description": point} for point in past.friction(query, count)]
+        return {"results": results, "runs": len(served.runs())}
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
@@ -138,7 +140,9 @@ class Queries:
             for kind in ("build", "test", "lint")
             for command in getattr(profile.commands, kind)
         ]
-        languages = ", ".join(f"{each.name} ({each.percent}%)" for each in profile.languages)
+        languages = ", ".join(
+            f"{language.name} ({language.percent}%)" for language in profile.languages
+        )
         alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
         runs = [
             f"- {SPECS}/{info.name}: {info.title} ({_place(info)}, {info.branch})" for info in alive
@@ -173,7 +177,7 @@ class Queries:
         context = f"forge://project/{served.id}/context"
         return [
             _listed(context, f"{served.id} context", about, "text/markdown"),
-            *(_listed(f"forge://run/{each.name}/state", each.name, each.title) for each in alive),
+            *(_listed(f"forge://run/{info.name}/state", info.name, info.title) for info in alive),
             *(
                 _listed(f"forge://pipeline/{name}", name, self._about_pipeline(name))
                 for name in self.pipelines()

@@ -91,7 +91,7 @@ class ExternalContext(Frozen):
     def label_names(self) -> tuple[str, ...]:
         """Labels by name, whether the host gives names or GitHub's objects."""
         plain = (
-            each if isinstance(each, str) else str(each.get("name", "")) for each in self.labels
+            label if isinstance(label, str) else str(label.get("name", "")) for label in self.labels
         )
         return tuple(name.strip() for name in plain if name.strip())
 

@@ -98,8 +98,8 @@ class ClientTries(NamedTuple):
         files = tuple((path, applier.in_git(path)) for path in paths)
         modes = {path: _mode(run, path) for path, data in files if data is not None}
         digest = _digest(files, modes)
-        known = next((each for each in dispatch.tries if each.digest == digest), None)
-        left = config.seconds - sum(each.outcome.seconds for each in dispatch.tries)
+        known = next((attempt for attempt in dispatch.tries if attempt.digest == digest), None)
+        left = config.seconds - sum(attempt.outcome.seconds for attempt in dispatch.tries)
         if known is None and left <= 0:
             return dispatch
         last = sent_back(dispatch) >= config.most
@@ -123,7 +123,7 @@ class ClientTries(NamedTuple):
 
 def sent_back(dispatch: Dispatch) -> int:
     """Return how often reports for an action were red."""
-    return sum(bool(each.outcome.red) for each in dispatch.tries)
+    return sum(bool(attempt.outcome.red) for attempt in dispatch.tries)
 
 
 def _digest(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:

@@ -100,7 +100,7 @@ class _AgentReport:
         shares = self._shared_out(done, changed, texts)
         if (back := self._tried(tries, shares)) is not None:
             return back
-        outcomes = [each.outcome for each in self.dispatch.tries]
+        outcomes = [attempt.outcome for attempt in self.dispatch.tries]
         texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
         return self._landed(texts, shares, outcomes, iter(()))
 
@@ -234,10 +234,14 @@ class _AgentReport:
             for (task, text), usage in zip(texts.items(), usages, strict=True)
         ]
         inspections = [report.inspection for report in reports]
-        verdicts = [each.verdict for each in inspections if each.verdict is not None]
-        worst = next((each for each in verdicts if not each.positive), next(iter(verdicts), None))
+        verdicts = [
+            inspection.verdict for inspection in inspections if inspection.verdict is not None
+        ]
+        worst = next(
+            (verdict for verdict in verdicts if not verdict.positive), next(iter(verdicts), None)
+        )
         negative = worst is not None and not worst.positive
-        unfit = any(each.problems for each in inspections)
+        unfit = any(inspection.problems for inspection in inspections)
         missing = (task for task in self.names if task not in texts)
         return PhaseReport(
             state_updated=True,
@@ -245,8 +249,8 @@ class _AgentReport:
             verdict_parsed=worst,
             findings=tuple(
                 ReportedFinding(severity=finding.severity, description=finding.description)
-                for each in inspections
-                for finding in each.findings
+                for inspection in inspections
+                for finding in inspection.findings
             ),
             next_action_hint="revision_required" if negative or unfit else "proceed",
             warning="; ".join(

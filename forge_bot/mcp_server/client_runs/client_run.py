@@ -83,7 +83,9 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
     if known and not run.repository.contains(here, known):
         raise _rewritten(run, known[:_SHORT], here)
     commits = run.tree.commits(known or run.state.base_commit)
-    foreign = tuple(takewhile(lambda each: ("Forge-Run", run.name) not in each.trailers, commits))
+    foreign = tuple(
+        takewhile(lambda commit: ("Forge-Run", run.name) not in commit.trailers, commits)
+    )
     if not foreign:
         return ()
     names = ", ".join(f"{commit.id[:7]} {commit.subject}" for commit in foreign[:_SHOWN])

@@ -107,8 +107,8 @@ class _Call(Frozen):
         """Return the call with what an earlier one for the same workspace said and this one does
         not repeat.
         """
-        said = {name: getattr(self, name) for name in self.model_fields_set}
-        given = {name: value for name, value in said.items() if value or name == "flags"}
+        arguments = {name: getattr(self, name) for name in self.model_fields_set}
+        given = {name: value for name, value in arguments.items() if value or name == "flags"}
         latest = {
             "task_text": self._text(before.task_text),
             "user_confirmation": self.user_confirmation,
@@ -195,21 +195,21 @@ def _asked(
         "enriched_request_body": proposed(ticket.draft),
     }
     actions = tuple(
-        Choice(answer=each.value, effect=_effect(pipeline, each, auto=auto, detected=effort))
-        for each in Effort
+        Choice(answer=level.value, effect=_effect(pipeline, level, auto=auto, detected=effort))
+        for level in Effort
     )
     form = UIComponent(kind="confirmation", title="Effort and branch", data=shown, actions=actions)
     body: dict[str, JsonValue] = {
         **shown,
         "effort_options": {
-            each.value: {
+            level.value: {
                 "skipped_phases": [
                     {"phase_id": phase, "label": pipeline.phase(phase).label}
-                    for phase in pipeline.skipped(each, auto=auto)
+                    for phase in pipeline.skipped(level, auto=auto)
                 ],
-                "recommended": each is effort,
+                "recommended": level is effort,
             }
-            for each in Effort
+            for level in Effort
         },
         "message": " ".join((*sentences, _ASK)),
     }
@@ -220,7 +220,7 @@ def _asked(
     if expected is not None:
         meta["estimate"] = expected.model_dump(mode="json", by_alias=False)
     here = f"The branch `{branch}` is checked out." if branch else "No branch is checked out."
-    choices = "\n".join(f"- `{each.answer}`: {each.effect}" for each in actions)
+    choices = "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in actions)
     title = " ".join(ticket.draft.title.split())
     question = "\n\n".join((f"**{title}**", *sentences, choices, here))
     return BeforeRun({"needs_user_confirmation": body}, meta, question)

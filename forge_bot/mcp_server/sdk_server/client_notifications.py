@@ -50,7 +50,7 @@ class Listeners:
         """Serve resources/subscribe."""
         known = self._sessions.get(params.uri, [])
         if sum(map(len, self._sessions.values())) < _MOST and not any(
-            _same(each, ctx.session) for each in known
+            _same(session, ctx.session) for session in known
         ):
             self._sessions[params.uri] = [*known, ctx.session]
         return EmptyResult()
@@ -60,7 +60,7 @@ class Listeners:
     ) -> EmptyResult:
         """Serve resources/unsubscribe."""
         known = self._sessions.pop(params.uri, [])
-        if others := [each for each in known if not _same(each, ctx.session)]:
+        if others := [session for session in known if not _same(session, ctx.session)]:
             self._sessions[params.uri] = others
         return EmptyResult()
 

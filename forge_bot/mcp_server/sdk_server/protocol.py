@@ -223,8 +223,8 @@ def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
 def problems_of(error: ValidationError) -> tuple[str, ...]:
     """Return the problems of arguments, a line each, without their values."""
     return tuple(
-        f"{'.'.join(str(step) for step in each['loc']) or 'arguments'}: {each['msg']}"
-        for each in error.errors()[:10]
+        f"{'.'.join(str(step) for step in problem['loc']) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors()[:10]
     )
 
 

@@ -76,7 +76,7 @@ class SessionPolicies:
             return result
         listed = ListToolsResult.model_validate(result).tools
         hidden = {tool.name for tool in listed if changes(tool)}
-        return {**result, "tools": [each for each in result["tools"] if each["name"] not in hidden]}
+        return {**result, "tools": [tool for tool in result["tools"] if tool["name"] not in hidden]}
 
 
 def changes(tool: Tool) -> bool:

@@ -195,7 +195,7 @@ def folders(roots: ListRootsResult) -> tuple[Path, ...]:
     """
     addresses = (urlsplit(str(root.uri)) for root in roots.roots)
     return tuple(
-        Path(url2pathname(each.path))
-        for each in addresses
-        if each.scheme == "file" and each.netloc in {"", "localhost"}
+        Path(url2pathname(address.path))
+        for address in addresses
+        if address.scheme == "file" and address.netloc in {"", "localhost"}
     )
