@@ -56,7 +56,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         return error.exit_code
     event = HandedEvent(environ, around.repository, str(around.attempt))
     try:
-        said, trouble = asyncio.run(_handed_over(event))
+        summary, trouble = asyncio.run(_handed_over(event))
     except ForgeError as error:
         hint = say(_ADVICE[type(error)])
         outputs.error(f"{error.code}: {error.message} {hint}")
@@ -79,8 +79,8 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     outputs.write_outputs(
         environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
     )
-    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), said)
-    outputs.notice(said)
+    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary)
+    outputs.notice(summary)
     return 0
 
 

@@ -202,9 +202,9 @@ class _RunWork:
         """Record what people said, and lead the run until somebody else is next."""
         with open_when_free(self.session, self.info, _PATIENCE, _sign_of_life) as run:
             refused = {
-                said.key: stopped_by(error)
-                for said in self.order.said
-                if (error := _refusal(run, said)) is not None
+                message.key: stopped_by(error)
+                for message in self.order.said
+                if (error := _refusal(run, message)) is not None
             }
             try:
                 stands = self._led(run)
@@ -256,9 +256,9 @@ class _RunWork:
             known = agents.journal.observed(wanted.key) or await performed(agents, wanted)
             return await asyncio.to_thread(kept, known)
 
-        def kept(found: CapabilityResult) -> str:
+        def kept(result: CapabilityResult) -> str:
             with waited_for(lock) if lock is not None else nullcontext():
-                return keep_result(agents, wanted, found).status.value
+                return keep_result(agents, wanted, result).status.value
 
         try:
             return Stands(why="over", text=self._done(acted()))
@@ -270,10 +270,10 @@ class _RunWork:
     def _approved(self, run: Run, key: str) -> Stands:
         """Make a call that a person approved, once: it is recorded before it begins."""
         action = run.action
-        if isinstance(action, Exec) and key in {each.key for each in outstanding_action(run.state)}:
+        if isinstance(action, Exec) and key in {call.key for call in outstanding_action(run.state)}:
             host = self._host(run, leave_actions=False)
             self._done(carry_out(run.pipeline, run.state, host, action))
-        ended = (each for each in run.state.calls if f"{each.artifact}/{each.index}" == key)
+        ended = (call for call in run.state.calls if f"{call.artifact}/{call.index}" == key)
         return Stands(why="over", text=next(ended).status.value)
 
 
@@ -284,10 +284,10 @@ def _named(action: WantedAction) -> WantedAction:
     )
 
 
-def _refusal(run: Run, said: Said) -> ForgeError | None:
+def _refusal(run: Run, message: Said) -> ForgeError | None:
     """Record a person's report, unless an earlier try did; return why it is refused, if it is."""
     try:
-        report = REPORT.validate_json(said.report)
+        report = REPORT.validate_json(message.report)
         if not isinstance(report, _OF_PEOPLE):
             raise ReportRejected("Only a person's report is taken here.")
         if report.key not in run.state.seen:

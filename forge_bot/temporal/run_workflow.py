@@ -127,20 +127,20 @@ class ForgeRunWorkflow:
         """Let a worker go on, and then each action that it leaves; return why somebody else is
         next, None if the worker is.
         """
-        said = tuple(self._inbox)
+        messages = tuple(self._inbox)
         self._inbox.clear()
         self._stands, self._woken = None, False
-        order = Order(begin=self._begin, said=said)
+        order = Order(begin=self._begin, said=messages)
         stands = await self._unless_interrupted(_taken(GO_ON, order))
         if stands is None:
-            self._inbox[:0] = said
+            self._inbox[:0] = messages
             return None
         if stands.why != "actions":
             return None if self._inbox else stands
         acted = asyncio.gather(*(self._acted(action) for action in stands.actions))
-        for each in await self._unless_interrupted(acted) or ():
-            if each.trouble is not None:
-                return Stands(why="stuck", trouble=each.trouble)
+        for outcome in await self._unless_interrupted(acted) or ():
+            if outcome.trouble is not None:
+                return Stands(why="stuck", trouble=outcome.trouble)
         return None
 
     async def _acted(self, action: WantedAction) -> ActionResult:
@@ -160,7 +160,7 @@ class ForgeRunWorkflow:
         try:
             return await working
         except (ActivityError, ChildWorkflowError, asyncio.CancelledError) as error:
-            interrupted = any(each.at_once for each in self._inbox)
+            interrupted = any(message.at_once for message in self._inbox)
             if interrupted and is_cancelled_exception(error):
                 return None
             raise
@@ -171,11 +171,11 @@ class ForgeRunWorkflow:
         return bool(self._inbox) or self._woken
 
     @workflow.update
-    async def say(self, said: Said) -> None:
+    async def say(self, message: Said) -> None:
         """Take in a person's report. It is recorded when a worker goes on."""
-        self._begin = self._begin.replace(until=said.until)
-        self._inbox.append(said)
-        if said.at_once and self._work is not None:
+        self._begin = self._begin.replace(until=message.until)
+        self._inbox.append(message)
+        if message.at_once and self._work is not None:
             self._work.cancel()
 
     @workflow.signal

@@ -44,10 +44,10 @@ def require_client() -> None:
 def server_program() -> Path:
     """Return the program of the development server. Raises TemporalServerMissing."""
     beside = Path(sys.executable).with_name(_PROGRAM)
-    found = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
-    if found is None:
+    program = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
+    if program is None:
         raise TemporalServerMissing("--dev starts Temporal's own server, which is not installed.")
-    return Path(found)
+    return Path(program)
 
 
 def named_place(address: str | None, namespace: str | None) -> TemporalPlace:

@@ -206,7 +206,7 @@ class TemporalSession:
 
     async def _say(self, handle: RunHandle, report: Report) -> str:
         """Send a report until the server has it; it counts once. Raises TemporalUnavailable."""
-        said = Said(
+        message = Said(
             key=report.key,
             report=REPORT.dump_json(report).decode(),
             until=self._until or "",
@@ -216,7 +216,7 @@ class TemporalSession:
         while True:
             try:
                 # One of its overloads takes arguments that have no types.
-                await handle.execute_update(ForgeRunWorkflow.say, said, id=said.key)  # pyright: ignore[reportUnknownMemberType]
+                await handle.execute_update(ForgeRunWorkflow.say, message, id=message.key)  # pyright: ignore[reportUnknownMemberType]
             except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
                 if isinstance(lost.__cause__, asyncio.CancelledError):
                     raise lost.__cause__ from None
@@ -233,7 +233,7 @@ class TemporalSession:
                     ) from None
                 await asyncio.sleep(_LONGEST)
             else:
-                return said.key
+                return message.key
 
     # -- following
     # ----------------------------------------------------------------------------------------------
@@ -298,8 +298,8 @@ class TemporalSession:
     async def _goes_on(self, handle: RunHandle) -> bool:
         """Return whether the workflow goes on; tell what a worker elsewhere is at."""
         known = await handle.describe()
-        for each in known.raw_description.pending_activities:
-            for payload in each.heartbeat_details.payloads:
+        for pending_activity in known.raw_description.pending_activities:
+            for payload in pending_activity.heartbeat_details.payloads:
                 label = str(json.loads(payload.data))
                 if label and label != self._label and not self.place.dev:
                     self._label = label
@@ -337,9 +337,11 @@ class TemporalSession:
             task_queue=TaskQueue(name=self._queue),
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         )
-        found = await client.workflow_service.describe_task_queue(asked)
+        queue_description = await client.workflow_service.describe_task_queue(asked)
         fresh = now().replace(tzinfo=None) - _FRESH
-        if not any(each.last_access_time.ToDatetime() > fresh for each in found.pollers):
+        if not any(
+            poller.last_access_time.ToDatetime() > fresh for poller in queue_description.pollers
+        ):
             raise NoTemporalWorker(f"No worker takes work from the queue {self._queue}.")
 
 

@@ -62,11 +62,11 @@ async def working(
             )
 
         leading = (ForgeRunWorkflow, ForgeActionWorkflow)
-        taken = [take(queue_of(each), leading, of_runs) for each in repositories]
+        workers = [take(queue_of(repository), leading, of_runs) for repository in repositories]
         if threads is not None:
             jobs = (threads.go_on,)
-            taken += [take(each, (ForgeThreadWorkflow,), jobs) for each in threads.queues]
-            taken += [take(each, (), jobs) for each in threads.machine_queues]
-        for worker in taken:
+            workers += [take(queue, (ForgeThreadWorkflow,), jobs) for queue in threads.queues]
+            workers += [take(queue, (), jobs) for queue in threads.machine_queues]
+        for worker in workers:
             await held.enter_async_context(worker)
         yield

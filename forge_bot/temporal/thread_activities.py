@@ -53,12 +53,12 @@ _PASSING = {
     *("rate-limited", "model-down", "github-limited", "cancelled", _BATCH),
     # Another worker may have one.
     "no-sandbox",
-    *(each.code.lower() for each in (GitFailed, GitHubUnavailable, RunBusy)),
-    *(each.code.lower() for each in (TokenRefused, PermissionMissing)),
+    *(error.code.lower() for error in (GitFailed, GitHubUnavailable, RunBusy)),
+    *(error.code.lower() for error in (TokenRefused, PermissionMissing)),
 }
 """Occasions whose reason can go away without a word in the thread."""
 
-_OF_APPS = {each.code.lower() for each in (NotOnGitHub, StrangeAnswer, RateLimited)}
+_OF_APPS = {error.code.lower() for error in (NotOnGitHub, StrangeAnswer, RateLimited)}
 """The same of the tokens of an App, which may be installed again."""
 
 _PULSE = 5.0
@@ -75,19 +75,19 @@ class ThreadActivities:
         tokens: AppTokens | None = None,
     ) -> None:
         self._tokens = tokens
-        self._repositories = {each.casefold() for each in repositories}
+        self._repositories = {repository.casefold() for repository in repositories}
         self._environ = environ
         self._tell = tell
 
     @property
     def queues(self) -> list[str]:
         """Return the task queues of the threads, for each repository."""
-        return [thread_queue(self._server, each) for each in sorted(self._repositories)]
+        return [thread_queue(self._server, repository) for repository in sorted(self._repositories)]
 
     @property
     def machine_queues(self) -> list[str]:
         """Return the queues of jobs that continue on the machine with a run's journal."""
-        return [self._machine_queue(each) for each in sorted(self._repositories)]
+        return [self._machine_queue(repository) for repository in sorted(self._repositories)]
 
     @property
     def _server(self) -> str:
@@ -225,11 +225,11 @@ def _environment(order: ThreadOrder, folder: Path, environ: Mapping[str, str]) -
 
 
 def _read_outputs(file: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+    outputs: dict[str, str] = {}
     lines = file.read_text(encoding="utf-8").splitlines()
     while lines:
         name, _, delimiter = lines.pop(0).partition("<<")
         end = lines.index(delimiter)
-        found[name] = "\n".join(lines[:end])
+        outputs[name] = "\n".join(lines[:end])
         del lines[: end + 1]
-    return found
+    return outputs

@@ -108,8 +108,8 @@ class ForgeThreadWorkflow:
                 if not isinstance(failed.cause, LostActivity):
                     break
         cause = error.cause if error is not None else None
-        said = cause.message if isinstance(cause, ApplicationError) else "The worker was lost."
-        return JobDone(outcome="failed", message=said, untold=True, again=True)
+        message = cause.message if isinstance(cause, ApplicationError) else "The worker was lost."
+        return JobDone(outcome="failed", message=message, untold=True, again=True)
 
     @workflow.signal(name=WAKE)
     def wake(self, wake: ThreadWake) -> None:
