@@ -295,8 +295,8 @@ class _Conversation:
         )
         if sorted_.wanted:
             self._check_time()
-        found = await self.requests.fulfil(sorted_.wanted)
-        looked = [_cut(item, limits) for item in found]
+        results = await self.requests.fulfil(sorted_.wanted)
+        looked = [_cut(item, limits) for item in results]
         if stands := {item.key for item in looked if item.status is ResultStatus.STANDS}:
             self.observations = (*self.observations, *looked)
             calls = tuple(item for item in sorted_.wanted if item.key in stands)

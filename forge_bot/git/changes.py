@@ -112,10 +112,12 @@ def nested(folder: Path) -> frozenset[str]:
     repository of somebody else.
     """
     entries = folders_below(folder, tree_id(folder, "HEAD"))
-    found = (each for each in entries if os.path.lexists(f"{folder}/{each[0]}/.git"))
+    with_own_git = (
+        named_entry for named_entry in entries if os.path.lexists(f"{folder}/{named_entry[0]}/.git")
+    )
     return frozenset(
         name
-        for name, entry in found
+        for name, entry in with_own_git
         if _is_nested(folder, name)
         and not (entry.mode == SUBMODULE and _has_own_folder_in(folder, folder / name / ".git"))
     )
@@ -126,8 +128,8 @@ def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool =
 
     With `untracked`, do the same to repositories in folders that git does not know.
     """
-    while found := _repositories(folder, untracked=untracked) - frozenset(keep):
-        for name in found:
+    while names := _repositories(folder, untracked=untracked) - frozenset(keep):
+        for name in names:
             place = folder / name / ".git"
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place)

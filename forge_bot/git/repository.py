@@ -225,10 +225,10 @@ def _look(start: Path, path: Path) -> str:
 @lru_cache(maxsize=8)
 def _check_version(_path: str) -> None:
     """Raise GitMissing if git is too old: asked once for each path of programs."""
-    said = git(Path("/"), "version", upwards=True).line
-    found = re.search(r"(\d+)\.(\d+)", said)
-    if found and (int(found[1]), int(found[2])) < _OLDEST:
-        raise GitMissing(f"{said} is too old.")
+    version_line = git(Path("/"), "version", upwards=True).line
+    version = re.search(r"(\d+)\.(\d+)", version_line)
+    if version and (int(version[1]), int(version[2])) < _OLDEST:
+        raise GitMissing(f"{version_line} is too old.")
 
 
 def make_repository(folder: Path, message: str) -> Repository:

@@ -49,7 +49,7 @@ class SigningKey:
             return
         with _file(self.text) as place:
             given = ("gpg.format=ssh", "gpg.ssh.program=ssh-keygen", f"user.signingKey={place}")
-            yield tuple(word for each in given for word in ("-c", each))
+            yield tuple(word for setting in given for word in ("-c", setting))
 
     @property
     def environment(self) -> Mapping[str, str]:

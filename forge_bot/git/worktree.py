@@ -134,8 +134,8 @@ def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
             _undo(root, path, ref, start)
         elif ref_target(root, ref) is not None:
             # Another process has made it since we looked: it is not ours to remove.
-            said = f"The branch {branch} exists already."
-            raise BranchExists(said) from error
+            message = f"The branch {branch} exists already."
+            raise BranchExists(message) from error
         raise
     return Tree(path.resolve())
 
