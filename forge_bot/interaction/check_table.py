@@ -36,7 +36,7 @@ def commands(
             result=result,
             green=result.exit_code == 0 and not result.timed_out,
             as_before=as_before,
-            flaky=only_flaky and not result.timed_out,
+            flaky=bool(result.flaky) and (as_before or only_flaky) and not result.timed_out,
             command=command_line(result.argv),
             # A note of the verification names what failed before and still does.
             failing=[] if as_before or result.exit_code == 0 else failing,
