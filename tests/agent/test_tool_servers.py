@@ -58,7 +58,15 @@ def call(given: CapabilitySetup, name: str, **params: object) -> CapabilityResul
 
 
 def left_over(root: Path) -> list[str]:
-    """The processes that name this folder's server on their command line or work in the folder."""
+    """The processes that work in the folder, and are still there ten seconds after their end."""
+    end = time.monotonic() + 10
+    while (there := processes_in(root)) and time.monotonic() < end:
+        pass
+    return there
+
+
+def processes_in(root: Path) -> list[str]:
+    """The command lines of the processes that work in a folder."""
     found: list[str] = []
     for place in Path("/proc").iterdir():
         try:
