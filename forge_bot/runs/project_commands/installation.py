@@ -12,9 +12,8 @@ import json
 import os
 import re
 import shutil
-import stat
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -32,6 +31,15 @@ from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import tree_without
 from forge_bot.git.files_at import raw
 from forge_bot.project.detected_commands import ENV
+from forge_bot.runs.project_commands.file_copies import (
+    clear_folders_above,
+    copy_entry,
+    fingerprint_of,
+    paths_below,
+    paths_without,
+    remove_entry,
+    special_files,
+)
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, read_kept, run_paths
 from forge_bot.sandbox.visible_files import USUAL_PATH
@@ -288,16 +296,16 @@ class Installation:
         be written outside of the sandbox.
         """
         for name in (_LEFT, _NAMES, _READY):
-            _remove(self.environment / name)
+            remove_entry(self.environment / name)
         names = [name.rstrip("/") for name in Tree(self.path).untracked()]
         for name in names:
             target = self.environment / _LEFT / name
             target.parent.mkdir(parents=True, exist_ok=True)
             place = self.path / name
             if place.is_dir() and not place.is_symlink():
-                shutil.copytree(place, target, symlinks=True, ignore=_special)
+                shutil.copytree(place, target, symlinks=True, ignore=special_files)
             else:
-                _put(place, target)
+                copy_entry(place, target)
         write_whole(self.environment / _NAMES, json.dumps(names))
         of_code = (
             not all(map(_INSTALLED.search, names))
@@ -317,8 +325,8 @@ class Installation:
         tree, staying = Tree(self.path), frozenset(map(Path, (*self.names_left(), *kept)))
         tree.remove_nested()
         for name in tree.untracked():
-            for path in _outside(tree.path, Path(name), staying):
-                _remove(tree.path / path)
+            for path in paths_without(tree.path, Path(name), staying):
+                remove_entry(tree.path / path)
 
     def show(self, commit: str, kept: Sequence[str] = ()) -> Tree:
         """Return the work tree with the files of a commit, and the files that setup left, without
@@ -352,20 +360,20 @@ class Installation:
         done. Nothing is read, written or removed through a link of a commit or of a command.
         """
         pristine, tops = self.environment / _LEFT, self.names_left()
-        _clear_folders_above(self.path, tops)
-        wanted = [path for top in tops for path in _below(pristine, Path(top))]
-        there = {path for top in tops for path in _below(self.path, Path(top))}
+        clear_folders_above(self.path, tops)
+        wanted = [path for top in tops for path in paths_below(pristine, Path(top))]
+        there = {path for top in tops for path in paths_below(self.path, Path(top))}
         changed = [
             path
             for path in wanted
-            if path not in there or self.place.known.get(path) != _entry(self.path / path)
+            if path not in there or self.place.known.get(path) != fingerprint_of(self.path / path)
         ]
         extra = sorted(there.difference(wanted), reverse=True)
         for path in extra:
-            _remove(self.path / path)
+            remove_entry(self.path / path)
         for path in changed:
-            _put(pristine / path, self.path / path)
-        self.place.known.update({path: _entry(self.path / path) for path in changed})
+            copy_entry(pristine / path, self.path / path)
+        self.place.known.update({path: fingerprint_of(self.path / path) for path in changed})
         return bool(changed or extra)
 
 
@@ -398,72 +406,3 @@ def _may_read_code(argv: Sequence[str]) -> bool:
     editable = any(word in {"-e", "--editable"} for word in words)
     copies = "install" in words and not editable and any(word.startswith(".") for word in words)
     return PurePosixPath(program).name not in _INSTALLERS or "run" in words or copies
-
-
-def _outside(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
-    """Yield a path, or what is in it where a part of it is kept."""
-    if not kept.isdisjoint((path, *path.parents)):
-        return
-    if not any(path in other.parents for other in kept):
-        yield path
-        return
-    for inside in sorted((root / path).iterdir()):
-        yield from _outside(root, path / inside.name, kept)
-
-
-def _special(folder: str, names: list[str]) -> list[str]:
-    """Return the pipes, sockets and devices among a folder's names: they have no content."""
-    modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
-    kinds = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-    return [name for name, mode in modes if stat.S_IFMT(mode) not in kinds]
-
-
-def _below(root: Path, top: Path) -> Iterator[Path]:
-    """Yield a path and all paths below it, relative to `root`; folders come before their contents.
-    Links are not followed, the path itself among them.
-    """
-    if not os.path.lexists(root / top):
-        return
-    yield top
-    if (root / top).is_symlink():
-        return
-    for folder, folders, files in os.walk(root / top):
-        place = Path(folder).relative_to(root)
-        yield from (place / name for name in (*folders, *files))
-
-
-def _clear_folders_above(root: Path, names: Sequence[str]) -> None:
-    """Remove files and links where these paths need a folder."""
-    for folder in sorted({above for name in names for above in Path(name).parents if above.parts}):
-        if (root / folder).is_symlink() or not (root / folder).is_dir():
-            _remove(root / folder)
-
-
-def _entry(path: Path) -> tuple[int, ...]:
-    """Return a value that changes whenever a file changes. Only the kernel sets the time of the
-    last change of an inode.
-    """
-    seen = path.lstat()
-    if stat.S_ISDIR(seen.st_mode):
-        return (seen.st_mode,)
-    return (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-
-
-def _put(source: Path, target: Path) -> None:
-    """Copy one file, link or folder without its content. An existing one is replaced."""
-    is_folder = source.is_dir() and not source.is_symlink()
-    if os.path.lexists(target) and not (is_folder and target.is_dir() and not target.is_symlink()):
-        _remove(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if is_folder:
-        target.mkdir(exist_ok=True)
-        shutil.copystat(source, target)
-    elif source.is_symlink() or source.is_file():
-        shutil.copy2(source, target, follow_symlinks=False)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -1,0 +1,77 @@
+"""Copy, compare and remove files of a work tree, without following links."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+
+def paths_without(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
+    """Yield a path, or what is in it where a part of it is kept."""
+    if not kept.isdisjoint((path, *path.parents)):
+        return
+    if not any(path in other.parents for other in kept):
+        yield path
+        return
+    for inside in sorted((root / path).iterdir()):
+        yield from paths_without(root, path / inside.name, kept)
+
+
+def special_files(folder: str, names: list[str]) -> list[str]:
+    """Return the pipes, sockets and devices among a folder's names: they have no content."""
+    modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
+    kinds = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+    return [name for name, mode in modes if stat.S_IFMT(mode) not in kinds]
+
+
+def paths_below(root: Path, top: Path) -> Iterator[Path]:
+    """Yield a path and all paths below it, relative to `root`; folders come before their contents.
+    Links are not followed, the path itself among them.
+    """
+    if not os.path.lexists(root / top):
+        return
+    yield top
+    if (root / top).is_symlink():
+        return
+    for folder, folders, files in os.walk(root / top):
+        place = Path(folder).relative_to(root)
+        yield from (place / name for name in (*folders, *files))
+
+
+def clear_folders_above(root: Path, names: Sequence[str]) -> None:
+    """Remove files and links where these paths need a folder."""
+    for folder in sorted({above for name in names for above in Path(name).parents if above.parts}):
+        if (root / folder).is_symlink() or not (root / folder).is_dir():
+            remove_entry(root / folder)
+
+
+def fingerprint_of(path: Path) -> tuple[int, ...]:
+    """Return a value that changes whenever a file changes. Only the kernel sets the time of the
+    last change of an inode.
+    """
+    seen = path.lstat()
+    if stat.S_ISDIR(seen.st_mode):
+        return (seen.st_mode,)
+    return (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
+def copy_entry(source: Path, target: Path) -> None:
+    """Copy one file, link or folder without its content. An existing one is replaced."""
+    is_folder = source.is_dir() and not source.is_symlink()
+    if os.path.lexists(target) and not (is_folder and target.is_dir() and not target.is_symlink()):
+        remove_entry(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if is_folder:
+        target.mkdir(exist_ok=True)
+        shutil.copystat(source, target)
+    elif source.is_symlink() or source.is_file():
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def remove_entry(path: Path) -> None:
+    """Remove a file, a link, or a folder with all in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
