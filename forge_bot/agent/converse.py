@@ -107,7 +107,7 @@ async def converse(
 
 
 class _Conversation:
-    """What was said so far, and what is counted."""
+    """A conversation: its messages so far, and its counts."""
 
     def __init__(
         self,

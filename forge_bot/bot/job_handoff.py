@@ -1,4 +1,4 @@
-"""What passes between the job with the token and the job with the model, and the worker's part.
+"""Hand work from the job with the token to the job with the model, and its result back.
 
 The supervisor writes a `JobRequest`, which travels as the output of a job. The worker's job writes
 a `JobResult` into a folder, beside a bundle of commits. Nothing of that is trusted before it was
@@ -40,7 +40,7 @@ class JobRequest(Frozen):
 
 
 class QuestionAnswered(Frozen):
-    """How a worker stopped that was asked a question, with the answer."""
+    """The end of a worker that was asked a question, with the answer."""
 
     key: str
     stopped: WorkerStopped

@@ -1,4 +1,4 @@
-"""What the gate writes in comments and in the log of its step, the list of commands among it."""
+"""Texts of the gate: comments, the list of commands, and the log of its step."""
 
 from unicodedata import category
 

@@ -126,7 +126,7 @@ class _Flags(_Part):
 
 
 class PastState(_Part):
-    """What a state tells of a past run."""
+    """The part of a state that tells of a past run."""
 
     title: str = ""
     pipeline: str = ""

@@ -167,7 +167,7 @@ class RunActivities:
 
 
 class _RunWork:
-    """What one activity does in a run."""
+    """The work of one activity in a run."""
 
     def __init__(self, session: Session, order: Order) -> None:
         self.session = session

@@ -10,7 +10,7 @@ import pytest
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
-from forge_bot.verification.red_before_green import of_files
+from forge_bot.verification.red_at_base import of_files
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -17,7 +17,7 @@ from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult, RedBeforeGreen
 from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.named_tests import is_listed
-from forge_bot.verification.red_before_green import of_files, red_at_base, why_not_red
+from forge_bot.verification.red_at_base import of_files, red_at_base, why_not_red
 from forge_bot.verification.selected_tests import package_folder, select_files, uncached
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
