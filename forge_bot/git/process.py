@@ -78,7 +78,7 @@ _CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
 _GRACE = 3.0
 _HALF_MADE = re.compile(
-    r"failed to read .*\bworktrees/.*/commondir|create directory of .*\bworktrees/.*: No such file"
+    r"failed to read .*\bworktrees/|create directory of .*\bworktrees/.*: No such file"
     r"|Invalid path .*/worktrees': No such file"
 )
 _MORE_TRIES, _PAUSE = 20, 0.05
