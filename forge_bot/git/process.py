@@ -77,10 +77,9 @@ _KEPT_STARTS = ("GIT_SSL_", "GIT_HTTP_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _CREDENTIALS = re.compile(r"\b(https?://)[^/\s']+@", re.IGNORECASE)
 _WORDS_SHOWN = 4_000
 _GRACE = 3.0
-_HALF_MADE = re.compile(
-    r"failed to read .*\bworktrees/|create directory of .*\bworktrees/.*: No such file"
-    r"|Invalid path .*/worktrees': No such file"
-)
+# What git says of work trees that another process is making or removing (setup.c, abspath.c,
+# builtin/worktree.c).
+_HALF_MADE = re.compile(r"(failed to read|Invalid path|create directory of) .*\bworktrees\b")
 _MORE_TRIES, _PAUSE = 20, 0.05
 
 _NO_ROOM = "git.process.make_room"
@@ -145,7 +144,6 @@ def git(
         except GitFailed as error:
             if not _HALF_MADE.search(error.output):
                 raise
-        # Another process is making or removing a work tree at this moment.
         time.sleep(_PAUSE)
     return _ended(start(), args, stdin, seconds, ok)
 
