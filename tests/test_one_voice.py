@@ -38,7 +38,6 @@ ANSWERS = [
     ("yes", NO),
     ("lgtm", NO),
     ("reject the names are wrong", ("reject", "the names are wrong")),
-    ("revise the names are wrong", ("reject", "the names are wrong")),
     ("reject: the names", ("reject", "the names")),
     ("rejected the names", NO),
     ("done", ("done", "")),
@@ -198,11 +197,3 @@ async def test_a_budget_that_was_given_over_mcp_is_the_runs_budget(
         await host.begin(f"--budget {given} `rota who` names somebody too early", "S")
         state = json.loads((host.path / host.workspace / "state.json").read_text(encoding="utf-8"))
     assert Decimal(state["budget"][key]) == amount
-
-
-def test_revise_is_a_command_at_the_terminal(sample: Sample) -> None:
-    task = "`rota who` names somebody for days before the rota starts"
-    sample.forge("run", task, "--effort", "S", "--model", sample.model())
-    assert sample.forge("revise", "Shorter", "--model", sample.model()).code == 3
-    decisions = json.loads(sample.forge("status", "--json").out)["decisions"]
-    assert [(each["answer"], each["notes"]) for each in decisions] == [("reject", "Shorter")]

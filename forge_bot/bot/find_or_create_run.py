@@ -137,7 +137,7 @@ def _new_run(
             skip_pr=start.skip_pr,
             debug=start.debug,
             discuss=start.discuss,
-            batch=start.batch or f"{name}:batch".casefold() in labels,
+            batch=start.batch,
             scope=scope_folder(supervisor.repository, start.scope or "", base.commit),
         ),
         budget=start.budget or around.budget or supervisor.config.amount,

@@ -82,7 +82,7 @@ def carry_out(
         match spoken.command:
             case grammar.Ask():
                 questions.append(spoken)
-            case grammar.Status() | grammar.Cost() | grammar.Help() | grammar.Start():
+            case grammar.Status() | grammar.Help() | grammar.Start():
                 writer.say(_talk(spoken, run, thread, writer, closed), spoken)
             case grammar.Refresh():
                 _refresh(run, spoken, thread, writer, around)
@@ -132,8 +132,6 @@ def _talk(
     match spoken.command:
         case grammar.Status():
             return command_replies.asked_for_status(view)
-        case grammar.Cost():
-            return command_replies.asked_for_cost(view)
         case grammar.Start() if run.state.ended:
             return command_replies.ended_already(view)
         case grammar.Start():

@@ -129,7 +129,6 @@ def approve(
 
 
 @app.command(help="Reject what was shown, with notes, and continue.")
-@app.command("revise", hidden=True, help="Another spelling of reject.")
 @with_groups
 def reject(
     notes: Annotated[

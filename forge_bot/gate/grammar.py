@@ -124,11 +124,7 @@ class Retry(_OnLine):
 
 
 class Status(_OnLine):
-    """Say where the run stands."""
-
-
-class Cost(_OnLine):
-    """Say what the run has cost."""
+    """Say where the run stands, and what it has cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +181,6 @@ Command = (
     | Ask
     | Retry
     | Status
-    | Cost
     | Continue
     | Refresh
     | Update
@@ -218,7 +213,6 @@ class Form:
     takes: str
     meaning: str
     read: Callable[[WrittenCommand], Command | Mistyped]
-    also: tuple[str, ...] = ()
     takes_notes: bool = False
 
     def usage(self, prefix: str, *, bare: bool = True) -> str:
@@ -324,11 +318,10 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
 FORMS: tuple[Form, ...] = (
     Form("", "[flags] [text]", "commands.forge", _start, takes_notes=True),
     Form("approve", "[digest] [2a] [with words]", "commands.approve", _approve),
-    Form("reject", "notes", "commands.reject", _reject, ("revise",), takes_notes=True),
+    Form("reject", "notes", "commands.reject", _reject, takes_notes=True),
     Form("ask", "question", "commands.ask", _ask, takes_notes=True),
     Form("retry", "[phase]", "commands.retry", _retry, takes_notes=True),
     Form("status", "", "commands.status", _alone(Status)),
-    Form("cost", "", "commands.cost", _alone(Cost)),
     Form("continue", "+$5", "commands.continue", _continue),
     Form("refresh", "", "commands.refresh", _alone(Refresh)),
     Form("update", "", "commands.update", _alone(Update)),
@@ -339,17 +332,14 @@ FORMS: tuple[Form, ...] = (
     Form("help", "", "commands.help", _alone(Help)),
 )
 
-NAMED: dict[str, Form] = {
-    name: form for form in FORMS if form.name for name in (form.name, *form.also)
-}
+NAMED: dict[str, Form] = {form.name: form for form in FORMS if form.name}
 START = FORMS[0]
-TALK = (Ask, Cost, Help, Status)
+TALK = (Ask, Help, Status)
 """Commands that ask for no work on the change."""
 
 ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "approve": _approve,
     "reject": _rejection,
-    "revise": _rejection,
     "done": _alone(MarkDone),
     "skip": _alone(Skip),
     "post": _post,

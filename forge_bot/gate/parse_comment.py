@@ -133,7 +133,7 @@ def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> tuple[Mispla
 
 
 def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
-    """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `revise shorter`.
+    """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `reject too long`.
 
     The words are those of a comment: `approved` is never a yes. A slash before the word is
     allowed, and a colon after `reject`. A rejection may come without notes: a terminal asks for

@@ -36,10 +36,8 @@ class Label(Frozen):
 LABELS = (
     Label(name="forge", color="5319e7", meaning="runs.workflow_file.label_starts_a_run"),
     Label(name="forge:S", color="c5def5", meaning="runs.workflow_file.label_short_way"),
-    Label(name="forge:M", color="c5def5", meaning="runs.workflow_file.label_usual_way"),
     Label(name="forge:L", color="c5def5", meaning="runs.workflow_file.label_long_way"),
     Label(name="forge:auto", color="c5def5", meaning="runs.workflow_file.label_auto"),
-    Label(name="forge:batch", color="c5def5", meaning="runs.workflow_file.label_batch"),
 )
 
 

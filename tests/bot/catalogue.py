@@ -83,7 +83,6 @@ def every_reply() -> list[CommentReply]:
         shown,
         command_replies.asked_for_help(waits, COMMANDS),
         command_replies.asked_for_status(works),
-        command_replies.asked_for_cost(works),
         command_replies.cannot(COMMANDS, refused),
         command_replies.answered("Because `rota` counts days from the first.", "why not zero?"),
         command_replies.no_fix(

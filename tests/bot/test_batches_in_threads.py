@@ -24,9 +24,9 @@ def begun(stage: Stage, provider: BatchServer) -> Job:
         "ANTHROPIC_BASE_URL": provider.url,
         "ANTHROPIC_API_KEY": "sk-team-first",
     }
-    stage.hub.add_label(stage.repo, stage.issue, "forge:S", by="maint")
-    stage.hub.add_label(stage.repo, stage.issue, "forge:batch", by="maint")
-    return stage.label()
+    job = stage.say("/forge --batch --effort S")
+    assert job is not None
+    return job
 
 
 def test_the_next_job_collects_the_batch_of_an_earlier_one(

@@ -37,14 +37,13 @@ def test_a_question_is_answered_in_the_thread_and_the_run_stands_where_it_stood(
 @pytest.mark.slow
 def test_each_command_of_one_comment_is_answered(waiting: Stage) -> None:
     waiting.model({("inquiry", "*", "*"): ANSWER})
-    asked = heard(waiting.say("/status\n/cost\n/approve 0000000\n/ask Why are days counted?"))
+    asked = heard(waiting.say("/status\n/approve 0000000\n/ask Why are days counted?"))
     assert asked.code == 0, asked.log
-    occasions = ("status", "cost", "stale-approval", "answer")
+    occasions = ("status", "stale-approval", "answer")
     said = {name: len(waiting.said(f"reply occasion={name} ")) for name in occasions}
     assert said == dict.fromkeys(occasions, 1), waiting.said("reply")
     heard(waiting.say("/status"))
     assert len(waiting.said("reply occasion=status ")) == 2
-    assert len(waiting.said("reply occasion=cost ")) == 1
 
 
 @pytest.mark.slow

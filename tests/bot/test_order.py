@@ -67,7 +67,7 @@ def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
 @pytest.mark.slow
 def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(waiting: Stage) -> None:
     waiting.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day.\n"}})
-    comments = [waiting.comment("/ask Why?"), waiting.comment("/forge cost")]
+    comments = [waiting.comment("/ask Why?"), waiting.comment("/forge status")]
     jobs = [waiting.begun(comment) for comment in comments]
     all_ended(jobs)
     assert len(waiting.said("reply occasion=answer")) == 1

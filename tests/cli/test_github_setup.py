@@ -173,10 +173,8 @@ def test_init_makes_the_labels_once(
     assert sorted(label.name for label in repo.labels) == [
         "forge",
         "forge:L",
-        "forge:M",
         "forge:S",
         "forge:auto",
-        "forge:batch",
     ]
     assert "forge:L is there" in said.out
 

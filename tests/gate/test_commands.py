@@ -123,7 +123,7 @@ def test_where_bare_commands_are_left_to_others_only_the_prefix_counts() -> None
 
 
 def test_names_are_those_of_the_engine() -> None:
-    assert {answer.value for answer in Answer} | {"revise"} == set(ANSWERS)
+    assert {answer.value for answer in Answer} == set(ANSWERS)
     # In a thread nobody is asked whether the summary may be posted there.
     assert set(ANSWERS) - {"post"} <= set(NAMED)
     # The folder of a change is named at the terminal only.
@@ -142,7 +142,6 @@ def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
     assert flag_table() in page
     for form in FORMS:
         assert say(form.meaning) in help_text("/forge", bare=True)
-        assert all(f"`/{name}`" in say(form.meaning) for name in form.also)
         assert f"`/forge {form.name}".strip() in help_text("/forge", bare=False)
     for name in GATE_VARIABLES:
         assert f"`{name}`" in page, name

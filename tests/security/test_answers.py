@@ -51,7 +51,6 @@ def ways(sample: Sample) -> list[tuple[str, str]]:
 ANSWERS = (
     ("approve",),
     ("reject", "Not like this"),
-    ("revise", "Not like this"),
     ("done",),
     ("skip",),
     ("continue", "+$5"),

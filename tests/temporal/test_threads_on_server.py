@@ -193,9 +193,8 @@ def test_a_batch_is_waited_for_by_a_timer_and_looked_for_at_once_when_somebody_s
             "ANTHROPIC_BASE_URL": provider.url,
             "ANTHROPIC_API_KEY": "sk-team-first",
         }
-        stage.hub.add_label(stage.repo, stage.issue, "forge:batch", by="maint")
         stage.start_worker()
-        assert heard(stage.label()).code == 0
+        assert heard(stage.say("/forge --batch")).code == 0
         word = stage.ended()
         assert word == "batch-under-way", stage.log
         assert looks_again_after(stage, 60)

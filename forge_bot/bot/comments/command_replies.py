@@ -87,15 +87,10 @@ def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply
 
 
 def asked_for_status(view: RunView) -> CommentReply:
-    """Return the state of the run."""
-    move = next_move(view)
-    words = {"headline": move.headline, "detail": move.detail, "facts": facts(view)}
+    """Return the state of the run, with its cost phase by phase."""
+    move, table = next_move(view), compose([facts(view), phases(view)], 30_000)
+    words = {"headline": move.headline, "detail": move.detail, "table": table}
     return reply("status", **{name: Markdown(text) for name, text in words.items()})
-
-
-def asked_for_cost(view: RunView) -> CommentReply:
-    """Return the cost of the run, phase by phase."""
-    return reply("cost", table=Markdown(compose([facts(view), phases(view)], 30_000)))
 
 
 def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:

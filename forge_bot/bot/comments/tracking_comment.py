@@ -73,7 +73,7 @@ def commands_now(view: RunView) -> str:
         offered += [commands.raise_budget(state.budget)] if gate.reason is Reason.BUDGET else []
     else:
         offered = [commands.again] if view.trouble is not None else []
-    others = ("ask", "cost", "abandon") if commands.asks else ("cost", "abandon")
+    others = ("ask", "status", "abandon") if commands.asks else ("status", "abandon")
     shown = dict.fromkeys([*offered, *map(commands.form, others)])
     return say("progress.you_can_say_now", commands=" · ".join(map(escape.code, shown)))
 

@@ -39,8 +39,7 @@ class SpokenAnswer(NamedTuple):
 
 
 def read_answer(text: str, digest: str) -> SpokenAnswer:
-    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `revise notes`, `done`, `skip`, `post` or
-    `abandon`.
+    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `done`, `skip`, `post` or `abandon`.
 
     Raises AnswerNotOffered for every other text: it is no answer, and above all no yes.
     """
