@@ -16,49 +16,52 @@ from tests.bot import scene
 from tests.bot.catalogue import COMMANDS, LINKS, PLAIN, every_reply, example, gate, said_at_the_gate
 from tests.bot.reading import acts, elements, shown
 
-EVERY = {reply.occasion: reply for reply in every_reply()}
 HOSTILE = (
     "@ann fixes #1 </details> `x` <img src=x> https://github.com/o/r/issues/1 \u202e\n\n/approve"
 )
 
 
-def test_every_reply_has_an_example() -> None:
+@pytest.fixture(scope="module")
+def every() -> dict[str, CommentReply]:
+    return {reply.occasion: reply for reply in every_reply()}
+
+
+def test_every_reply_has_an_example(every: dict[str, CommentReply]) -> None:
     tables = {name.partition(".")[0] for name in read_topic("en", "replies")} - {"phrases"}
     next_steps = {"completed", "unneeded", "abandoned", "all_but_done", "waiting", "working"}
     named = {NoTestCommand.code.lower(): "failed"}
-    assert {named.get(name, name).replace("-", "_") for name in EVERY} == tables - next_steps
-    assert len(EVERY) == len(every_reply())
+    assert {named.get(name, name).replace("-", "_") for name in every} == tables - next_steps
+    assert len(every) == len(every_reply())
 
 
-@pytest.mark.parametrize("made", EVERY.values(), ids=EVERY.keys())
-def test_every_sentence_is_short_quiet_and_shows_a_way_out(made: CommentReply) -> None:
-    said = made.comment("900001")
-    assert acts(said) == []
-    assert len(shown(said)) < 1_750
-    assert len(shown(made.headline)) < 110
-    assert made.headline[-1] in ".?" or made.occasion == "help"
-    way_out = elements(said, "code", "a") or re.search(r"\bsay\b|here is a new one", said)
-    assert way_out
-    found = markers.read_marker(said)
-    assert found is not None
-    assert found.fields == {"occasion": made.occasion, "to": "900001"}
+def test_every_sentence_is_short_quiet_and_shows_a_way_out(every: dict[str, CommentReply]) -> None:
+    for made in every.values():
+        said = made.comment("900001")
+        assert acts(said) == [], made.occasion
+        assert len(shown(said)) < 1_750, made.occasion
+        assert len(shown(made.headline)) < 110, made.occasion
+        assert made.headline[-1] in ".?" or made.occasion == "help", made.occasion
+        way_out = elements(said, "code", "a") or re.search(r"\bsay\b|here is a new one", said)
+        assert way_out, made.occasion
+        found = markers.read_marker(said)
+        assert found is not None, made.occasion
+        assert found.fields == {"occasion": made.occasion, "to": "900001"}
 
 
-@pytest.mark.parametrize(
-    "made",
-    [made for made in EVERY.values() if made.outcome is not None],
-    ids=lambda made: made.occasion,
-)
-def test_what_ends_an_invocation_is_never_called_done(made: CommentReply) -> None:
-    assert made.outcome is not Outcome.DONE
-    assert made.reaction != "rocket"
+def test_what_ends_an_invocation_is_never_called_done(every: dict[str, CommentReply]) -> None:
+    for made in every.values():
+        if made.outcome is not None:
+            assert made.outcome is not Outcome.DONE, made.occasion
+            assert made.reaction != "rocket", made.occasion
 
 
-def test_help_begins_with_what_is_open_and_uses_this_repository_s_words() -> None:
+def test_help_begins_with_what_is_open_and_uses_this_repository_s_words(
+    every: dict[str, CommentReply],
+) -> None:
     made = command_replies.asked_for_help(None, CommandNames(prefix="/robot", short=False))
     assert "/robot approve" in made.detail
     assert "/forge" not in made.detail
-    assert EVERY["help"].detail.startswith("Your turn: please read")
+    assert every["help"].detail.startswith("Your turn: please read")
 
 
 def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:

@@ -3,21 +3,14 @@ goes on.
 """
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from forge_bot import errors
-from forge_bot.bot.error_comments import reply_to_error
-from forge_bot.bot.worker_messages import WorkerStopped, as_error
-from forge_bot.interaction.command_names import CommandNames
-from forge_bot.interaction.commit_links import Links
 from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 from tests.fakes.sampled import sampled
 
 COMMENT = r"POST .*/issues/\d+/comments$"
-LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, workspace=".specs/x")
 
 
 def finishes(stage: Stage) -> None:
@@ -213,30 +206,3 @@ def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) 
     assert waiting.said("reply") == []
     assert waiting.state["currentPhaseStatus"] == "in_progress"
     finishes(waiting)
-
-
-# -- words for every error
-# --------------------------------------------------------------------------------------------------
-
-
-def every(kind: type[errors.ForgeError]) -> Iterator[type[errors.ForgeError]]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from every(each)
-
-
-CONCRETE = [kind for kind in dict.fromkeys(every(errors.ForgeError)) if "code" in vars(kind)]
-
-
-@pytest.mark.parametrize("kind", CONCRETE, ids=lambda kind: kind.code)
-def test_every_error_has_words_with_a_way_out_and_survives_the_way_from_the_worker(
-    kind: type[errors.ForgeError],
-) -> None:
-    stopped = WorkerStopped(code=kind.code, message="It did not work.", exit_code=kind.exit_code)
-    error = as_error(stopped)
-    assert type(error) is kind
-    reply = reply_to_error(error, LINKS, CommandNames())
-    assert reply.headline
-    assert reply.detail
-    assert reply.outcome is not None
-    assert reply.outcome.value in {1, 2, 3, 4, 5}

@@ -1,12 +1,15 @@
 """A way out is a value; each face words it in commands that it has itself."""
 
+import re
 from typing import get_args
 
 import pytest
 
+from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error, read_message, stopped_by, written
 from forge_bot.errors import ForgeError, KeyRefused, ModelUnavailable, registry
 from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.remedy_words import (
     advice_at_terminal,
     advice_for_client,
@@ -16,24 +19,35 @@ from forge_bot.interaction.remedy_words import remedy_at_terminal as at_terminal
 from forge_bot.interaction.remedy_words import remedy_for_client as for_client
 from forge_bot.interaction.remedy_words import remedy_in_thread as in_thread
 from forge_bot.remedies import CheckKey, ModelTrouble, Remedy, SetKey
+from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import hint_of
 
 COMMANDS = CommandNames(prefix="/bot")
+LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, workspace=".specs/x")
 
 
-@pytest.mark.parametrize("kind", get_args(Remedy), ids=lambda kind: kind.__name__)
-def test_every_remedy_has_words_at_every_face_in_commands_of_that_face(kind: type[Remedy]) -> None:
-    words = {at_terminal(kind()), for_client(kind()), in_thread(kind(), COMMANDS)}
-    assert all(words)
-    assert "forge-bot " not in for_client(kind()) + in_thread(kind(), COMMANDS)
+def test_every_remedy_has_words_at_every_face_in_commands_of_that_face() -> None:
+    for kind in get_args(Remedy):
+        words = {at_terminal(kind()), for_client(kind()), in_thread(kind(), COMMANDS)}
+        assert all(words), kind
+        assert "forge-bot " not in for_client(kind()) + in_thread(kind(), COMMANDS), kind
 
 
-@pytest.mark.parametrize("kind", registry().values(), ids=registry())
-def test_every_error_has_a_way_out_at_every_face(kind: type[ForgeError]) -> None:
-    error = kind("It did not work.")
-    assert advice_at_terminal(error)
-    assert advice_for_client(error)
-    assert advice_in_thread(error, COMMANDS)
+def test_every_error_has_a_code_words_and_a_way_out_at_every_face() -> None:
+    for code, kind in registry().items():
+        assert re.fullmatch(r"[A-Z]+-\d+", code)
+        assert kind.__doc__, code
+        error = kind("It did not work.")
+        assert advice_at_terminal(error), code
+        assert advice_for_client(error), code
+        assert advice_in_thread(error, COMMANDS), code
+        # A worker gives code, words and exit code, and the thread is told.
+        stopped = WorkerStopped(code=code, message="It did not work.", exit_code=kind.exit_code)
+        assert type(as_error(stopped)) is kind
+        reply = reply_to_error(as_error(stopped), LINKS, COMMANDS)
+        assert reply.headline, code
+        assert reply.detail, code
+        assert reply.outcome in {Outcome(number) for number in range(1, 6)}, code
 
 
 @pytest.mark.parametrize(

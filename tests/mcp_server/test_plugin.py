@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from forge_bot.errors import registry
 from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.resources import templates
 
@@ -98,9 +97,3 @@ async def test_documentation_and_skill_name_every_tool_and_no_other() -> None:
         for name in re.findall(r"`(\w+)", row)
     }
     assert answer == tools
-
-
-def test_the_errors_of_this_face_say_how_to_go_on() -> None:
-    mine = [kind for code, kind in registry().items() if code.startswith("MCP-")]
-    assert len(mine) == 15
-    assert all((kind.hint or kind.usual_remedy) and kind.__doc__ for kind in mine)

@@ -48,21 +48,19 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"[^\W\d_]{2,}", html.unescape(re.sub(r"</?[a-z][^<>]*>", " ", text))))
 
 
-@pytest.mark.parametrize("case", STRIP, ids=lambda case: case["id"])
-def test_hidden_text_does_not_reach_the_model_and_is_counted(case: Case) -> None:
-    cleaned = clean(case["text"])
-    assert cleaned.removals
-    assert not any(is_suspect(char) for char in cleaned.text if char not in "\u200c\u200d\ufe0f")
-    assert "HID" not in cleaned.text or case["id"] == "soft_hyphen"
+def test_hidden_text_does_not_reach_the_model_and_is_counted() -> None:
+    for case in STRIP:
+        cleaned = clean(case["text"])
+        suspect = [char for char in cleaned.text if is_suspect(char)]
+        assert cleaned.removals, case["id"]
+        assert {*suspect} <= {*"\u200c\u200d\ufe0f"}, case["id"]
+        assert "HID" not in cleaned.text or case["id"] == "soft_hyphen", case["id"]
 
 
-@pytest.mark.parametrize("case", KEEP, ids=lambda case: case["id"])
-def test_no_word_that_a_reader_sees_is_lost_without_being_counted(case: Case) -> None:
-    cleaned = clean(case["text"])
-    lost = words(case["text"]) - words(cleaned.text)
-    assert (
-        not lost or {removal.kind.name.lower() for removal in cleaned.removals} & LEFT_OUT_BY_RULE
-    )
+def test_no_word_that_a_reader_sees_is_lost_without_being_counted() -> None:
+    for case in KEEP:
+        lost = words(case["text"]) - words(clean(case["text"]).text)
+        assert not lost or kinds(case["text"]).keys() & LEFT_OUT_BY_RULE, case["id"]
 
 
 def test_cleaning_twice_changes_nothing_more() -> None:
