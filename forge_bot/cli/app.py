@@ -337,9 +337,21 @@ def doctor(
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")
     ] = False,
+    github: Annotated[
+        str | None,
+        typer.Option(
+            help="Check only what the bot needs of this repository on GitHub; reads GITHUB_TOKEN, "
+            "needs no clone and no model's key.",
+            metavar="OWNER/REPO",
+            callback=words,
+        ),
+    ] = None,
 ) -> int:
     from forge_bot.cli.doctor import doctor as look
+    from forge_bot.cli.doctor import doctor_of_github
 
+    if github is not None:
+        return doctor_of_github(github)
     return look(repo, model, ask=ask)
 
 

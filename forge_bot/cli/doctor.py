@@ -1,17 +1,22 @@
 """`forge-bot doctor`: the results of all checks, with the next step for each problem."""
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
+from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
+from forge_bot.github_api.remote_address import parse_remote
+from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
+from forge_bot.runs.checks.github_checks import check_repository
 from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import load_config
 
+_NOT_READY = 5
 _MARKS = {"note": "[green]✓[/]", "warn": "[yellow]![/]", "refuse": "[red]✗[/]"}
-_REFUSED = 5
 
 
 def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
@@ -21,12 +26,32 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     subject = CheckSubject(
         repository, config, models=TierModels(config, model, None), model=model, ask_models=ask
     )
-    console = Console()
     report = run_checks(Occasion.DOCTOR, subject)
-    for result in report.results:
+    _print(report.results)
+    return _NOT_READY if report.refusals else 0
+
+
+def doctor_of_github(name: str) -> int:
+    """Print what the bot needs of a repository on GitHub (owner/name or its address), without a
+    clone or a model's key; return 0 if nothing is left to do, otherwise 5.
+    """
+    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
+    place = parse_remote(name if "://" in name else f"{server}/{name}", os.environ)
+    if place is None:
+        raise BadOption(
+            f"{name!r} names no repository on GitHub.",
+            hint="forge-bot doctor --github OWNER/REPO",
+        )
+    results = tuple(check_repository(place, os.environ))
+    _print(results)
+    return 0 if all(result.weight == "note" for result in results) else _NOT_READY
+
+
+def _print(results: Iterable[CheckResult]) -> None:
+    console = Console()
+    for result in results:
         code = f" [dim]{result.code}[/]" if result.code else ""
         line = f"[bold]{escape(result.what)}[/] [dim]{escape(result.sentence)}[/]{code}"
         console.print(f"{_MARKS[result.weight]} {line}")
         if result.way_out:
             console.print(f"    → {escape(result.way_out)}")
-    return _REFUSED if report.refusals else 0

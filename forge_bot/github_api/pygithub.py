@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar, cast
 from urllib.parse import quote
 
 from forge_bot.errors import (
@@ -308,18 +308,65 @@ class GitHub:
         def read_secrets() -> tuple[str, ...]:
             return tuple(secret.name for secret in about.get_secrets())
 
+        def read_state() -> str:
+            return about.get_workflow(workflow.rpartition("/")[2]).state
+
         actions = visible("what Actions may do", read_actions)
+        text = self._text_of_file(about, workflow)
         return RepositoryFacts(
             full_name=about.full_name,
             default_branch=about.default_branch,
             archived=about.archived,
             has_issues=about.has_issues,
             labels=self._fact(lambda: tuple(label.name for label in about.get_labels())),
-            workflow=self._text_of_file(about, workflow),
+            workflow=text,
+            workflow_state=(visible("the workflow's state", read_state) or "") if text else "",
             actions_may_open_pulls=Node(actions).true(_MAY_OPEN) if actions is not None else None,
             secrets=visible("names of secrets", read_secrets),
+            rules=self.rules_of(about.default_branch),
             hidden=tuple(hidden),
         )
+
+    def rules_of(self, branch: str) -> tuple[str, ...]:
+        """Return the kinds of the rules that hold for a branch, which need not exist. Branch
+        protection, the older kind, is `protection`.
+        """
+
+        def read() -> tuple[str, ...]:
+            address = f"{self._repository.url}/rules/branches/{quote(branch, safe='')}"
+            rules = self._client.requester.requestJsonAndCheck("GET", address)[1]
+            return tuple(Node(rule).text("type") for rule in cast("list[object]", rules))
+
+        def protected() -> bool:
+            return self._repository.get_branch(branch).protected
+
+        kinds = self._fact(read)
+        try:
+            return (*kinds, "protection") if self._fact(protected) else kinds
+        except NotOnGitHub:
+            return kinds
+
+    def environment_secrets(self, name: str) -> tuple[str, ...]:
+        """Return the names of the secrets of an environment of jobs. Raises NotOnGitHub and
+        PermissionMissing.
+        """
+
+        def read() -> tuple[str, ...]:
+            environment = self._repository.get_environment(name).complete()
+            return tuple(secret.name for secret in environment.get_secrets())
+
+        what = f"the environment {name} of {self.name} could not be read"
+        return self._do(what, "environment", read)
+
+    def has_commit(self, ref: str) -> bool:
+        """Return whether a commit, tag or branch of this name is there and may be seen."""
+        what = f"{self.name}@{ref} could not be looked for"
+        try:
+            return bool(
+                self._do(what, "commit", lambda: self._repository.get_commit(ref).complete().sha)
+            )
+        except (NotOnGitHub, GitHubRefused):
+            return False
 
     def _fact(self, ask: Callable[[], T]) -> T:
         return self._do(f"{self.name} could not be looked at", "repository", ask)

@@ -110,8 +110,10 @@ class RepositoryFacts(Frozen):
     has_issues: bool
     labels: tuple[str, ...]
     workflow: str | None = Field(description="the workflow file's text on the default branch")
+    workflow_state: str = Field(description="active, disabled_manually, …; empty if not seen")
     actions_may_open_pulls: bool | None
     secrets: tuple[str, ...] | None = Field(description="names only")
+    rules: tuple[str, ...] = Field(description="rules that the default branch has, by kind")
     hidden: tuple[str, ...] = ()
 
 

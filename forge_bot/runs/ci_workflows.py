@@ -30,11 +30,12 @@ def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _read(text: str | bytes) -> dict[str, Any]:
+def read_workflow(text: str | bytes) -> dict[str, Any]:
+    """Return what a workflow says, as text, lists and mappings; nothing of a file that is none."""
     try:
         # The loader that knows nothing but text, lists and mappings: for any other, `on` is a truth
         # value.
-        return _mapping(yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506
+        return mapping_of(yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506
     except (yaml.YAMLError, ValueError):
         return {}
 
@@ -42,7 +43,7 @@ def _read(text: str | bytes) -> dict[str, Any]:
 def _name(path: Path) -> str:
     if path.stat().st_size > _LARGEST:
         return ""
-    workflow = _read(path.read_bytes())
+    workflow = read_workflow(path.read_bytes())
     if not any(_checks_branches(event, about) for event, about in _events(workflow.get("on"))):
         return ""
     name = workflow.get("name")
@@ -53,7 +54,7 @@ def _events(on: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The forms of `on`: one name, several, or a mapping (workflow syntax, `on`)."""
     if isinstance(on, dict):
         yield from (
-            (str(event), _mapping(about))
+            (str(event), mapping_of(about))
             for event, about in cast("dict[object, object]", on).items()
         )
     else:
@@ -74,5 +75,6 @@ def _checks_branches(event: str, about: Mapping[str, Any]) -> bool:
     )
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def mapping_of(value: object) -> dict[str, Any]:
+    """Return a mapping; an empty one for anything else."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

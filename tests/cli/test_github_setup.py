@@ -3,13 +3,15 @@ missing, with its address.
 """
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 import yaml
 
 from forge_bot import __version__
-from forge_bot.runs.workflow_file import ACTION
+from forge_bot.runs.workflow_file import ACTION, workflow_text
 from tests.fakes.github import FakeGitHub, Repository, Role
 from tests.fakes.sample import Sample
 
@@ -205,17 +207,100 @@ def test_doctor_names_every_click_that_is_missing_with_its_address(
         assert step in after.split("→")[1], problem
 
 
+def published(github: FakeGitHub) -> str:
+    """The action is there; the id of its commit."""
+    return github.commit(github.repository(ACTION), "main", {"action.yml": "name: forge-bot\n"})
+
+
+def ready(
+    github: FakeGitHub,
+    repo: Repository,
+    key: str = "ANTHROPIC_API_KEY",
+    changes: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Everything is set up; `changes` are made in the workflow's text."""
+    text = workflow_text(f"{ACTION}@{published(github)} # v0.1.0", key)
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    repo.actions_may_open_pulls = True
+    repo.secrets.append(key)
+    github.label(repo, "forge")
+    github.commit(repo, "main", {WORKFLOW: text})
+    github.protect(repo, "main")
+
+
 def test_doctor_is_content_with_a_repository_that_is_set_up(
     repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     admin(github, repo, monkeypatch)
-    repo.actions_may_open_pulls = True
-    repo.secrets.append("SCRIPTED_API_KEY")
-    github.label(repo, "forge")
-    github.commit(repo, "main", {WORKFLOW: "on: issues\n"})
+    ready(github, repo, "SCRIPTED_API_KEY")
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 0
     assert "!" not in said.out.partition("GitHub")[2]
+
+
+def test_doctor_looks_at_a_repository_on_github_without_a_clone_or_a_key_of_a_model(
+    repo: Repository,
+    github: FakeGitHub,
+    sample: Sample,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    admin(github, repo, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    unready = sample.forge("doctor", "--github", "acme/rota")
+    assert unready.code == 5
+    assert f"{WORKFLOW} is not on main" in unready.out
+    assert "model" not in unready.out
+    ready(github, repo)
+    content = sample.forge("doctor", "--github", "acme/rota")
+    assert (content.code, content.err) == (0, "")
+    assert "!" not in content.out
+    wrong = sample.forge("doctor", "--github", "rota")
+    assert wrong.code == 2
+
+
+def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin(github, repo, monkeypatch)
+    changes = {
+        f"{ACTION}@": f"{ACTION}@v9.9.9 # ",
+        "runs-on:": "environment: models\n    runs-on:",
+        "issues: write": "issues: read",
+    }
+    ready(github, repo, changes=changes)
+    repo.workflow_state = "disabled_inactivity"
+    repo.secrets.clear()
+    github.protect(repo, "feature/1-example", signatures=True)
+    del repo.protections["main"]
+    said = sample.forge("doctor", "--github", "acme/rota").out
+    page = f"{github.url}/acme/rota"
+    for problem, step in {
+        "switched off (disabled_inactivity)": f"{page}/actions/workflows/forge-bot.yml",
+        f"{ACTION} has no v9.9.9": "init --update",
+        "no job has issues: write": "under permissions:",
+        "there is no environment models": f"{page}/settings/environments",
+        "there is no secret ANTHROPIC_API_KEY": f"{page}/settings/environments",
+        "forbid commits without a signature": f"{page}/settings/rules",
+        "can push to main": f"{page}/settings/rules",
+    }.items():
+        after = said.partition(problem)[2]
+        assert after, problem
+        assert step in after.split("→")[1], problem
+
+
+def test_doctor_takes_the_secret_of_the_job_s_environment_and_warns_of_a_version_that_can_be_moved(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin(github, repo, monkeypatch)
+    environment = "environment: { name: models }\n    runs-on:"
+    ready(github, repo, changes={f"{ACTION}@": f"{ACTION}@main # ", "runs-on:": environment})
+    repo.secrets.clear()
+    repo.environments["models"] = ["ANTHROPIC_API_KEY"]
+    said = sample.forge("doctor", "--github", "acme/rota").out
+    assert f"{ACTION}@main can be moved" in said
+    assert said.count("!") == 1
 
 
 def test_doctor_tells_what_a_token_may_not_see_and_does_not_call_it_missing(

@@ -1,46 +1,82 @@
 """Checks of the repository on GitHub: each missing click, with its address."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from forge_bot.errors import ForgeError
+from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
-from forge_bot.runs.workflow_file import LABELS, WORKFLOW, key_name
+from forge_bot.runs.ci_workflows import mapping_of, read_workflow
+from forge_bot.runs.workflow_file import ACTION, LABELS, WORKFLOW, key_name, workflow_text
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
+    from forge_bot.github_api.pygithub import GitHub
     from forge_bot.github_api.remote_address import RepositoryAddress
     from forge_bot.github_api.types import RepositoryFacts
 
 _START = LABELS[0].name
+_USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SECRET = re.compile(r"\bsecrets\.(\w+)")
+_OF_JOB = "GITHUB_TOKEN"
+_EXAMPLES = ("feature/1-example", "fix/1-example")
+"""The branches of a run: with its record, and for merge."""
+_IN_THE_WAY = {
+    "creation": "creating branches",
+    "update": "pushing to them",
+    "pull_request": "pushing without a pull request",
+    "required_status_checks": "pushing before checks have passed",
+    "required_signatures": "commits without a signature",
+    "required_linear_history": "merges",
+    "branch_name_pattern": "some names of branches",
+    "commit_message_pattern": "some messages of commits",
+    "protection": "pushing, by branch protection",
+}
+"""Rules that stop a run's pushes, and what each forbids."""
+_LEVELS = ("none", "read", "write")
 
 
 def github(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield the bot's requirements on GitHub. Without a token, yield only how to get one."""
+    """Yield the bot's requirements on GitHub, where origin is there."""
     url = subject.repository.remote_url()
     if url is None:
         return
-    from forge_bot.github_api.pygithub import GitHub
     from forge_bot.github_api.remote_address import parse_remote
 
     place = parse_remote(url, subject.environ)
-    if place is None:
-        return
-    token = subject.environ.get("GITHUB_TOKEN") or subject.environ.get("GH_TOKEN")
+    if place is not None:
+        key = key_name(subject.model_names[Tier.STRONG])
+        yield from check_repository(place, subject.environ, key)
+
+
+def check_repository(
+    place: "RepositoryAddress", environ: Mapping[str, str], key: str = ""
+) -> Iterator[CheckResult]:
+    """Yield the bot's requirements on GitHub; `key` is the secret of the configured model, if that
+    is known. Without a token, yield only how to get one.
+    """
+    from forge_bot.github_api.pygithub import GitHub
+
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if not token:
-        step = "GITHUB_TOKEN=$(gh auth token) forge-bot doctor"
+        step = f"GITHUB_TOKEN=$(gh auth token) forge-bot doctor --github {place.name}"
         yield warn("GitHub", f"{place.name} was not looked at: no token", step)
         return
     try:
         # No pauses: a person waits at the terminal.
         with GitHub(place.name, token, place.api, patience=0) as client:
             facts = client.facts(WORKFLOW)
+            yield from _token(place, facts)
+            yield from _workflow(place, facts)
+            if facts.workflow is not None:
+                yield from _actions(place, token, facts.workflow)
+                yield from _permissions(facts.workflow)
+            yield from _secrets(place, client, facts, key)
+            yield from _rules(place, client, facts)
     except ForgeError as error:
         yield warn("GitHub", error.message, advice_at_terminal(error))
-        return
-    yield from _token(place, facts)
-    yield from _workflow(place, facts, key_name(subject.model_names[Tier.STRONG]))
 
 
 def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
@@ -76,19 +112,19 @@ def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[Che
     )
 
 
-def _workflow(
-    place: "RepositoryAddress", facts: "RepositoryFacts", key: str
-) -> Iterator[CheckResult]:
-    """Yield whether the workflow is there, with the label and the secret that it needs."""
+def _workflow(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[CheckResult]:
+    """Yield whether the workflow is there and switched on, and its label."""
     branch = facts.default_branch
-    yield _check(
-        "workflow",
-        f"{WORKFLOW} is not on {branch}, where GitHub looks for it"
-        if facts.workflow is None
-        else "",
-        f"{WORKFLOW} is on {branch}",
-        "forge-bot init, then commit and merge it",
-    )
+    if facts.workflow is None:
+        sentence = f"{WORKFLOW} is not on {branch}, where GitHub looks for it"
+        yield warn("workflow", sentence, "forge-bot init, then commit and merge it")
+    elif facts.workflow_state.startswith("disabled"):
+        # GitHub does so by itself where a workflow with a schedule had no commits for 60 days.
+        sentence = f"{WORKFLOW} is switched off ({facts.workflow_state})"
+        page = f"{place.page}/actions/workflows/{WORKFLOW.rpartition('/')[2]}"
+        yield warn("workflow", sentence, f"Enable workflow: {page}")
+    else:
+        yield note("workflow", f"{WORKFLOW} is on {branch}")
     labelled = _START.casefold() in {name.casefold() for name in facts.labels}
     yield _check(
         "label",
@@ -96,20 +132,108 @@ def _workflow(
         _START,
         f"forge-bot init --labels, or by hand: {place.page}/labels",
     )
+
+
+def _actions(place: "RepositoryAddress", token: str, text: str) -> Iterator[CheckResult]:
+    """Yield whether each action of the workflow is there and held fast by a commit."""
+    from forge_bot.github_api.pygithub import GitHub
+
+    for name, folder, ref in dict.fromkeys(_USES.findall(text)):
+        with GitHub(name, token, place.api, patience=0) as action:
+            there = action.has_commit(ref)
+        if not there:
+            sentence = f"{name} has no {ref}, or the token may not see it: every job would fail"
+            yield warn(
+                "action", sentence, "forge-bot init --update, or name a commit that is there"
+            )
+        else:
+            moves = "" if _COMMIT.fullmatch(ref) else f"{name}{folder}@{ref} can be moved"
+            step = "put the full id of the commit there; forge-bot init --update does it"
+            yield _check("action", moves, f"{name}{folder}@{ref[:12]}", step)
+
+
+def _permissions(text: str) -> Iterator[CheckResult]:
+    """Yield which permissions of the job that `init` writes no job of this workflow has."""
+    wanted = _granted(read_workflow(workflow_text(ACTION, _OF_JOB)))
+    granted = _granted(read_workflow(text))
+    lacking = [
+        f"{area}: {level}"
+        for area, level in wanted.items()
+        if _LEVELS.index(granted.get(area, granted.get("*", "none"))) < _LEVELS.index(level)
+    ]
+    step = f"write it under permissions: of the job in {WORKFLOW}"
+    problem = f"no job has {', '.join(lacking)}" if lacking else ""
+    yield _check("permissions", problem, "the job has what it needs", step)
+
+
+def _granted(workflow: dict[str, Any]) -> dict[str, str]:
+    """Return the highest level that any job has of each permission; `*` stands for all."""
+    granted: dict[str, str] = {}
+    for job in mapping_of(workflow.get("jobs")).values():
+        own: object = mapping_of(job).get("permissions", workflow.get("permissions"))
+        if isinstance(own, str):
+            own = {"*": own.partition("-")[0]}
+        for area, level in mapping_of(own).items():
+            if level in _LEVELS:
+                granted[area] = max(granted.get(area, "none"), level, key=_LEVELS.index)
+    return granted
+
+
+def _secrets(
+    place: "RepositoryAddress", client: "GitHub", facts: "RepositoryFacts", key: str
+) -> Iterator[CheckResult]:
+    """Yield whether each secret that the workflow hands over is there, in its environment too."""
+    text = facts.workflow or ""
+    names = dict.fromkeys(name for name in _SECRET.findall(text) if name != _OF_JOB)
+    if key and text and key not in names:
+        sentence = f"the workflow does not hand over {key}, which the configured model needs"
+        yield warn("secret", sentence, f"{key}: ${{{{ secrets.{key} }}}} under env: of the step")
+    present = set(facts.secrets or ())
+    hidden = facts.secrets is None
     page = f"{place.page}/settings/secrets/actions"
-    if facts.secrets is None:
-        yield warn(
-            "secret",
-            (
-                f"this token may not see the names of secrets (it takes secrets: read); {key} has "
-                "to be among them"
-            ),
-            page,
-        )
-    else:
-        yield _check(
-            "secret",
-            "" if key in facts.secrets else f"there is no secret {key}",
-            key,
-            f"New repository secret: {page}",
-        )
+    for environment in _environments(text):
+        page = f"{place.page}/settings/environments"
+        try:
+            present.update(client.environment_secrets(environment))
+        except NotOnGitHub:
+            yield warn("environment", f"there is no environment {environment}", page)
+        except PermissionMissing:
+            hidden = True
+    for name in names or ([key] if key else []):
+        problem = "" if name in present else f"there is no secret {name}"
+        if problem and hidden:
+            problem = (
+                "this token may not see the names of secrets (it takes secrets: read, for an "
+                f"environment environments: read); {name} has to be among them"
+            )
+        yield _check("secret", problem, name, f"New secret, or one of the organization: {page}")
+
+
+def _environments(text: str) -> tuple[str, ...]:
+    jobs = mapping_of(read_workflow(text).get("jobs")).values()
+    chosen = (mapping_of(job).get("environment") for job in jobs)
+    names = (one if isinstance(one, str) else mapping_of(one).get("name") for one in chosen)
+    return tuple(dict.fromkeys(str(name) for name in names if name))
+
+
+def _rules(
+    place: "RepositoryAddress", client: "GitHub", facts: "RepositoryFacts"
+) -> Iterator[CheckResult]:
+    """Yield the rules that would stop a run's pushes, and whether the default branch has any."""
+    page = f"{place.page}/settings/rules"
+    kinds = {kind for branch in _EXAMPLES for kind in client.rules_of(branch)}
+    forbidden = ", ".join(what for kind, what in _IN_THE_WAY.items() if kind in kinds)
+    yield _check(
+        "branch rules",
+        f"rules for the branches of runs forbid {forbidden}" if forbidden else "",
+        "nothing stops a push to the branches of a run",
+        f"leave feature/** and the branches for merge, such as fix/**, out of them: {page}",
+    )
+    guarded = {"pull_request", "protection"} & set(facts.rules)
+    branch = facts.default_branch
+    yield _check(
+        "default branch",
+        "" if guarded else f"whoever may write can push to {branch}, the job's token too",
+        f"{branch} takes changes by pull request",
+        f"require a pull request for {branch}: {page}",
+    )

@@ -163,7 +163,7 @@ def workflow(url: str, repo: Repository, path: str, name: str) -> Thing:
         "node_id": f"W_{number}",
         "name": name,
         "path": path,
-        "state": "active",
+        "state": repo.workflow_state,
         "created_at": made,
         "updated_at": made,
         "url": f"{url}/repos/{repo.full_name}/actions/workflows/{number}",

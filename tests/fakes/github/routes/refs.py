@@ -3,7 +3,7 @@
 from tests.fakes.github.calls import Call, R, route
 from tests.fakes.github.people import Role
 from tests.fakes.github.render import code
-from tests.fakes.github.replies import Refused, Reply
+from tests.fakes.github.replies import Refused, Reply, not_found
 
 
 @route("GET", R + "/git/matching-refs/{ref}", "contents=read")
@@ -27,3 +27,27 @@ def delete_ref(call: Call) -> Reply:
     call.hub.guard_branch(call, name.removeprefix("refs/heads/"), old, "")
     call.repo.bare.set_ref(name, "")
     return Reply(204)
+
+
+@route("GET", R + "/commits/{ref}", "contents=read")
+def commit(call: Call) -> Reply:
+    """The commit behind a branch, a tag or an id."""
+    name = call.params["ref"]
+    sha = call.repo.bare.resolve(name)
+    if not sha:
+        raise Refused(422, f"No commit found for SHA: {name}")
+    return Reply(body=code.commit(call.hub.url, call.repo, sha))
+
+
+@route("GET", R + "/branches/{branch}", "contents=read")
+def branch(call: Call) -> Reply:
+    """A branch."""
+    if not call.repo.bare.head(call.params["branch"]):
+        raise not_found()
+    return Reply(body=code.branch(call.hub.url, call.repo, call.params["branch"]))
+
+
+@route("GET", R + "/rules/branches/{branch}", "metadata=read")
+def branch_rules(call: Call) -> Reply:
+    """The rules that would hold for a branch."""
+    return Reply(body=code.rules(call.repo, call.params["branch"]), page=True)
