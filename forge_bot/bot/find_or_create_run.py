@@ -63,7 +63,7 @@ def _take_over(repository: Repository, branch: str) -> None:
         return
     there = repository.commit_id(f"refs/remotes/origin/{branch}")
     if tree.commit_id() != there and not tree.unpushed():
-        tree.take_in(there, lambda: None)
+        tree.take_in(there)
 
 
 def _newest_request(supervisor: "Supervisor", known: list[RunInfo]) -> ThreadCommand | None:

@@ -14,7 +14,6 @@ from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create_run import find_or_create_run
-from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import (
     COMMITS,
@@ -27,14 +26,13 @@ from forge_bot.bot.job_handoff import (
 )
 from forge_bot.bot.job_start import JobStart, begin, job_repository
 from forge_bot.bot.protect_token import protect_token
-from forge_bot.bot.push_commits import push
+from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed, NotOnGitHub
 from forge_bot.gate import outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.gate.people import RequestedOperation
-from forge_bot.git import Tree
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
@@ -74,7 +72,7 @@ def deliver(folder: Path) -> int:
     away = RemoteWorker(job_repository(around), around, environ)
     with _stopped_by_signals(away.cancel):
         result = away.deliver(wanted, folder)
-    outputs.notice(f"delivered: {result.head[:12]} of {wanted.branch}")
+    outputs.notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
     return 0
 
 
@@ -284,36 +282,36 @@ def _received(
     Raises NothingDelivered, CommitsRefused.
     """
     result = delivered(folder)
-    tree = supervisor.repository.tree_of(info.branch)
-    # Somebody pushed in the meantime: their commits count, and our work is done again from there.
-    if tree is not None and tree.head().commit == handed.commit and result.head != handed.commit:
-        try:
-            _push(supervisor, tree, handed, result, folder)
-        except BranchMoved:
-            supervisor.reopen_as_pushed(info)
+    try:
+        if result.commits:
+            _record(supervisor, info, handed, result, folder)
+    except (BranchMoved, CommitsRefused) as error:
+        supervisor.reopen_as_pushed(info)
+        if isinstance(error, CommitsRefused):
+            raise
     return _answer(supervisor, info, handed, result) or _end_of(supervisor, info, result.stopped)
 
 
-def _push(
-    supervisor: Supervisor, tree: Tree, handed: JobRequest, result: JobResult, folder: Path
+def _record(
+    supervisor: Supervisor, info: RunInfo, handed: JobRequest, result: JobResult, folder: Path
 ) -> None:
+    """Record the delivered files, and push them. Raises CommitsRefused."""
     try:
-        arrived = supervisor.repository.open_bundle(folder / COMMITS)
+        supervisor.repository.open_bundle(folder / COMMITS)
     except GitFailed as error:
         details = (error.message,)
         raise CommitsRefused("The worker's commits could not be read.", details=details) from error
-    if arrived != result.head:
-        raise CommitsRefused("The worker's commits are not those that it told of.")
-    around, environ = supervisor.around, supervisor.environ
-    inspector = CommitInspector(
-        supervisor.repository,
-        tree,
-        handed.run,
-        secrets_of(environ),
-        workflows=around.push_workflows,
-    )
-    tree.take_in(arrived, lambda: inspector.check(handed.commit, arrived))
-    push(tree, arrived)
+    secrets, workflows = secrets_of(supervisor.environ), supervisor.around.push_workflows
+    with supervisor.opened(info) as run:
+        # Somebody pushed in the meantime: their commits count, and our work is done again from
+        # there.
+        if run.tree.commit_id() != handed.commit:
+            return
+        recorder = WorkRecorder(run, secrets, workflows=workflows)
+        for commit in result.commits:
+            recorder.record(commit)
+        run.tree.take_in(recorder.head)
+        supervisor.pusher.push(run.tree, recorder.head)
 
 
 def _answer(

@@ -1,8 +1,8 @@
 """Hand work from the job with the token to the job with the model, and its result back.
 
 The supervisor writes a `JobRequest`, which travels as the output of a job. The worker's job writes
-a `JobResult` into a folder, beside a bundle of commits. Nothing of that is trusted before it was
-inspected.
+a `JobResult` into a folder, beside a bundle of commits, of which only the files count: the
+publishing job records them anew, as it would those of a worker beside it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,18 @@ from pydantic import Field, ValidationError
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import ThreadCommand
-from forge_bot.bot.worker_messages import WorkerQuestion, WorkerStopped, stopped_by
+from forge_bot.bot.worker_messages import (
+    ObjectId,
+    WorkerQuestion,
+    WorkerStopped,
+    stopped_by,
+)
 from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAction
 from forge_bot.gate import grammar
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.runs.open_run import open_run
-from forge_bot.settings import load_config
+from forge_bot.runs.open_run import held_tree
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"
@@ -47,10 +51,10 @@ class QuestionAnswered(Frozen):
 
 
 class JobResult(Frozen):
-    """The result of a worker's job."""
+    """The result of a worker's job. `commits` are those with its files, the oldest first."""
 
     v: int = 1
-    head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+    commits: tuple[ObjectId, ...] = Field(default=(), max_length=1_000)
     answers: tuple[QuestionAnswered, ...] = ()
     stopped: WorkerStopped = WorkerStopped()
 
@@ -106,7 +110,7 @@ def delivered(folder: Path) -> JobResult:
 
 
 class RemoteWorker:
-    """Performs the work that was handed over. Commits are inspected here too, since only this
+    """Performs the work that was handed over. Its files are looked at here too, since only this
     machine knows the model's key and would recognise it.
     """
 
@@ -118,9 +122,9 @@ class RemoteWorker:
             repository,
             around,
             environ,
-            lambda _inspector, after: self._good.append(after),
+            lambda _run, commit: self._commits.append(commit),
         )
-        self._good: list[str] = []
+        self._commits: list[str] = []
         self._cancelled = False
 
     def cancel(self) -> None:
@@ -132,8 +136,8 @@ class RemoteWorker:
         """Work, write the folder, and return its content."""
         folder.mkdir(parents=True, exist_ok=True)
         result = self._done(handed)
-        if result.head != handed.commit:
-            self.repository.make_bundle(folder / COMMITS, handed.commit, result.head)
+        if result.commits:
+            self.repository.make_bundle(folder / COMMITS, handed.commit, result.commits[-1])
         (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
         return result
 
@@ -146,7 +150,7 @@ class RemoteWorker:
         if self._cancelled:
             stopped = WorkerStopped(cancelled=True, exit_code=1)
         return JobResult(
-            head=self._good[-1] if self._good else handed.commit,
+            commits=tuple(self._commits),
             answers=tuple(answers),
             stopped=stopped,
         )
@@ -167,6 +171,5 @@ class RemoteWorker:
         info = resolve_run(self.repository, handed.run)
         if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
             raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
-        config = load_config(self.repository.root)
-        with open_run(self.repository, info, config, has_code_branch=False):
+        with held_tree(self.repository, info):
             return resolve_run(self.repository, handed.run)

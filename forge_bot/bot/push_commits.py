@@ -1,4 +1,4 @@
-"""Push inspected commits by their ids, and nothing that came after them."""
+"""Push commits of ours by their ids, and nothing that came after them."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -13,7 +13,7 @@ from forge_bot.runs.run import Run
 def push(tree: Tree, commit: str) -> None:
     """Push one commit and its ancestors to the branch, never by force.
 
-    The local branch may have moved on since the commit was inspected; later commits are not pushed.
+    The local branch may have moved on since the commit was made; later commits are not pushed.
     Raises BranchMoved where somebody else was faster, GitFailed for all else.
     """
     with _behind():
@@ -71,8 +71,8 @@ def known_tip(repository: Repository, branch: str) -> str:
 
 
 def refuse_unseen(repository: Repository, branch: str) -> None:
-    """Raise BranchMoved if there are local commits that the remote does not have: their process
-    died before they were inspected.
+    """Raise BranchMoved if there are local commits that the remote does not have: a worker may
+    have made them.
 
     A branch that the remote does not know at all has only been begun, and no worker has seen it.
     """

@@ -1,4 +1,4 @@
-"""Run the worker as a child process, and inspect each of its commits before it is pushed."""
+"""Run the worker as a child process, and record what it hands over."""
 
 import os
 import signal
@@ -9,23 +9,25 @@ from contextlib import suppress
 from pathlib import Path
 
 from forge_bot.agent.redaction import secrets_of
-from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.protect_token import without_token
+from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
-    Committed,
+    HandedOver,
     LogMessage,
     WorkerQuestion,
     WorkerStopped,
     read_message,
 )
-from forge_bot.errors import GitFailed
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.open_run import look_at_run
+from forge_bot.runs.run import Run
+from forge_bot.settings import load_config
 
 _GENTLE_SECONDS = 4.0
 """Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
@@ -34,7 +36,7 @@ _GENTLE_SECONDS = 4.0
 class WorkerProcess:
     """One worker: started without the token, read line by line, asked to stop and then killed.
 
-    Iterate over its messages, and answer each commit by `go_on`.
+    Iterate over its messages, and answer handed files by `go_on`.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class WorkerProcess:
         )
         self._stopped: WorkerStopped | None = None
 
-    def messages(self) -> Generator[Committed | LogMessage]:
+    def messages(self) -> Generator[HandedOver | LogMessage]:
         """Yield the worker's messages until it has stopped; then read `stopped`."""
         out = self._process.stdout
         while out is not None and (line := out.readline(LONGEST_LINE + 1)):
@@ -73,7 +75,7 @@ class WorkerProcess:
                 yield message
 
     def go_on(self) -> None:
-        """Tell the worker that its commits are on the remote."""
+        """Tell the worker that its files are recorded."""
         with suppress(BrokenPipeError):
             if self._process.stdin is not None:
                 self._process.stdin.write(GO_ON.encode())
@@ -123,8 +125,8 @@ class WorkerProcess:
 
 
 class SupervisedWorker:
-    """Starts workers, one at a time. `pushed` is called for each commit that passed the
-    inspection.
+    """Starts workers, one at a time. `recorded` is called with the run for each commit that was
+    made of a worker's files.
     """
 
     def __init__(
@@ -132,12 +134,12 @@ class SupervisedWorker:
         repository: Repository,
         around: JobContext,
         environ: Mapping[str, str],
-        pushed: Callable[[CommitInspector, str], None],
+        recorded: Callable[[Run, str], None],
     ) -> None:
         self.repository = repository
         self.around = around
         self.environ = environ
-        self.pushed = pushed
+        self.recorded = recorded
         self._child: WorkerProcess | None = None
         self._cancelled = False
         self._done = False
@@ -149,9 +151,7 @@ class SupervisedWorker:
             self._child.cancel()
 
     def stop_after_this(self) -> None:
-        """End the worker at the commit that is being inspected: it is pushed, and nothing is begun
-        after it.
-        """
+        """End the worker at the commit that is being made: nothing is begun after it."""
         self._done = True
 
     def work(self, info: RunInfo, question: WorkerQuestion | None = None) -> WorkerStopped:
@@ -159,20 +159,10 @@ class SupervisedWorker:
         return how it stopped, with the answer.
         """
         asked = (question.model_dump_json(),) if question is not None else ()
-        tree = self.repository.tree_of(info.branch)
-        if tree is None:
-            raise GitFailed(
-                f"The work tree of {info.branch} is gone.",
-                hint="Say it again: the tree is made anew from the branch.",
-            )
-        inspector = CommitInspector(
-            self.repository,
-            tree,
-            info.name,
-            secrets_of(self.environ),
-            workflows=self.around.push_workflows,
-        )
-        pushed = tree.head().commit
+        # The worker opens the run, and has its lock; it waits whenever this process writes.
+        run = look_at_run(self.repository, info, load_config(self.repository.root))
+        workflows = self.around.push_workflows
+        recorder = WorkRecorder(run, secrets_of(self.environ), workflows=workflows)
         self._child = child = WorkerProcess(
             self.repository.root,
             (info.name, *asked),
@@ -182,7 +172,7 @@ class SupervisedWorker:
             # A signal may have arrived while the worker was being started.
             child.cancel()
         try:
-            self._follow(child, inspector, pushed)
+            self._follow(child, recorder)
         except BaseException:
             child.kill()
             raise
@@ -191,15 +181,12 @@ class SupervisedWorker:
             stopped = child.stopped()
         return stopped
 
-    def _follow(self, child: WorkerProcess, inspector: CommitInspector, pushed: str) -> None:
-        """Heed a worker's messages until it has stopped; `pushed` is the commit it starts from."""
+    def _follow(self, child: WorkerProcess, recorder: WorkRecorder) -> None:
+        """Heed a worker's messages until it has stopped."""
         for message in child.messages():
             match message:
-                case Committed(head=head):
-                    if head != pushed:
-                        inspector.check(pushed, head)
-                        self.pushed(inspector, head)
-                        pushed = head
+                case HandedOver(files=files):
+                    self.recorded(recorder.run, recorder.record(files))
                     if self._done:
                         child.hang_up()
                     else:

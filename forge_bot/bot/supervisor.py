@@ -1,6 +1,5 @@
 """The supervisor: it holds the token, and runs no model and no project command. It reads the
-thread, reports to the run, lets a worker work, inspects the result, pushes, and writes the
-comments.
+thread, reports to the run, lets a worker work, records the result, pushes, and writes the comments.
 """
 
 import os
@@ -15,7 +14,6 @@ from forge_bot.bot import failed_checks, thread_commands
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_text
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.inspect_commits import CommitInspector
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff, question_of
 from forge_bot.bot.publish_on_github import Publication
@@ -112,7 +110,7 @@ class Supervisor:
             tracked=around.wake.tracking_comment,
             pushes_workflows=around.push_workflows,
         )
-        self.shift = SupervisedWorker(repository, around, environ, self._pushed)
+        self.shift = SupervisedWorker(repository, around, environ, self._push_work)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
         self.strike = redactor(environ)
@@ -350,11 +348,10 @@ class Supervisor:
     # -- keeping
     # ----------------------------------------------------------------------------------------------
 
-    def _pushed(self, inspector: CommitInspector, after: str) -> None:
-        """Push a worker's inspected commits, and show the progress."""
-        self.pusher.push(inspector.tree, after)
-        state = inspector.state_at(after)
-        if self.writer.track(self.writer.view_at(state, inspector.pipeline, after), at_once=False):
+    def _push_work(self, run: Run, commit: str) -> None:
+        """Push a commit of a worker's files, and show the progress."""
+        self.pusher.push(run.tree, commit)
+        if self.writer.track(self.writer.view_at(run.state, run.pipeline, commit), at_once=False):
             before, self.issue = self.issue, self.github.issue(self.thread.number)
             # Only a label that was on when the job began can be taken off to stop it.
             self._unlabelled = self._labelled(before) and not self._labelled(self.issue)

@@ -1,5 +1,5 @@
 """The worker: performs one run with models and the project's commands, without a token. Its
-supervisor starts it and reads its outbox.
+supervisor starts it, reads its outbox, and makes the commits.
 
 `python -m forge_bot.bot.worker RUN` runs in the tree whose configuration counts. It stops at
 decisions of people and at publication.
@@ -9,7 +9,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from forge_bot.agent.models.base import Model
@@ -48,7 +47,6 @@ class Worker:
         self.outbox = outbox
         # Servers get no variable that the workflow does not name.
         self.environ = {SERVER_VARIABLES: "", **environ}
-        self._head = ""
 
     def work(self, folder: Path, name: str, asked: str = "") -> WorkerStopped:
         """Continue the run, or answer a question about it; return how it stopped."""
@@ -57,9 +55,11 @@ class Worker:
         answer = ""
         try:
             with open_run(
-                repository, resolve_run(repository, name), config, has_code_branch=False
+                repository,
+                resolve_run(repository, name),
+                config,
+                hand_over=self.outbox.hand_over,
             ) as run:
-                self._commits(run)
                 if asked:
                     question = WorkerQuestion.model_validate_json(asked)
                     answer = self._answer(repository, run, config, question)
@@ -67,7 +67,6 @@ class Worker:
                     asyncio.run(self._performed(repository, run, config))
                     if leaves_batches(run):
                         end_batches(run, TierModels(config), self.environ, self.outbox.tell)
-                self._commits(run)
         except ForgeError as error:
             return stopped_by(error)
         except (Cancelled, KeyboardInterrupt):
@@ -81,19 +80,10 @@ class Worker:
     def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
         project = project_of(run, config, self.outbox.tell)
         templates = prompts_for(repository.root, run.pipeline)
-        recorded = partial(self._commits, run)
         models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
         withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
-        agents = Agents(
-            run,
-            project,
-            models,
-            templates,
-            self.outbox.tell,
-            environ=self.environ,
-            delivered=recorded,
-        )
-        return LocalHost(agents, withheld=withheld, recorded=recorded)
+        agents = Agents(run, project, models, templates, self.outbox.tell, environ=self.environ)
+        return LocalHost(agents, withheld=withheld)
 
     def _answer(
         self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion
@@ -111,13 +101,6 @@ class Worker:
             key=asked.key,
         )
         return (inquiry.answer or inquiry.message)[:40_000]
-
-    def _commits(self, run: Run) -> None:
-        """Wait until the finished work is where a lost machine cannot lose it."""
-        head = run.tree.head().commit
-        if head != self._head:
-            self.outbox.commit(head)
-            self._head = head
 
 
 def main() -> int:

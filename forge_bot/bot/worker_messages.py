@@ -16,9 +16,12 @@ from forge_bot.values import Frozen
 
 LONGEST_LINE = 200_000
 GO_ON = "go on\n"
-"""The supervisor's answer after a commit has reached the remote. A worker stops at the end of its
-input.
+"""The supervisor's answer once handed files are recorded, and the commit is on the remote. A worker
+stops at the end of its input.
 """
+
+
+ObjectId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 
 
 class WorkerQuestion(Frozen):
@@ -30,11 +33,13 @@ class WorkerQuestion(Frozen):
     key: str
 
 
-class Committed(Frozen):
-    """The branch has new commits. The worker waits for an answer."""
+class HandedOver(Frozen):
+    """Files for a commit, with the report that they hold, as the id of a tree. The worker waits for
+    an answer.
+    """
 
-    kind: Literal["committed"] = "committed"
-    head: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+    kind: Literal["handed-over"] = "handed-over"
+    files: ObjectId
 
 
 class LogMessage(Frozen):
@@ -64,7 +69,7 @@ class WorkerStopped(Frozen):
     """The seconds that GitHub asks to wait."""
 
 
-AnyMessage = Committed | LogMessage | WorkerStopped
+AnyMessage = HandedOver | LogMessage | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)
 
@@ -131,12 +136,9 @@ class Outbox:
         self._to.write(written(message))
         self._to.flush()
 
-    def commit(self, head: str) -> None:
-        """Report a commit, and wait until it is on the remote. Raises Cancelled."""
-        self.send(Committed(head=head))
-        self._wait()
-
-    def _wait(self) -> None:
+    def hand_over(self, files: str) -> None:
+        """Hand the files of a commit over, and wait until it is on the remote. Raises Cancelled."""
+        self.send(HandedOver(files=files))
         if sys.stdin.readline() != GO_ON:
             raise Cancelled
 

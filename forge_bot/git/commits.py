@@ -87,8 +87,9 @@ def move_refs(root: Path, moves: Sequence[RefMove]) -> None:
 class NewCommit:
     """The files and the message of a commit that is to be made.
 
-    `paths` are taken as the work tree has them, ignored or not, deletions included. `contents` are
-    bytes by path, whatever the work tree has. Trailers make the last paragraph of the message, one
+    `paths` are taken as the work tree has them, ignored or not, deletions included. `tree` is the
+    id of a tree whose files are taken instead of those of the commit before. `contents` are bytes
+    by path, whatever work tree and tree have. Trailers make the last paragraph of the message, one
     line each. `when` is an ISO 8601 time for both dates.
     """
 
@@ -96,6 +97,7 @@ class NewCommit:
     trailers: Sequence[tuple[str, str]]
     paths: Sequence[str] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    tree: str = ""
     parents: Sequence[str] = ()
     when: str | None = None
 
@@ -114,15 +116,7 @@ def commit_after(folder: Path, before: str, new: NewCommit) -> str:
     No ref, index or file changes. `parents` are added behind the first one.
     """
     text = message_text(new.message, new.trailers).encode(errors="replace")
-    paths = [posixpath.normpath(path) if path else path for path in new.paths]
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        index = {"GIT_INDEX_FILE": f"{name}/index"}
-        git(folder, "read-tree", before, env=index, seconds=LONG)
-        if addable := _addable(folder, paths, index):
-            _add(folder, addable, index)
-        if new.contents:
-            _add_contents(folder, new.contents, Path(name), index)
-        tree = git(folder, "write-tree", env=index, seconds=LONG).line
+    tree = tree_after(folder, before, new)
     if tree == tree_id(folder, before) and not new.parents:
         return before
     dates = {"GIT_AUTHOR_DATE": new.when, "GIT_COMMITTER_DATE": new.when} if new.when else {}
@@ -131,6 +125,19 @@ def commit_after(folder: Path, before: str, new: NewCommit) -> str:
     return in_a_name(
         folder, lambda ours: git(folder, *words, stdin=text, env={**ours, **dates}).line
     )
+
+
+def tree_after(folder: Path, before: str, new: NewCommit) -> str:
+    """Make the tree of a commit that is to follow another one, and return its id."""
+    paths = [posixpath.normpath(path) if path else path for path in new.paths]
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        index = {"GIT_INDEX_FILE": f"{name}/index"}
+        git(folder, "read-tree", new.tree or before, env=index, seconds=LONG)
+        if addable := _addable(folder, paths, index):
+            _add(folder, addable, index)
+        if new.contents:
+            _add_contents(folder, new.contents, Path(name), index)
+        return git(folder, "write-tree", env=index, seconds=LONG).line
 
 
 def commit(

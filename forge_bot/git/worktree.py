@@ -75,19 +75,11 @@ class Tree:
         """Check out a branch in a clean tree. Raises GitFailed."""
         git(self.path, "switch", "--quiet", branch, seconds=LONG)
 
-    def take_in(self, commit: str, look: Callable[[], None]) -> None:
-        """Move the branch to a commit that arrived, look, and only then check its files out. What
-        `look` raises moves it back.
-        """
+    def take_in(self, commit: str) -> None:
+        """Move the branch to a commit, and make the files those of the commit."""
         here = self.head()
-        ref = HEADS + here.branch
         # The old value makes git refuse when the branch has moved meanwhile.
-        git(self.path, "update-ref", ref, commit, here.commit)
-        try:
-            look()
-        except BaseException:
-            git(self.path, "update-ref", ref, here.commit, commit)
-            raise
+        git(self.path, "update-ref", HEADS + here.branch, commit, here.commit)
         git(self.path, "reset", "--quiet", "--hard", seconds=LONG)
 
 

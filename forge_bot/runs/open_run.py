@@ -34,7 +34,7 @@ def open_run(
     *,
     external_worktree: bool = False,
     check: Callable[[Run], tuple[str, ...]] | None = None,
-    has_code_branch: bool = True,
+    hand_over: Callable[[str], None] | None = None,
 ) -> Generator[Run]:
     """Return the run, locked for this process, with its record and its own work tree as the branch
     has them.
@@ -42,14 +42,14 @@ def open_run(
     What a killed process left unfinished in the run's own tree is put aside. A tree in which a
     person works is never reset. With `external_worktree`, the agents are not of this process, and
     their work stays in the tree. `check` looks at the branch before anything is recorded, and
-    returns notices. Without `has_code_branch` accepted work is left to another process, which looks
-    at it first.
+    returns notices. `hand_over` gives the files of each commit to another process, which makes the
+    commits.
     """
     with held_tree(repository, info) as (places, tree, notices):
         ours = _is_ours(places, tree)
         run = Run(repository, tree, _workspace(repository, tree, info), config)
         run.notices += notices
-        run.has_code_branch = has_code_branch
+        run.hand_over = hand_over
         run.notices += check(run) if check is not None else ()
         _settle_record(run)
         if ours and places.tasks.exists():

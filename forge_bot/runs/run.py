@@ -16,7 +16,7 @@ killed between the two leaves old ones, which the next opening brings up to date
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, next_action
@@ -25,7 +25,15 @@ from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commit_history import first_parents
-from forge_bot.git.commits import NewCommit, RefMove, commit_after, match_index, move_refs
+from forge_bot.git.commits import (
+    NewCommit,
+    RefMove,
+    commit_after,
+    match_index,
+    move_refs,
+    tree_after,
+)
+from forge_bot.git.revisions import tree_id
 from forge_bot.git.signed_commits import find_key
 from forge_bot.runs.code_commits import (
     CODE,
@@ -62,7 +70,10 @@ class Run:
         self.places: RunPaths = run_paths(repository, workspace.name)
         self.workspace = workspace
         self.notices: list[str] = []
-        self.has_code_branch = True
+        self.hand_over: Callable[[str], None] | None = None
+        """Where it is set, another process makes the commits: it is given the files of one as the
+        id of a tree, and has made it when it returns.
+        """
         self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
@@ -110,24 +121,31 @@ class Run:
         self.record(report, state, paths)
         return state
 
-    def record(self, report: Report, state: State, paths: tuple[str, ...] = ()) -> None:
+    def record(
+        self, report: Report, state: State, paths: tuple[str, ...] = (), *, tree: str = ""
+    ) -> str:
         """Record a report and the state after it, with the workspace and the given paths; where it
-        accepts a task, also on the code branch. The record in the work tree follows.
+        accepts a task, also on the code branch. The record in the work tree follows. Return the
+        commit.
 
-        Raises RecordChanged, with nothing recorded, where the branch has another record than ours.
+        A `tree` has the files where another process works in the work tree: then the code branch is
+        left to a later opening. Raises RecordChanged, with nothing recorded, where the branch has
+        another record than ours.
         """
         record = self.workspace.with_report(report, state)
         text = subject(report, self.state, self.pipeline)
         lines = trailers(report, self.state, self.pipeline)
-        new = self._new(text, lines, record, paths).at(report.at.isoformat())
-        self._commit(new, state if accepted(self.state, state) else None)
+        new = self._new(text, lines, record, paths, tree).at(report.at.isoformat())
+        accepts = not tree and accepted(self.state, state)
+        made = self._commit(new, state if accepts else None)
         self.workspace.store(record)
         self.state = state
+        return made
 
-    def keep(self) -> None:
+    def keep(self, tree: str = "") -> str:
         """Commit what the workspace has beside reports: questions that wait for a batch."""
         record = {REPORTS: self.workspace.recorded, STATE: state_file(self.state)}
-        self._commit(self._new(KEPT, [(RUN, self.name)], record))
+        return self._commit(self._new(KEPT, [(RUN, self.name)], record, tree=tree))
 
     def put_on_code_branch(self) -> None:
         """Put accepted work on the code branch that it lacks: a worker's, and at the end of the run
@@ -160,18 +178,25 @@ class Run:
         lines: Sequence[tuple[str, str]],
         record: Mapping[str, bytes],
         paths: tuple[str, ...] = (),
+        tree: str = "",
     ) -> NewCommit:
         folder = self.workspace.relative
         contents = {f"{folder}/{name}": raw for name, raw in record.items()}
-        return NewCommit(text, lines, (folder, *paths), contents)
+        return NewCommit(text, lines, () if tree else (folder, *paths), contents, tree)
 
-    def _commit(self, new: NewCommit, accepts: State | None = None) -> None:
+    def _commit(self, new: NewCommit, accepts: State | None = None) -> str:
         """Make a commit of the run, and that of the code branch where a state has accepted work;
-        move both branches.
+        move both branches. Return the newest commit of the run's branch.
         """
         before = self._newest()
+        if self.hand_over is not None:
+            files = tree_after(self.tree.path, before, new)
+            if files != tree_id(self.tree.path, before):
+                self.hand_over(files)
+                match_index(self.tree.path, new.paths)
+            return self.tree.commit_id()
         made, moves = commit_after(self.tree.path, before, new), list[RefMove]()
-        if accepts is not None and self.has_code_branch and is_separate(accepts):
+        if accepts is not None and is_separate(accepts):
             code = self.code_commits(made, accepts)
             tip, branch = code.made(), code.so_far.branch
             if tip != code.so_far.tip:
@@ -181,7 +206,9 @@ class Run:
                 moves = code_branch_moves(self.repository, branch, tip)
         if made != before:
             move_refs(self.repository.root, [RefMove(self.ref, made, before), *moves])
-            match_index(self.tree.path, new.paths)
+            if new.paths:
+                match_index(self.tree.path, new.paths)
+        return made
 
     def _newest(self) -> str:
         """Return the newest commit of the branch, which is checked out and has our record. Raises

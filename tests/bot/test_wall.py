@@ -69,7 +69,8 @@ def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_sw
 ) -> None:
     def forged(folder: Path) -> None:
         told = json.loads((folder / "delivered.json").read_text())
-        told["head"] = tampered(folder / "commits.bundle", stage, tmp_path / "forger")
+        more = tampered(folder / "commits.bundle", stage, tmp_path / "forger")
+        told["commits"].append(more)
         (folder / "delivered.json").write_text(json.dumps(told))
 
     stage.on_the_way = forged
@@ -89,7 +90,7 @@ def test_words_that_are_none_and_files_that_are_no_bundle_are_refused(stage: Par
     assert stage.label().code == 5
 
     def strange(folder: Path) -> None:
-        (folder / "delivered.json").write_text('{"head": "--upload-pack=sh"}')
+        (folder / "delivered.json").write_text('{"commits": ["--upload-pack=sh"]}')
 
     stage.on_the_way = strange
     assert heard(stage.say("/retry")).code == 5

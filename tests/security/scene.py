@@ -1,16 +1,19 @@
-"""A run that has begun in a repository of its own, and a worker's commits on it."""
+"""A run that has begun in a repository of its own, and files that a worker hands over."""
 
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.bot.inspect_commits import KEPT, CommitInspector
+from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commits import OWN_IDENTITY
+from forge_bot.runs.commit_message import KEPT
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.request_draft import RequestDraft
+from forge_bot.settings import load_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.fakes.kept_samples import made
 
@@ -35,9 +38,9 @@ class Scene:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    def commit(self, message: str = KEPT, run: str = "") -> str:
-        """Everything, as a commit of the run."""
-        made = self.tree.commit(message, [("Forge-Run", run or self.info.name)], (".",))
+    def commit(self) -> str:
+        """Everything, as the worker's own commit, of which only the files count."""
+        made = self.tree.commit(KEPT, [("Forge-Run", self.info.name)], (".",))
         assert made is not None
         return made
 
@@ -46,12 +49,30 @@ class Scene:
         with (self.record / "reports.jsonl").open("a", encoding="utf-8") as file:
             file.write(report.model_dump_json(by_alias=True) + "\n")
 
-    def check(self, *, before: str = "", **secrets: str) -> None:
-        """What the supervisor does before it pushes."""
-        inspector = CommitInspector(
-            self.repository, self.tree, self.info.name, {"OPENAI_API_KEY": KEY, **secrets}
+    def recorder(self, **secrets: str) -> WorkRecorder:
+        """What records a worker's files after the newest commit of the branch."""
+        config = load_config(self.repository.root)
+        run = look_at_run(self.repository, self.info, config)
+        return WorkRecorder(run, {"OPENAI_API_KEY": KEY, **secrets})
+
+    def check(self, *, before: str = "", **secrets: str) -> str:
+        """Have the files of each commit after `start` recorded as the supervisor does it; return
+        the newest commit. The branch is then as the worker left it.
+        """
+        last, start, ref = (
+            self.tree.commit_id(),
+            before or self.start,
+            f"refs/heads/{self.info.branch}",
         )
-        inspector.check(before or self.start, self.tree.head().commit)
+        handed = git(self.tree.path, "rev-list", "--reverse", "--first-parent", f"{start}..{last}")
+        git(self.tree.path, "update-ref", ref, start)
+        try:
+            recorder = self.recorder(**secrets)
+            for commit in handed.split():
+                recorder.record(commit)
+            return recorder.head
+        finally:
+            git(self.tree.path, "update-ref", ref, last)
 
 
 def git(folder: Path, *words: str) -> str:

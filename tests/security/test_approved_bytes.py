@@ -56,7 +56,7 @@ def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
 
 def on_run(scene: Scene, act: Callable[[Run], None]) -> None:
     config = load_config(scene.repository.root)
-    with open_run(scene.repository, scene.info, config, has_code_branch=False) as run:
+    with open_run(scene.repository, scene.info, config) as run:
         act(run)
         run.keep()
 

@@ -1,16 +1,13 @@
-"""What a misled worker may have committed: looked at before anything is pushed."""
+"""What a misled worker may hand over: looked at before anything is recorded."""
 
 import base64
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.inspect_commits import KEPT
 from forge_bot.bot.push_commits import push, refuse_unseen
-from forge_bot.bot.untrusted_records import state_at
-from forge_bot.engine.reports import Abandoned, Answer, Answered, GateShown, Published
+from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
@@ -45,7 +42,6 @@ def test_what_a_branch_got_after_it_was_looked_at_does_not_go_out(
     push(scene.tree, scene.start)
     scene.write("rota/schedule.py", "def on_call():\n    return None\n")
     looked_at = scene.commit()
-    scene.check()
     scene.write(".github/workflows/evil.yml", "on: push\n")
     scene.commit()
 
@@ -81,7 +77,7 @@ def test_a_key_in_a_file_is_found_in_whatever_form_it_was_written(scene: Scene, 
     refused(scene, "the value of OPENAI_API_KEY")
 
 
-def test_a_key_is_found_in_documents_in_binary_files_and_in_messages(scene: Scene) -> None:
+def test_a_key_is_found_in_documents_and_in_binary_files(scene: Scene) -> None:
     scene.write(f".specs/{scene.info.name}/design.md", f"# Design\n\n{KEY}\n")
     scene.commit()
     refused(scene, "the value of OPENAI_API_KEY")
@@ -89,10 +85,6 @@ def test_a_key_is_found_in_documents_in_binary_files_and_in_messages(scene: Scen
     scene.write("picture.bin", b"\0\1\2" + KEY.encode())
     scene.commit()
     refused(scene, "the value of OPENAI_API_KEY")
-    git(scene.tree.path, "reset", "-q", "--hard", scene.start)
-    scene.write("notes.txt", "nothing\n")
-    scene.commit(f"forge-bot: {KEY}")
-    refused(scene, "“forge-bot: [OPENAI_API_KEY]” is not a commit")
 
 
 def test_a_key_that_a_later_commit_takes_back_is_found_all_the_same(scene: Scene) -> None:
@@ -139,8 +131,7 @@ def test_links_and_submodules_are_not_pushed(scene: Scene) -> None:
     refused(scene, "design.md would be a link")
     git(scene.tree.path, "reset", "-q", "--hard", scene.start)
     git(scene.tree.path, "update-index", "--add", "--cacheinfo", f"160000,{scene.start},vendor")
-    message = f"{KEPT}\n\nForge-Run: {scene.info.name}"
-    subprocess.run(["git", "-C", scene.tree.path, "commit", "-qm", message], check=True)
+    git(scene.tree.path, "commit", "-qm", "x")
     refused(scene, "vendor would be a link or a submodule")
 
 
@@ -153,15 +144,6 @@ def test_more_files_or_bytes_than_any_task_needs_are_not_pushed(scene: Scene) ->
     scene.write("huge.bin", b"0123456789" * 2_000_001)
     scene.commit()
     refused(scene, "larger than 20 MB")
-
-
-def test_commits_of_somebody_else_or_on_another_history_are_not_pushed(scene: Scene) -> None:
-    scene.write("a.txt", "a")
-    scene.commit(run="another-run")
-    refused(scene, "is not a commit that a worker of this run makes")
-    git(scene.tree.path, "reset", "-q", "--hard", scene.start)
-    git(scene.tree.path, "commit", "-q", "--amend", "-m", f"x\n\nForge-Run: {scene.info.name}")
-    refused(scene, "do not follow the newest commit of the branch")
 
 
 GATE = PhaseId("checkpoint-a")
@@ -197,14 +179,25 @@ def test_what_was_reported_before_cannot_be_changed_or_taken_back(scene: Scene) 
         scene.check()
 
 
-def test_a_state_that_the_reports_do_not_lead_to_is_not_believed(scene: Scene) -> None:
+def test_a_state_that_the_reports_do_not_lead_to_is_not_recorded(scene: Scene) -> None:
     state = (scene.record / "state.json").read_text()
     (scene.record / "state.json").write_text(state.replace('"in_progress"', '"completed"'))
     scene.commit()
-    pipeline = load_pipeline("develop", scene.repository.root)
-    assert not state_at(
-        scene.repository, pipeline, scene.tree.head().commit, f".specs/{scene.info.name}/"
-    ).ended
+    refused(scene, "the record is not the one of its report")
+
+
+def test_one_report_is_recorded_at_a_time_and_none_of_another_year(scene: Scene) -> None:
+    asked = Asked(
+        key="k", at=NOW.replace(year=2125), phase=GATE, question="Why?", by="maint", via="x"
+    )
+    scene.report(asked)
+    scene.commit()
+    refused(scene, "of another time")
+    scene.report(asked)
+    scene.commit()
+    git(scene.tree.path, "reset", "-q", "--soft", scene.start)
+    scene.commit()
+    refused(scene, "there are 2 new reports")
 
 
 def test_runs_of_branches_that_are_not_merged_are_no_memory(scene: Scene) -> None:

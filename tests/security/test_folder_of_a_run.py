@@ -7,7 +7,7 @@ import pytest
 from forge_bot.errors import CommitsRefused
 from tests.security.scene import Scene, git
 
-DECLARED = ("analysis.md", "impl-1.md", "review-2.md", "held-1.patch", "state.json", "baseline.md")
+DECLARED = ("analysis.md", "impl-1.md", "review-2.md", "held-1.patch", "baseline.md")
 DECLARED_OF_CALLS = ("calls-1.json", "calls-1-2.md", "batches.jsonl")
 STRANGE = (
     *("CLAUDE.md", "AGENTS.md", "SKILL.md", "setup.py", ".envrc", ".mcp.json", ".gitattributes"),

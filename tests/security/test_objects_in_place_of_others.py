@@ -45,16 +45,3 @@ def test_a_file_that_git_shows_in_the_place_of_another_is_not_the_one_that_is_lo
     git(scene.tree.path, "replace", "HEAD:notes.txt", made.stdout.strip())
     with pytest.raises(CommitsRefused):
         scene.check()
-
-
-def test_parents_that_a_graft_leaves_out_are_looked_at(scene: Scene) -> None:
-    scene.write("evil.txt", f"key {KEY}")
-    scene.commit()
-    git(scene.tree.path, "rm", "-q", "evil.txt")
-    scene.write("notes.txt", "harmless")
-    last = scene.commit()
-    info = scene.repository.common_dir / "info"
-    info.mkdir(exist_ok=True)
-    (info / "grafts").write_text(f"{last} {scene.start}\n", encoding="utf-8")
-    with pytest.raises(CommitsRefused):
-        scene.check()

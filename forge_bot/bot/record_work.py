@@ -1,0 +1,282 @@
+"""Records what a worker hands over: files, and the report that they hold. The supervisor makes each
+commit itself, once it has looked at the report, the paths, the sizes, and for secrets.
+
+The worker is believed nothing: it ran a model, and project commands ran beside it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from pydantic import ValidationError
+
+from forge_bot.agent.redaction import encoded_forms, redactor_of
+from forge_bot.engine import REPORT, Pipeline, Report, advance, fold
+from forge_bot.engine.next_action import held_patch_name
+from forge_bot.engine.phases import WRITING
+from forge_bot.engine.reports import (
+    ActionFailed,
+    AgentFailed,
+    Answer,
+    Answered,
+    ArtifactChanged,
+    ArtifactWritten,
+    Asked,
+    CallBegun,
+    CallEnded,
+    CallsRequested,
+    CommandsRan,
+    Prepared,
+)
+from forge_bot.engine.state import Reason, State
+from forge_bot.errors import CommitsRefused, ForgeError
+from forge_bot.project.scoped_commands import is_inside
+from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
+from forge_bot.settings.instructions import INSTRUCTIONS
+from forge_bot.settings.protected_paths import protected_changes
+from forge_bot.store import SPECS
+from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, state_file
+from forge_bot.values import TaskId
+
+WORKERS = (
+    Prepared
+    | ArtifactWritten
+    | AgentFailed
+    | CallsRequested
+    | CallBegun
+    | CallEnded
+    | CommandsRan
+    | ActionFailed
+    | ArtifactChanged
+    | Asked
+)
+"""The reports that a worker may make. Its supervisor records people's answers and what is
+published.
+"""
+
+_DAY = timedelta(days=1)
+"""The clocks of two machines, and the way from one to the other, differ by less."""
+
+MOST_FILES = 400
+MOST_BYTES = 20_000_000
+MOST_OF_DOCUMENT = 2_000_000
+"""Bytes. Only the records of reports and conversations, and held patches, may be longer."""
+
+REQUEST = "request.md"
+_WORKFLOWS = ".github/workflows/"
+_GONE = "000000"
+_PLAIN_MODES = frozenset({"100644", "100755", _GONE})
+_RUN_FILES = re.compile(
+    rf"{re.escape(REPORTS)}|{re.escape(STATE)}|{re.escape(CARRIED)}|request\.md|baseline\.md"
+    r"|calls-\d+\.json|calls-\d+-\d+\.md"
+)
+"""What a worker writes besides the documents of the pipeline and held patches."""
+
+_HELD = held_patch_name(TaskId("{task}"))
+_TASK = "[A-Za-z0-9_.-]{0,40}"
+
+
+class WorkRecorder:
+    """Records the work of one worker, whose run another process of ours may have open. With
+    `workflows` the token can push workflow files.
+    """
+
+    def __init__(self, run: Run, secrets: Mapping[str, str], *, workflows: bool = False) -> None:
+        self.run = run
+        self.record_folder = f"{run.workspace.relative}/"
+        self.workflows = workflows
+        self.head = run.tree.commit_id()
+        """The newest commit that is ours: every other one is the worker's."""
+        self._needles = {
+            needle: name for name, value in secrets.items() for needle in encoded_forms(value)
+        }
+        self._strike = redactor_of(secrets)
+
+    def record(self, files: str) -> str:
+        """Record the files of a tree or a commit, of which nothing else counts, and return the new
+        commit. Raises CommitsRefused with every reason against it.
+        """
+        report = self._report(files)
+        record = {REPORTS: self.run.workspace.recorded, STATE: state_file(self.run.state)}
+        state = self.run.state
+        if report is not None:
+            state = self._state_after(report)
+            record = self.run.workspace.with_report(report, state)
+        modes = self.run.tree.modes(self.head, files)
+        self._refuse(
+            *self._other_record(files, record),
+            *self._paths(modes),
+            *self._protected(files, modes),
+            *self._contents(files, modes),
+        )
+        made = (
+            self.run.keep(files) if report is None else self.run.record(report, state, tree=files)
+        )
+        if made != self.head and self.run.repository.commit_id(f"{made}^") != self.head:
+            self._refuse("the branch was moved by another process")
+        self.head = made
+        return made
+
+    def _refuse(self, *problems: str) -> None:
+        """Raise CommitsRefused for problems, if there are any."""
+        if problems:
+            # A path may contain a secret, and the reasons are shown to everybody.
+            details = tuple(dict.fromkeys(map(self._strike, problems)))
+            raise CommitsRefused("The worker's changes were not pushed.", details=details)
+
+    def _report(self, files: str) -> Report | None:
+        """Return the one report that the files have beyond those that are recorded."""
+        known = self.run.workspace.recorded
+        there = self.run.repository.read(files, f"{self.record_folder}{REPORTS}") or b""
+        lines = there[len(known) :].splitlines()
+        if not there.startswith(known):
+            self._refuse("earlier reports were changed")
+        if len(lines) > 1:
+            self._refuse(f"there are {len(lines)} new reports, and each has a commit of its own")
+        try:
+            report = REPORT.validate_json(lines[0]) if lines else None
+        except ValidationError as error:
+            self._refuse(f"the new report cannot be read: {str(error)[:500]}")
+            raise
+        if report is not None and not isinstance(report, WORKERS):
+            self._refuse(f"a worker cannot report {report.type}")
+        return report
+
+    def _state_after(self, report: Report) -> State:
+        if not self.run.state.updated_at - _DAY < report.at < now() + _DAY:
+            self._refuse(f"the new report is of another time, {report.at}")
+        try:
+            return advance(self.run.pipeline, self.run.state, report)
+        except ForgeError as error:
+            self._refuse(error.message)
+            raise
+
+    def _other_record(self, files: str, record: Mapping[str, bytes]) -> list[str]:
+        """Return whether files have another record than the one that follows from their report."""
+        expected = {f"{self.record_folder}{name}": raw for name, raw in record.items()}
+        there = self.run.repository.read_many(files, tuple(expected))
+        return [] if there == expected else ["the record is not the one of its report"]
+
+    def _paths(self, modes: Mapping[str, str]) -> list[str]:
+        code = [path for path in modes if not path.startswith(self.record_folder)]
+        problems = [
+            f"{path} would be a link or a submodule"
+            for path, mode in modes.items()
+            if mode not in _PLAIN_MODES
+        ]
+        problems += [
+            f"{path} is none of the files that a run writes about itself"
+            for path, mode in modes.items()
+            if path.split("/")[0].casefold() == SPECS and not self._is_document(path, mode)
+        ]
+        if not self.workflows:
+            problems += [
+                f"{path} is a workflow, which this token cannot push"
+                for path in code
+                if path.startswith(_WORKFLOWS)
+            ]
+        if f"{self.record_folder}{REQUEST}" in modes:
+            problems.append(
+                f"{REQUEST} is the request that the run was started with, and does not change"
+            )
+        if len(code) > MOST_FILES:
+            problems.append(f"{len(code)} files are changed; {MOST_FILES} are the most")
+        return problems
+
+    def _is_document(self, path: str, mode: str) -> bool:
+        """Return whether a path of the record is a file that a worker writes there."""
+        name = path.removeprefix(self.record_folder)
+        declared = path == self.record_folder + name and _is_declared(self.run.pipeline, name)
+        return path == INSTRUCTIONS or (declared and mode in {"100644", _GONE})
+
+    def _protected(self, files: str, modes: Mapping[str, str]) -> list[str]:
+        """Return the changes of protected files that are not, byte for byte, what an approved patch
+        makes there.
+        """
+        paths = [path for path in modes if not path.startswith(self.record_folder)]
+        reasons = protected_changes(paths, self.run.config.protected)
+        forbidden = self.run.rules.forbidden(paths)
+        reasons |= dict.fromkeys(forbidden, f"a rule of {INSTRUCTIONS} leaves it to a person")
+        scope = self.run.state.flags.scope
+        outside = [path for path in paths if not is_inside(path, scope)]
+        reasons |= dict.fromkeys(outside, f"the run was to stay in {scope}")
+        approved = self._approved(files, tuple(reasons))
+        return [
+            f"{path} is protected, and nobody approved this change: {why}"
+            for path, why in reasons.items()
+            if path not in approved
+        ]
+
+    def _approved(self, files: str, paths: Sequence[str]) -> set[str]:
+        """Return the paths whose content is the result of a patch that a person approved, by the
+        bytes they were shown.
+        """
+        approved = set[str]()
+        if not paths:
+            return approved
+        now = self.run.repository.objects(files, paths)
+        for oid in approved_patches(self.run.pipeline, self.run.workspace.reports()):
+            patch = self.run.repository.blob(oid)
+            made = self.run.tree.patched(self.head, patch, paths) if patch is not None else None
+            if made is not None:
+                approved |= {path for path in paths if made.get(path) == now.get(path)}
+        return approved
+
+    def _contents(self, files: str, modes: Mapping[str, str]) -> list[str]:
+        sizes = self.run.repository.sizes(files, modes)
+        if sum(sizes.values()) > MOST_BYTES:
+            return [f"the change is larger than {MOST_BYTES // 1_000_000} MB"]
+        problems = [
+            f"{path} is longer than documents are"
+            for path, size in sizes.items()
+            if path.startswith(self.record_folder)
+            and size > MOST_OF_DOCUMENT
+            and not path.endswith((REPORTS, STATE, CARRIED, ".patch"))
+        ]
+        was = self.run.repository.read_many(self.head, modes)
+        for path, raw in self.run.repository.read_many(files, modes).items():
+            # A value that stood there before is no secret that got out now.
+            leaked = self._leaked(raw) - self._leaked(was.get(path, b""))
+            problems += [f"they hold the value of {name}" for name in sorted(leaked)]
+        named = self._leaked("\n".join(path for path in modes if path not in was).encode())
+        problems += [f"a file's name holds the value of {name}" for name in sorted(named)]
+        return problems
+
+    def _leaked(self, raw: bytes) -> set[str]:
+        """Return the names of the secrets whose values are in there, also with signs nobody sees
+        between theirs, or across lines.
+        """
+        text = raw.decode("utf-8", "replace")
+        joined = "".join(clean_plain(text).text.split())
+        return {
+            name for needle, name in self._needles.items() if needle in text or needle in joined
+        }
+
+
+def _is_declared(pipeline: Pipeline, name: str) -> bool:
+    """Return whether a worker may write a file of this name into the folder of a run."""
+    named = [phase.writes for phase in pipeline.phases if isinstance(phase, WRITING)]
+    patterns = [re.escape(name).replace(r"\{task\}", _TASK) for name in (*named, _HELD)]
+    return bool(_RUN_FILES.fullmatch(name) or re.fullmatch("|".join(patterns), name))
+
+
+def approved_patches(pipeline: Pipeline, reports: Sequence[Report]) -> tuple[str, ...]:
+    """Return the object ids of the patches that persons approved, as they were when they were
+    approved, oldest first.
+    """
+    blobs: list[str] = []
+    for place, report in enumerate(reports):
+        if not isinstance(report, Answered) or report.answer is not Answer.APPROVE:
+            continue
+        before, after = (fold(pipeline, reports[:end]) for end in (place, place + 1))
+        if before.gate is not None and len(after.decisions) > len(before.decisions):
+            decision = after.decisions[-1]
+            held = (
+                held_patch_name(decision.task or TaskId(""))
+                if decision.reason is Reason.PROTECTED_PATHS
+                else ""
+            )
+            blobs += [file.blob for file in before.gate.files if file.name == held]
+    return tuple(blobs)
