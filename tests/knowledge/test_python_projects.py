@@ -271,6 +271,27 @@ def test_each_place_that_configures_pytest_counts_and_a_quiet_one_is_not_made_qu
     assert test.reason.startswith(name)
 
 
+def test_where_no_linter_is_configured_those_are_run_that_tox_or_ci_calls() -> None:
+    tox = (
+        "[testenv]\ndeps =\n  pytest\n  mypy\ncommands = pytest {posargs}\n"
+        "[testenv:style]\ncommands =\n  python -m pycodestyle --ignore=E501 {posargs:shop tests}\n"
+        "  flake8 {env:FILES}\n"
+    )
+    workflow = (
+        "on: push\njobs:\n  mypy:\n    steps:\n      - run: pip install mypy ruff\n"
+        "      - name: types\n        run: |\n          uv run mypy shop\n          mypy tests\n"
+        "      - run: ruff check --fix shop\n      - run: pylint shop | tee out\n"
+    )
+    profile = profile_of({"a.py": "", "tox.ini": tox, ".github/workflows/ci.yml": workflow})
+    assert [(" ".join(found.argv), found.reason) for found in profile.commands.lint] == [
+        ("{env}/bin/python -m pycodestyle --ignore=E501 shop tests", "tox.ini calls pycodestyle"),
+        ("{env}/bin/python -m mypy shop", ".github/workflows/ci.yml calls mypy"),
+    ]
+    assert pip(profile) == ["pycodestyle mypy"]
+    configured = profile_of({"a.py": "", "tox.ini": tox, ".flake8": "[flake8]\n"})
+    assert lines(configured.commands.lint) == ["{env}/bin/python -m flake8 ."]
+
+
 def test_a_linter_is_run_where_it_is_configured_and_ruff_before_flake8() -> None:
     assert lines(profile_of({"a.py": "", ".flake8": "[flake8]\n"}).commands.lint) == [
         "{env}/bin/python -m flake8 ."

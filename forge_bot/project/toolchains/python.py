@@ -1,6 +1,5 @@
 """Python: venv and pip; pytest, unittest or Django; the linters that the repository configures."""
 
-import re
 from collections.abc import Iterator, Sequence
 from posixpath import basename, dirname
 
@@ -16,7 +15,6 @@ from forge_bot.project.detected_commands import (
 )
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.formatters import python_formatters
-from forge_bot.project.lenient_config import ini, table, toml
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
     PipPackages,
@@ -25,6 +23,7 @@ from forge_bot.project.toolchains.python_install import (
     pip_commands,
     pip_packages,
 )
+from forge_bot.project.toolchains.python_linters import find_linters
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.text_format import names
@@ -120,7 +119,7 @@ def _read(listing: Listing, folder: str) -> _Project:
         folder=folder,
         needs=needs,
         tests=tests,
-        linters=tuple(_linters(listing, folder, needs)),
+        linters=tuple(find_linters(listing, folder, needs)),
         formatters=tuple(python_formatters(listing, folder, PYTHON)),
     )
 
@@ -189,34 +188,3 @@ def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:
     paths = [project.folder] if project.folder else []
     paths += [source] if in_source else []
     return ("env", "PYTHONPATH=" + ":".join(paths)) if paths else ()
-
-
-_CONCISE = "--output-format=concise"
-_OLD_RUFF = re.compile(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
-
-
-def _old_ruff(needs: DeclaredDependencies) -> bool:
-    """Return whether Ruff is pinned to a version that does not know our option."""
-    return _OLD_RUFF.match(needs.declared("ruff")) is not None
-
-
-def _linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iterator[Command]:
-    """Yield Ruff if it is configured, else flake8 if that is.
-
-    Projects that moved to Ruff often left flake8's settings behind.
-    """
-    target = folder or "."
-    manifest = join(folder, "pyproject.toml")
-    ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))
-    if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
-        reason = f"{ruff or manifest} configures ruff"
-        concise = () if _old_ruff(needs) else (_CONCISE,)
-        yield command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
-        return
-    for name in (".flake8", "setup.cfg", "tox.ini"):
-        if "flake8" in ini(listing.text(join(folder, name))):
-            config = () if not folder else ("--config", join(folder, name))
-            yield command(
-                f"{join(folder, name)} configures flake8", PYTHON, "-m", "flake8", *config, target
-            )
-            return

@@ -25,9 +25,12 @@ from forge_bot.text_format import several
 
 
 def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield the test commands that were found."""
-    for command in subject.profile.commands.test:
+    """Yield the commands that were found for tests and lint."""
+    commands = subject.profile.commands
+    for command in commands.test:
         yield note("tests", " ".join(command.argv))
+    for command in commands.lint:
+        yield note("lint", f"{' '.join(command.argv)} ({command.reason})")
 
 
 def programs(subject: CheckSubject) -> Iterator[CheckResult]:
