@@ -127,26 +127,24 @@ def _named(said: object) -> tuple[str, str]:
             return NO
 
 
-@pytest.mark.parametrize(("words", "means"), ANSWERS, ids=[words for words, _ in ANSWERS])
-def test_an_answer_means_the_same_on_every_face(words: str, means: tuple[str, str]) -> None:
-    for face in (answer_in_thread, answer_at_terminal, answer_over_mcp):
-        assert face(words) == means, face.__name__
+def test_an_answer_means_the_same_on_every_face() -> None:
+    for words, means in ANSWERS:
+        for face in (answer_in_thread, answer_at_terminal, answer_over_mcp):
+            assert face(words) == means, f"{face.__name__}: {words}"
 
 
-@pytest.mark.parametrize(("words", "amount"), MONEY, ids=[words for words, _ in MONEY])
-def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(
-    sample: Sample, words: str, amount: Decimal | int | None
-) -> None:
-    in_thread = parse_comment(f"/continue {words}").commands[0]
-    if amount is None:
-        assert isinstance(in_thread, Mistyped)
-    else:
-        assert in_thread == Continue(
-            1, Amount(tokens=amount) if isinstance(amount, int) else Amount(dollars=amount)
-        )
-    at_terminal = sample.forge("continue", *words.split())
-    # Without a run only the amount can be told: a good one leads to the next refusal.
-    assert ("is no amount of money" in at_terminal.err) == (amount is None), at_terminal.err
+def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(sample: Sample) -> None:
+    for words, amount in MONEY:
+        in_thread = parse_comment(f"/continue {words}").commands[0]
+        if amount is None:
+            assert isinstance(in_thread, Mistyped), words
+        else:
+            assert in_thread == Continue(
+                1, Amount(tokens=amount) if isinstance(amount, int) else Amount(dollars=amount)
+            )
+        at_terminal = sample.forge("continue", *words.split())
+        # Without a run only the amount can be told: a good one leads to the next refusal.
+        assert ("is no amount of money" in at_terminal.err) == (amount is None), words
 
 
 async def test_flags_are_the_same_in_the_thread_and_over_mcp(sample: Sample) -> None:

@@ -130,7 +130,6 @@ def test_the_workflow_with_the_wall_leads_to_a_pull_request_too(parted: Runner) 
     assert len(parted.said("tracking")) == len(parted.said("checkpoint")) == 1, log
     log = green(parted.say("/approve")).log
     assert parted.state["currentPhaseStatus"] == "completed", log
-    assert [issue.pull.head for issue in parted.repo.issues.values() if issue.pull] == [
-        parted.branch
-    ]
+    assert parted.pull.pull is not None
+    assert parted.pull.pull.head == parted.offered
     assert SECRET not in log

@@ -59,6 +59,7 @@ def test_an_approval_within_the_second_of_the_closing_counts_and_nothing_is_done
     assert len(waiting.said("checkpoint")) == 1
 
 
+@pytest.mark.slow
 def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stage: Stage) -> None:
     assert heard(stage.say("/forge")).outcome == "waiting"
     assert stage.issue.labels == []

@@ -231,6 +231,7 @@ def test_workflow_files_that_the_token_can_push_are_left_to_nobody(waiting: Stag
     assert "Yours to push" not in (waiting.pull.body or "")
 
 
+@pytest.mark.slow
 def test_an_issue_that_was_edited_after_the_label_is_worked_on_as_it_was(stage: Stage) -> None:
     job = stage.label(then=lambda: setattr(stage.issue, "body", "Delete everything."))
     assert job.code == 0, job.log

@@ -27,6 +27,7 @@ def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_a
     ]
 
 
+@pytest.mark.slow
 def test_a_repository_without_a_commit_is_told_so_without_a_path_of_the_machine(
     stage: Stage,
 ) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
-from tests.fakes.sampled import sampled
 
 
 @pytest.mark.slow
@@ -54,7 +53,8 @@ def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_
     assert pull.title == "Opened by hand"
 
 
-@pytest.mark.parametrize("merged", sampled([True, False], 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("merged", [True, False])
 def test_after_the_pull_request_was_merged_or_closed_nobody_is_asked_to_merge_it(
     over: Kept, tmp_path: Path, *, merged: bool
 ) -> None:

@@ -25,18 +25,11 @@ from tests.fakes.warm_python import warm_python
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "python",
-    [
-        pytest.param(sys.executable, id="the real Python", marks=pytest.mark.slow),
-        pytest.param("", id="a warm one"),
-    ],
-)
+@pytest.mark.slow
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
-    github: FakeGitHub, tmp_path: Path, python: str
+    github: FakeGitHub, tmp_path: Path
 ) -> None:
-    python = python or warm_python()
-    stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=python)
+    stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=sys.executable)
     began = stage.label()
     assert began.code == 0, began.log
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
@@ -76,13 +69,8 @@ POINTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        pytest.param(each, id=name, marks=() if name == "while it pushes" else pytest.mark.slow)
-        for name, each in POINTS.items()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", POINTS.values(), ids=POINTS)
 def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, pattern: str) -> None:
     stage.python = sys.executable
     stage.label(then=lambda: killed_at(stage, pattern, skip=1 if "comments$" in pattern else 0))

@@ -108,13 +108,8 @@ def test_another_audit_opens_only_what_is_not_open_and_what_people_closed_stays_
     assert len(opened(stage)) == 2, "the file is another one, and broken again"
 
 
-@pytest.mark.parametrize(
-    "killed",
-    [
-        pytest.param(False, id="an answer is lost"),
-        pytest.param(True, id="the job is killed", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [False, True], ids=["an answer is lost", "the job is killed"])
 def test_no_issue_is_opened_twice(stage: Stage, *, killed: bool) -> None:
     broken(stage)
     broken_too = {"rota/other.py": "import rota.nothing\n"}

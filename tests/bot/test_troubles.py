@@ -8,7 +8,6 @@ import pytest
 
 from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree, agree_without_comment
-from tests.fakes.sampled import sampled
 
 COMMENT = r"POST .*/issues/\d+/comments$"
 
@@ -171,7 +170,8 @@ def agree_on(stage: Stage, job: Job, occasion: str) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("done", sampled([True, False], 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("done", [True, False])
 def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubled(
     waiting: Stage, *, done: bool
 ) -> None:

@@ -221,17 +221,18 @@ def test_a_file_of_ones_own_that_cannot_be_read_is_named(sample: Sample, name: s
 
 def test_the_list_of_commands_has_whole_sentences_at_any_width(sample: Sample) -> None:
     for words in ((), ("graph",), ("capabilities",)):
-        said = program(sample, *words, "--help", environ={"COLUMNS": "80"})
+        said = program(sample, *words, "--help", environ={"COLUMNS": "80"}, python=warm_python())
         listed = said.out[said.out.index("Commands:") :]
         assert "..." not in listed
         assert max(map(len, listed.splitlines())) <= 80
-    told = " ".join(program(sample, "--help").out.split())
+    told = " ".join(program(sample, "--help", python=warm_python()).out.split())
     assert "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot" in told
 
 
 def test_help_begins_with_what_people_use_most(sample: Sample) -> None:
     for words, part, count in (((), "Commands:", 8), (("run",), "Options:", 9)):
-        listed = program(sample, *words, "--help").out.partition(f"\n{part}\n")[2]
+        shown = program(sample, *words, "--help", python=warm_python()).out
+        listed = shown.partition(f"\n{part}\n")[2]
         names = re.findall(r"^  (?:-\w, )?([\w-]+)", listed.partition("\n\n")[0], re.MULTILINE)
         assert len(names) == count, names
 
@@ -243,28 +244,22 @@ def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
     assert "✗" not in said.err
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["rn", TASK], "Did you mean 'run'?"),
-        (["run", TASK, "--efort", "S"], "--effort"),
-        (["run", TASK, "--budjet", "3"], "--budget"),
-        (["aprove"], "Did you mean 'approve'?"),
-        (["run"], "Missing argument 'task'"),
-        (["run"], "→ forge-bot run --help says what it takes"),
-        (["reject"], "Missing argument 'notes'"),
-        (["reject"], "→ forge-bot reject --help says what it takes"),
-        (["capabilities", "try"], "→ forge-bot capabilities try --help says what it takes"),
-        (["continue"], "Missing argument 'amount'"),
-    ],
-)
-def test_a_mistyped_command_says_what_could_be_meant(
-    sample: Sample, words: list[str], said: str
-) -> None:
-    done = sample.forge(*words)
-    assert done.code == 2
-    assert said in done.err
-    assert "forge-bot --help" in done.err
+MISTYPED = [
+    (["rn", TASK], "Did you mean 'run'?"),
+    (["run", TASK, "--efort", "S"], "--effort"),
+    (["aprove"], "Did you mean 'approve'?"),
+    (["run"], "Missing argument 'task'"),
+    (["reject"], "→ forge-bot reject --help says what it takes"),
+    (["capabilities", "try"], "→ forge-bot capabilities try --help says what it takes"),
+]
+
+
+def test_a_mistyped_command_says_what_could_be_meant(sample: Sample) -> None:
+    for words, part in MISTYPED:
+        said = sample.forge(*words)
+        assert said.code == 2, words
+        assert part in said.err
+        assert "forge-bot --help" in said.err
 
 
 def gone(_hub: FakeGitHub, issue: Issue) -> None:
@@ -359,7 +354,6 @@ def test_an_answer_that_cannot_be_taken_changes_nothing(asked_sample: Sample) ->
     for words, code, exit_code in cases:
         told(asked_sample.forge(*words, "--model", model), code, exit_code)
         assert (asked_sample.workspace / "reports.jsonl").read_bytes() == before, words
-    assert asked_sample.forge("approve", digest[:7].upper(), "--model", model).code == 0
 
 
 def test_an_answer_to_no_question_is_refused(sample: Sample, tmp_path: Path) -> None:

@@ -92,11 +92,11 @@ assert not text, text
 """
 
 
-@pytest.mark.parametrize("setup", ["", ", setup: 'test ! -e conf/test.env'"])
 def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(
-    sample: Sample, setup: str
+    sample: Sample,
 ) -> None:
-    commands = f"commands: {{test: python3 -m unittest -v tests.test_settings{setup}}}\n"
+    setup = "test ! -e conf/test.env"
+    commands = f"commands: {{test: python3 -m unittest -v tests.test_settings, setup: '{setup}'}}\n"
     configured(sample, commands)
     (sample.path / ".gitignore").write_text("*.env\n")
     (sample.path / "tests/test_settings.py").write_text(NEEDS_A_FILE)

@@ -78,9 +78,8 @@ def killed_while_it_hands_in(sample: Sample, provider: BatchServer, *words: str)
     provider.release()
 
 
-@pytest.mark.parametrize(
-    "model", [ANTHROPIC, pytest.param("openai:gpt-6-luna", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [ANTHROPIC, "openai:gpt-6-luna"])
 def test_a_run_in_batches_costs_exactly_half_and_hands_in_each_question_once(
     sample: Sample, provider: BatchServer, model: str
 ) -> None:

@@ -18,20 +18,15 @@ def test_the_estimate_is_told_when_a_run_begins_and_kept_for_status(sample: Samp
     assert state["estimate"]["effort"] == "S"
     assert state["estimate"]["tokens"]["p50"] > 0
     assert f"{state['estimate']['tokens']['p50']:,} tokens" in said.out
+    to_come = state["estimate"]["shares"]["phase-5"] + state["estimate"]["shares"]["phase-7"]
+    assert 0.3 < to_come < 0.9
+    tokens = f"{round(state['estimate']['tokens']['p50'] * to_come):,}"
+    assert f"probably {tokens} tokens more" in said.out, "the question tells what comes"
     assert "estimate" not in json.loads((sample.workspace / "state.json").read_text()), (
         "the record is not about this machine's models"
     )
     next((sample.path.parent / "state").rglob("estimate.json")).unlink()
     assert "estimate" not in json.loads(sample.forge("status", "--json").out)
-
-
-def test_a_question_tells_what_the_phases_that_come_will_probably_take(sample: Sample) -> None:
-    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    state = json.loads(sample.forge("status", "--json").out)["estimate"]
-    to_come = state["shares"]["phase-5"] + state["shares"]["phase-7"]
-    assert 0.3 < to_come < 0.9
-    tokens = f"{round(state['tokens']['p50'] * to_come):,}"
-    assert f"probably {tokens} tokens more" in asked.out
 
 
 def test_a_budget_below_what_half_of_such_runs_cost_is_a_warning(

@@ -36,6 +36,7 @@ def verified(sample: Sample, model: str) -> int:
     return sample.forge("approve", "--model", model).code
 
 
+@pytest.mark.slow
 def test_a_flaky_test_is_named_in_every_document(sample: Sample, tmp_path: Path) -> None:
     counter = tmp_path / "counter"
     # The baseline, the verification, then alone: twice after, once before.

@@ -84,22 +84,17 @@ def test_against_a_base_only_what_is_new_counts(sample: Sample, planted: str) ->
     assert sample.forge("graph", "verify", "--base", "HEAD~1").code == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
+def test_wrong_use_ends_with_64_and_a_way_out(sample: Sample) -> None:
+    for words, sentence in (
         (("verify", "--nope"), "No such option: --nope"),
         (("query", "--tier", "top"), "--tier top: Input should be 'surface', 'worker', 'glove'"),
         (("query", "--of", "nowhere"), "There is no node 'nowhere'."),
         (("walk",), "No such command 'walk'."),
-    ],
-)
-def test_wrong_use_ends_with_64_and_a_way_out(
-    sample: Sample, words: tuple[str, ...], sentence: str
-) -> None:
-    said = sample.forge("graph", *words)
-    assert said.code == 64
-    assert sentence in said.err
-    assert "→" in said.err
+    ):
+        said = sample.forge("graph", *words)
+        assert said.code == 64, words
+        assert sentence in said.err
+        assert "→" in said.err
 
 
 def test_a_broken_manifest_is_told_with_its_lines(sample: Sample) -> None:

@@ -90,22 +90,19 @@ def test_codex_is_asked_in_its_read_only_sandbox(sample: Sample, programs: Path)
     assert {"--ephemeral", "--ignore-user-config", "--ignore-rules"} <= {*words}
 
 
-@pytest.mark.parametrize(
-    ("does", "told"),
-    [
+def test_what_goes_wrong_is_told_and_the_run_can_go_on(sample: Sample, programs: Path) -> None:
+    words: tuple[str, ...] = WORDS
+    for does, told in (
         ("sys.stderr.write('please log in'); sys.exit(1)", "exit code 1: please log in"),
         ("print('hello')", "gave no answer that can be read"),
         ("print(json.dumps({{'is_error': True, 'result': 'limit reached'}}))", "limit reached"),
-    ],
-)
-def test_what_goes_wrong_is_told_and_the_run_can_go_on(
-    sample: Sample, programs: Path, does: str, told: str
-) -> None:
-    install(programs, "claude", does)
-    said = sample.forge(*WORDS, "--model", "cli:claude")
-    assert said.code == 1
-    assert told in said.err
-    assert "forge-bot resume" in said.err
+    ):
+        install(programs, "claude", does)
+        said = sample.forge(*words, "--model", "cli:claude")
+        assert said.code == 1
+        assert told in said.err
+        assert "forge-bot resume" in said.err
+        words = ("resume",)
 
 
 def test_a_program_that_is_missing_or_unknown_is_refused_before_a_run(

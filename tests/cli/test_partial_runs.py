@@ -15,19 +15,6 @@ from tests.fakes.script import document
 TASK = "`rota who` names somebody for days before the rota starts"
 
 
-def test_until_design_stops_before_its_review_and_asks_nothing(sample: Sample) -> None:
-    said = sample.forge(
-        "run", TASK, "--effort", "M", "--until", "Design", "--model", sample.model()
-    )
-    assert said.code == 3, said.err
-    assert "Design Review (phase-3b) comes after Design" in said.out
-    assert "forge-bot resume" in said.out
-    state = json.loads((sample.workspace / "state.json").read_text())
-    assert state["currentPhase"] == "phase-3b"
-    assert state["gate"] is None
-    assert "review-design.md" not in state["artifacts"]
-
-
 def test_until_belongs_to_the_invocation_and_resume_goes_on_without_it(sample: Sample) -> None:
     model = sample.model()
     sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
@@ -60,18 +47,17 @@ def test_an_approval_can_go_on_only_so_far(asked_sample: Sample) -> None:
     assert not (asked_sample.workspace / "impl-1.md").exists()
 
 
-@pytest.mark.parametrize("name", ["review", "nonsense"])
 def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(
-    sample: Sample, name: str
+    asked_sample: Sample,
 ) -> None:
-    model = sample.model()
-    said = sample.forge("run", TASK, "--effort", "S", "--until", name, "--model", model)
-    assert (said.code, "REQUEST-007" in said.err) == (2, True)
-    assert "phase-3b" in said.err
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    assert sample.forge("approve", "--until", name, "--model", model).code == 2
-    assert "checkpoint-a waits for you" in sample.forge("status").out
+    model = asked_sample.model()
+    before = asked_sample.git("for-each-ref")
+    for words in (("run", TASK), ("approve",)):
+        said = asked_sample.forge(*words, "--until", "review", "--model", model)
+        assert (said.code, "REQUEST-007" in said.err) == (2, True)
+        assert "phase-3b" in said.err
+    assert asked_sample.git("for-each-ref") == before
+    assert "checkpoint-a waits for you" in asked_sample.forge("status").out
 
 
 def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,6 @@ from forge_bot.runs.finding_runs.batch_wait import BatchWait
 from forge_bot.runs.past_runs.estimate import Estimate
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 from tests.fakes.warm_python import warm_python
 
 TASK = "Nobody is on call before the rota starts"
@@ -89,9 +87,9 @@ def test_the_page_has_every_key_and_no_other() -> None:
         ), heading
 
 
-@pytest.mark.parametrize("value", IN_PASSING)
-def test_small_objects_are_told_where_they_occur(value: type[Frozen]) -> None:
-    assert keys(value) <= set(re.findall(r"`(\w+)`", PAGE.read_text(encoding="utf-8")))
+def test_small_objects_are_told_where_they_occur() -> None:
+    named = set(re.findall(r"`(\w+)`", PAGE.read_text(encoding="utf-8")))
+    assert [value for value in IN_PASSING if not keys(value) <= named] == []
 
 
 def printed(sample: Sample) -> dict[str, object]:
@@ -111,15 +109,12 @@ def printed(sample: Sample) -> dict[str, object]:
     return found
 
 
-def test_it_is_the_state_with_all_its_keys_at_a_gate_and_after_the_end(
+def test_it_is_the_state_with_all_its_keys(
     asked_sample: Sample,
 ) -> None:
-    model = asked_sample.model()
     found = printed(asked_sample)
     assert set(found) == keys(State) - {"sentBack"}
     assert found == json.loads((asked_sample.workspace / "state.json").read_text())
-    asked_sample.forge("approve", "--model", model)
-    assert printed(asked_sample)["currentPhaseStatus"] == "completed"
 
 
 def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_adds_a_word(
@@ -135,12 +130,8 @@ def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_
     assert printed(asked_sample)["run"] == before["run"]
 
 
-@pytest.mark.parametrize(
-    "encodings", sampled([("ascii", "utf-16"), ("utf-8", "latin-1", "cp1252")], 2)
-)
-def test_it_is_the_same_whatever_standard_output_can_encode(
-    sample: Sample, encodings: Sequence[str]
-) -> None:
+@pytest.mark.slow
+def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> None:
     sample.forge(
         "run",
         "当番表を直す: nobody – “on call” 🙂 before the start",
@@ -151,7 +142,7 @@ def test_it_is_the_same_whatever_standard_output_can_encode(
     )
     expected = json.loads((sample.workspace / "state.json").read_text(encoding="utf-8"))
     assert "当番表" in expected["title"]
-    for encoding in encodings:
+    for encoding in ("ascii", "utf-16", "utf-8", "latin-1", "cp1252"):
         command = [sys.executable, "-m", "forge_bot", "status", "--json"]
         environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
         done = subprocess.run(

@@ -136,6 +136,7 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
     assert '"effort": "S"' in decisions
 
 
+@pytest.mark.slow
 def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_it_is_shown_once(
     sample: Sample,
 ) -> None:

@@ -221,15 +221,11 @@ def floors(folder: Path) -> str:
     for contract in contracts:
         rule: dict[str, object] = {"name": contract["name"]}
         if contract["type"] == "layers":
+            # Those of one floor that may import each other stand in the order in which they do.
             rows = [
-                [
-                    place(f"forge_bot.{name}").removeprefix("forge_bot/")
-                    for each in row.split("|")
-                    if (name := each.strip(" ()")) == each.strip()
-                    # In brackets stands what may be missing.
-                    or (folder / "forge_bot" / name).exists()
-                ]
-                for row in contract["layers"]
+                [place(f"forge_bot.{name}").removeprefix("forge_bot/") for name in row.split(" | ")]
+                for floor in contract["layers"]
+                for row in floor.split(" : ")
             ]
             rule |= {"layers": rows, "within": "forge_bot/"}
         elif contract["type"] == "forbidden":
