@@ -33,7 +33,6 @@ from forge_bot.errors import CommitsRefused, ForgeError
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
@@ -57,7 +56,7 @@ published.
 """
 
 _DAY = timedelta(days=1)
-"""The clocks of two machines, and the way from one to the other, differ by less."""
+"""The clocks of two machines differ by less."""
 
 MOST_FILES = 400
 MOST_BYTES = 20_000_000
@@ -145,7 +144,7 @@ class WorkRecorder:
         return report
 
     def _state_after(self, report: Report) -> State:
-        if not self.run.state.updated_at - _DAY < report.at < now() + _DAY:
+        if report.at > self.run.now() + _DAY:
             self._refuse(f"the new report is of another time, {report.at}")
         try:
             return advance(self.run.pipeline, self.run.state, report)

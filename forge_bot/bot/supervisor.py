@@ -23,16 +23,13 @@ from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
 from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.engine import (
-    Checkpoint,
     Done,
     Exec,
-    HumanGate,
     PersonAction,
     SpawnAgent,
     WriteFile,
     drive_blocking,
 )
-from forge_bot.engine.state import Reason
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Ask
@@ -46,7 +43,7 @@ from forge_bot.runs.finding_runs.ended_runs import remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.outcome import Outcome, outcome_of
 from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
@@ -245,15 +242,7 @@ class Supervisor:
         if isinstance(action, Done):
             self._keep_record(run)
         self.writer.track(self.writer.view(run))
-        match action:
-            case Done(outcome="abandoned"):
-                return Outcome.ABANDONED, None
-            case Done():
-                return Outcome.DONE, None
-            case Checkpoint(reason=Reason.BUDGET):
-                return Outcome.BUDGET, None
-            case Checkpoint() | HumanGate():
-                return Outcome.WAITING, None
+        return outcome_of(action), None
 
     def _keep_record(self, run: Run) -> None:
         """Store the record of a run that is over, or tell people why that failed."""

@@ -23,7 +23,6 @@ from forge_bot.engine import (
     drive,
 )
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, Report
-from forge_bot.engine.state import Reason
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
@@ -37,7 +36,7 @@ from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.outcome import Outcome, outcome_of
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.process_signals import interruptible
@@ -344,21 +343,6 @@ class TerminalHost:
             self.session.explained(available(inquiry))
         except ForgeError as error:
             self.session.tell(warning(f"{error.message} {advice_at_terminal(error)}"))
-
-
-def outcome_of(action: Action) -> Outcome:
-    """Return the outcome of an invocation that leaves this action outstanding."""
-    match action:
-        case Done(outcome="abandoned"):
-            return Outcome.ABANDONED
-        case Done():
-            return Outcome.DONE
-        case Checkpoint(reason=Reason.BUDGET):
-            return Outcome.BUDGET
-        case Checkpoint() | HumanGate():
-            return Outcome.WAITING
-        case _:
-            return Outcome.FAILED
 
 
 def answer(

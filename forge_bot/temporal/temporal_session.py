@@ -34,10 +34,10 @@ from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_run import look_at_run
-from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.outcome import Outcome, outcome_of
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import Session, TerminalHost, outcome_of
+from forge_bot.runs.session import Session, TerminalHost
 from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import say
 from forge_bot.temporal.run_activities import open_when_free
