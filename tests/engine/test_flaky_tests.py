@@ -33,6 +33,7 @@ from forge_bot.verification.selected_tests import (
     select_tests,
     uncached,
 )
+from tests.fakes.sampled import sampled
 
 PYTEST, MAKE = ("pytest", "-q"), ("make", "test")
 Fails = Callable[[Moment, Sequence[str]], bool]
@@ -330,7 +331,10 @@ def test_go_is_asked_not_to_answer_from_its_cache() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["pytest", "-q", "-p", "no:cacheprovider"], ["unittest"], ["unittest", "discover"]]
+    "words",
+    sampled(
+        [["unittest"], ["unittest", "discover"], ["pytest", "-q", "-p", "no:cacheprovider"]], 3
+    ),
 )
 def test_pytest_and_unittest_of_this_machine_run_what_is_selected(
     tmp_path: Path, words: list[str]

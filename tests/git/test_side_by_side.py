@@ -8,7 +8,7 @@ from forge_bot.git import Repository, worktree
 from forge_bot.sandbox.git_folders import private_parts
 from tests.git.git_scene import Scene
 
-PROCESSES, TURNS = 4, 25
+PROCESSES, TURNS = 4, 12
 
 
 def come_and_go(root: Path, beside: Path, number: int) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.mcp_server.host import Host, Json, Refusal, hosting, hosting_in
 from tests.mcp_server.test_tree import TASK, at
 
@@ -53,7 +54,9 @@ async def refused(host: Host, action: Json) -> list[str]:
     return result[1].split()
 
 
-@pytest.mark.parametrize("agent", ["situation-analyst-investigator", "comprehensive-reviewer"])
+@pytest.mark.parametrize(
+    "agent", sampled(["situation-analyst-investigator", "comprehensive-reviewer"], 2)
+)
 async def test_code_that_was_committed_while_a_document_is_written_is_refused(
     sample: Sample, agent: str
 ) -> None:
@@ -146,7 +149,7 @@ def replace(record: Path, gate: Json) -> None:
     )
 
 
-@pytest.mark.parametrize("how", [append, replace])
+@pytest.mark.parametrize("how", sampled([append, replace], 2))
 async def test_an_answer_that_was_written_into_the_record_by_hand_does_not_count(
     clients_medium_sample: Sample, how: Callable[[Path, Json], None]
 ) -> None:

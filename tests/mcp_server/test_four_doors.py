@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,14 +207,17 @@ def by_bot(stage: Stage) -> Way:
 def by_command_line(
     path: Path, environ: Mapping[str, str], address: str, on: tuple[str, ...] = ()
 ) -> Way:
-    """The whole run at a terminal, on this host or another one."""
+    """The whole run at a terminal, on this host or another one, whose program stands beside the
+    real Python.
+    """
+    python = sys.executable if on else warm_python()
     for words, code in (
         (("run", address, "--effort", "L", "--yes", *on), 3),
         (("approve", "--by-script"), 3),
         (("approve", "--by-script"), 0),
     ):
         done = subprocess.run(
-            [warm_python(), "-m", "forge_bot", *words],
+            [python, "-m", "forge_bot", *words],
             cwd=path,
             env=environ,
             capture_output=True,

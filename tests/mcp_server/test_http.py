@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Host, Refusal
 
@@ -194,7 +195,7 @@ async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sampl
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", sampled(["auto", "legacy"], 2))
 async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(
     sample: Sample, mode: str
 ) -> None:

@@ -11,6 +11,7 @@ from mcp.types import ElicitResult
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled_rows
 from tests.mcp_server.host import Host, Json, hosting
 from tests.mcp_server.test_gates import Person, says
 
@@ -164,10 +165,13 @@ async def test_what_a_review_said_comes_also_where_the_question_after_it_is_aske
 
 @pytest.mark.parametrize(
     ("notes", "choices", "condition"),
-    [
-        ("no new option\nin README", ["1a", "2a"], "no new option in README"),
-        ("2b with 3.10, too", ["1a", "2b"], "3.10, too"),
-    ],
+    sampled_rows(
+        [
+            ("2b with 3.10, too", ["1a", "2b"], "3.10, too"),
+            ("no new option\nin README", ["1a", "2a"], "no new option in README"),
+        ],
+        2,
+    ),
 )
 async def test_notes_beside_an_approval_in_a_form_are_its_condition(
     sample: Sample, notes: str, choices: list[str], condition: str

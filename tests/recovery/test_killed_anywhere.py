@@ -28,7 +28,11 @@ TREE = Boundary("git after", "worktree")
     ("part", "boundaries"),
     [
         (0, (COMMIT, REFS, MOVED, TREE, REPORT, MOVED, BEGUN, JOURNAL, HEARD)),
-        (1, (REFS, MOVED, INDEX, REPORT, BEGUN, JOURNAL, ANSWERED, HEARD, STATE, COMMIT)),
+        pytest.param(
+            1,
+            (REFS, MOVED, INDEX, REPORT, BEGUN, JOURNAL, ANSWERED, HEARD, STATE, COMMIT),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_run_that_is_killed_at_each_record_boundary_ends_the_same(
@@ -47,6 +51,7 @@ def test_a_record_that_was_not_kept_before_a_kill_is_kept_by_the_next_command(sh
     assert world.standing() == parts[-1].standing
 
 
+@pytest.mark.slow
 def test_a_repository_that_was_moved_after_a_kill_goes_on_from_the_same_transcript(
     short: Told,
 ) -> None:
@@ -81,6 +86,7 @@ def test_an_answer_is_not_used_in_a_record_that_was_taken_back_and_answered_othe
     assert max(world.play.asked.values()) == 1
 
 
+@pytest.mark.slow
 def test_an_answer_is_not_used_for_a_document_that_was_edited_after_the_kill(short: Told) -> None:
     world, parts = short
     world.back("1")

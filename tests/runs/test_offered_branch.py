@@ -52,8 +52,14 @@ def test_the_branch_for_merge_has_the_code_of_the_run_and_nothing_of_its_record(
     ("task", "named", "own", "offered"),
     [
         ("fix: rota starts late", (), "feature/fix-rota-starts-late", "fix/rota-starts-late"),
-        ("Rota starts late", ("--branch", "docs/T-1"), "feature/rota-starts-late", "docs/T-1"),
-        ("Rota", ("--branch", "feature/rota"), "feature/rota-2", "feature/rota"),
+        pytest.param(
+            *("Rota starts late", ("--branch", "docs/T-1"), "feature/rota-starts-late", "docs/T-1"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("Rota", ("--branch", "feature/rota"), "feature/rota-2", "feature/rota"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_person_names_the_branch_for_merge_and_a_type_stands_in_a_name_once(
@@ -358,6 +364,7 @@ def test_after_done_the_work_tree_is_gone_and_the_next_lines_do_what_they_say(
     assert sample.forge("show", "summary.md").code == 0
 
 
+@pytest.mark.slow
 def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> None:
     said, branch = _run(sample, "--keep"), sample.branch
     tree = sample.workspace.parents[1]

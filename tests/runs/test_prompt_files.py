@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from forge_bot.git import Repository
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
@@ -414,6 +416,7 @@ def test_what_is_named_and_not_shown_is_said(tmp_path: Path) -> None:
     assert "`a.bin`: not a text file\n`empty.py`: empty" in told(shown)
 
 
+@pytest.mark.slow
 def test_a_repository_of_twenty_thousand_files_is_searched_and_not_read_whole(
     tmp_path: Path,
 ) -> None:

@@ -12,7 +12,9 @@ from tests.fakes.sample import Sample
 TASK = "Nobody is on call before the rota starts"
 
 
-@pytest.fixture(params=[False, True], ids=["", "ignored"])
+@pytest.fixture(
+    params=[pytest.param(False, id="", marks=pytest.mark.slow), pytest.param(True, id="ignored")]
+)
 def waiting(request: pytest.FixtureRequest) -> Sample:
     """A run that waits at its design gate; its record is an ignored folder in one of two
     repositories.

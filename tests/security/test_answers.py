@@ -74,7 +74,8 @@ def test_an_answer_of_a_script_is_recorded_as_one(asked_sample: Sample) -> None:
         typed(asked_sample, "reject", "Say what swaps do", "--by-script", "--model", model)[0] == 3
     )
     assert typed(asked_sample, "retry", "design", "--by-script", "--model", model)[0] == 3
-    assert typed(asked_sample, "approve", "--by-script", "--model", model)[0] == 0
+    until = ("--until", "tasks")
+    assert typed(asked_sample, "approve", "--by-script", "--model", model, *until)[0] == 3
     assert ways(asked_sample) == [("reject", "script"), ("approve", "script")]
     assert '"type":"retry_asked"' in reports(asked_sample)
     assert '"via":"terminal"' not in "".join(
@@ -86,10 +87,8 @@ def test_an_answer_at_a_terminal_is_recorded_as_one(asked_sample: Sample) -> Non
     model = asked_sample.model()
     ours, theirs = pty.openpty()
     try:
-        assert (
-            typed(asked_sample, "approve", "--model", model, stdin=theirs, python=sys.executable)[0]
-            == 0
-        )
+        words = ("approve", "--until", "tasks", "--model", model)
+        assert typed(asked_sample, *words, stdin=theirs, python=sys.executable)[0] == 3
     finally:
         os.close(ours)
         os.close(theirs)
