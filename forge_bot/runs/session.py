@@ -28,10 +28,11 @@ from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.chosen_options import counted, with_options
-from forge_bot.runs.finding_runs.ended_runs import is_kept
+from forge_bot.runs.finding_runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
+from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
@@ -105,11 +106,22 @@ class Session:
             return self._performed(run, last), run
 
     def inquire(self, info: RunInfo, text: str) -> Outcome:
-        """Answer a question about the run. Its state does not change, except for the cost."""
-        with open_run(self.repository, info, self.config) as run:
-            for notice in run.notices:
-                self.tell(Message(text=notice))
-            return self.explained(inquire(run, text, **self._inquiry(run)))
+        """Answer a question about the run. Its state does not change, except for the cost. A work
+        tree and a branch that were removed are removed again.
+        """
+        try:
+            with open_run(self.repository, info, self.config) as run:
+                for notice in run.notices:
+                    self.tell(Message(text=notice))
+                outcome = self.explained(inquire(run, text, **self._inquiry(run)))
+                if info.kept:
+                    self._keep_record(run, push=False)
+            return outcome
+        finally:
+            if info.ended and info.tree is None:
+                remove_work_tree(self.repository, info.name)
+            if info.kept:
+                remove_branch(self.repository, info.name, info.branch)
 
     def _inquiry(self, run: Run) -> InquiryArguments:
         """Return the arguments of an inquiry. Raises what opening models and prompts raises."""

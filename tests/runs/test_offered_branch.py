@@ -375,7 +375,13 @@ def test_keep_leaves_the_work_tree_and_clean_takes_it_away(sample: Sample) -> No
     removed = sample.forge("clean", "--remove")
     assert (removed.code, tree.exists(), tree.parent.exists()) == (0, False, False), removed.out
     assert sample.git("branch", "--list", branch) == "", "the record has its commits"
-    assert sample.forge("show", "summary.md").code == 0
+    looks = (["status"], ["list"], ["show", "summary.md"], ["doctor"], ["ask", "Why?"])
+    asking = ("--model", sample.model({("inquiry", "*", "*"): {"artifact_markdown": "Because."}}))
+    for words in (*looks, ["ask", "Why?", *asking], ["ask", "How?", *asking], ["status"]):
+        said = sample.forge(*words)
+        assert ("Because." in said.out) == ("--model" in words), said.err
+        assert (tree.exists(), sample.git("branch", "--list", branch)) == (False, ""), words
+        assert len(sample.git("worktree", "list").splitlines()) == 1, words
 
 
 @pytest.mark.slow
