@@ -11,6 +11,7 @@ from forge_bot.errors import AnswerNotOffered
 from forge_bot.gate.arguments import Amount
 from forge_bot.gate.grammar import (
     Abandon,
+    AnswerQuestion,
     Approve,
     Continue,
     MarkDone,
@@ -40,6 +41,7 @@ ANSWERS = [
     ("reject the names are wrong", ("reject", "the names are wrong")),
     ("reject: the names", ("reject", "the names")),
     ("rejected the names", NO),
+    ("answer iCalendar", ("answer", "iCalendar")),
     ("done", ("done", "")),
     ("done thanks", NO),
     ("skip", ("skip", "")),
@@ -121,6 +123,8 @@ def _named(said: object) -> tuple[str, str]:
             return "post", digest or ""
         case Reject(notes=notes):
             return "reject", notes
+        case AnswerQuestion(notes=notes):
+            return "answer", notes
         case MarkDone() | Skip() | Abandon():
             return {MarkDone: "done", Skip: "skip", Abandon: "abandon"}[type(said)], ""
         case _:

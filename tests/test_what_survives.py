@@ -366,7 +366,7 @@ def defined_actions() -> str:
         ([ForgeActionWorkflow.__name__], "ForgeActionWorkflow"),
         (
             NAMED,
-            "approve reject ask retry status continue refresh update done skip effort",
+            "approve reject answer ask retry status continue refresh update done skip effort",
         ),
         (
             Config.model_fields,

@@ -16,6 +16,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import State
 from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar
+from forge_bot.gate.grammar import AnswerCommand
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.typed_answer import person_answer
 from forge_bot.values import Effort, Frozen, PhaseId
@@ -23,6 +24,7 @@ from forge_bot.values import Effort, Frozen, PhaseId
 ReportedCommand = (
     grammar.Approve
     | grammar.Reject
+    | grammar.AnswerQuestion
     | grammar.MarkDone
     | grammar.Skip
     | grammar.Abandon
@@ -63,6 +65,7 @@ def report_of(
         case (
             grammar.Approve()
             | grammar.Reject()
+            | grammar.AnswerQuestion()
             | grammar.MarkDone()
             | grammar.Skip()
             | grammar.Abandon()
@@ -93,7 +96,7 @@ def _here(state: State) -> PhaseId:
 
 
 def _answer(
-    command: grammar.Approve | grammar.Reject | grammar.MarkDone | grammar.Skip | grammar.Abandon,
+    command: AnswerCommand,
     spoken: Utterance,
     pipeline: Pipeline,
     state: State,

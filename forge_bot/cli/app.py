@@ -166,6 +166,19 @@ def ask(
     return go(repo, run, model, record, question=question)
 
 
+@_to_go_on(help="Answer what an agent asked, in words, and continue.")
+@with_groups
+def answer(
+    given: Annotated[
+        list[str], typer.Argument(help="Your answer.", callback=every_word, metavar="WORDS")
+    ],
+    options: ResumeOptions,
+) -> int:
+    from forge_bot.cli.resume import give_answer
+
+    return give_answer(options, "answer", notes=" ".join(given))
+
+
 @_to_go_on(help="End a run. Its branch stays.")
 def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
     from forge_bot.cli.resume import give_answer

@@ -19,7 +19,7 @@ _CHECKED = "Value error, "
 """The words that pydantic adds before the message of a check."""
 
 _WORKING = frozenset(
-    {"run", "approve", "reject", "done", "skip", "resume", "retry", "continue", "demo"}
+    {"run", "approve", "reject", "answer", "done", "skip", "resume", "retry", "continue", "demo"}
 )
 
 _WITHOUT_A_RUN = frozenset(

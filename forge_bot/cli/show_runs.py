@@ -165,7 +165,8 @@ def _tail(state: "State", console: Console) -> None:
 
 def _question(gate: "OpenGate", console: Console) -> None:
     answers = ", ".join(dict.fromkeys((*gate.options, "abandon")))
-    console.print(f"[yellow]?[/] [bold]{gate.name} waits for you[/]: forge-bot {escape(answers)}")
+    what = "Needs your answer" if gate.is_question_of_agent else f"{gate.name} waits for you"
+    console.print(f"[yellow]?[/] [bold]{what}[/]: forge-bot {escape(answers)}")
     for file in gate.files:
         console.print(f"    forge-bot show {escape(file.name)}")
 

@@ -15,6 +15,7 @@ from rich.rule import Rule
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
+from forge_bot.engine.gates import WITH_WORDS
 from forge_bot.engine.reports import Answer
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
 _MOST_DIFFERENCE = 40
+_NOTES = {Answer.REJECT: "What should be different?", Answer.ANSWER: "What is your answer?"}
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 
 
@@ -80,6 +82,7 @@ def _commands(question: Question, console: Console, *, asks: bool) -> None:
         shown = {
             "approve": f"approve{digest}",
             "reject": f'reject "{say("words.what_should_be_different")}"',
+            "answer": f'answer "{say("words.your_answer")}"',
             "post": "resume",
         }.get(choice.answer, choice.answer)
         console.print(f"  forge-bot {escape(shown):<44} [dim]{escape(choice.effect)}[/]")
@@ -160,6 +163,7 @@ def _answers(question: Question, console: Console, *, asks: bool) -> None:
             effect += f"; then it goes on without asking until {until}; merging is yours"
         key = answer if answer == "abandon" else f"{answer[0]}, {answer}"
         key = f"{key} and your notes" if answer == "reject" else key
+        key = "your words" if answer == "answer" else key
         _key(key, effect, console)
     if asks:
         asking = "{key} and your question".format(key="?, ask")
@@ -230,15 +234,15 @@ def _answered(
                 return PersonEdit(document=editable)
             _look(word, question, console)
             continue
-        answer = _read(f"{_KEYS.get(word, word)} {rest}", words, question.data.digest)
+        answer = _read(f"{_KEYS.get(word, word)} {rest}".strip(), words, question.data.digest)
         if isinstance(answer, str):
             console.print(f"  {escape(answer)}")
-        elif answer.answer is not Answer.REJECT or answer.notes:
+        elif answer.answer not in WITH_WORDS or answer.notes:
             return answer
-        elif notes := console.ask("What should be different?").strip():
+        elif notes := console.ask(_NOTES[answer.answer]).strip():
             return answer.replace(notes=notes)
         else:
-            console.print("  A rejection needs a reason, or the next version will be no better.")
+            console.print("  Without words the next version will be no better.")
 
 
 def _editable(question: Question) -> str:
@@ -278,7 +282,7 @@ def _parted(line: str) -> tuple[str, str]:
 
 def _read(line: str, offered: Iterable[str], digest: str) -> PersonAnswer | str:
     """Return the answer that was typed, or why it is none. It is read as in a comment."""
-    command = read_answer(line)
+    command = read_answer(line, takes_words="answer" in offered)
     word = line.strip().partition(" ")[0]
     if isinstance(command, Mistyped):
         hint = f"{command.hint[:1].upper()}{command.hint[1:]}"

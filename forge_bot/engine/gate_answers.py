@@ -44,7 +44,7 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
             return _done_outside(pipeline, state, gate, answer)
         case Answer.APPROVE:
             return _approved(pipeline, state, gate, answer)
-        case Answer.REJECT:
+        case Answer.REJECT | Answer.ANSWER:
             return _rejected(pipeline, state, gate, answer)
         case _:
             assert_never(answer.answer)

@@ -22,10 +22,13 @@ from forge_bot.errors import (
     WrongReport,
 )
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
-from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, Verdict
+from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, Unneeded, Verdict
 
 BOUND = frozenset({Answer.APPROVE, Answer.POST})
 """Answers that count only for the version that was shown."""
+
+WITH_WORDS = frozenset({Answer.REJECT, Answer.ANSWER})
+"""Answers that mean nothing without words."""
 
 AUTO = "auto"
 """The name of the approver under --auto."""
@@ -114,14 +117,6 @@ def open_decision(
 
     Its answers depend on what can be accepted.
     """
-    unacceptable = reason is Reason.AGENT_FAILED or (report is not None and report.inspection.fatal)
-    options = (
-        ("reject",)
-        if unacceptable
-        else ("approve",)
-        if reason is Reason.BUDGET
-        else ("approve", "reject")
-    )
     findings = report.inspection.findings if report is not None else ()
     shown = (ShownVersion(name=report.artifact, blob=report.blob),) if report is not None else ()
     return open_gate(
@@ -129,13 +124,25 @@ def open_decision(
         pipeline.decision.id,
         resume_at=state.current_phase,
         files=(*shown, *files),
-        options=options,
+        options=_options(reason, report),
         subject=subject,
         reason=reason,
         task=task,
         findings=findings,
         report=report,
     )
+
+
+def _options(reason: Reason, report: ArtifactWritten | None) -> tuple[str, ...]:
+    inspection = report.inspection if report is not None else None
+    if reason is Reason.AGENT_FAILED or (inspection is not None and inspection.fatal):
+        return ("reject",)
+    if reason is Reason.BUDGET:
+        return ("approve",)
+    unneeded = inspection.nothing_to_do if inspection is not None else None
+    if unneeded is not None and unneeded.why is Unneeded.UNCLEAR:
+        return ("answer", "approve")
+    return ("approve", "reject")
 
 
 def refresh(state: State) -> State:
@@ -202,8 +209,8 @@ def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
         )
     if "done" in gate.options and answered.action_id != action_id:
         raise WrongAction(f"The answer must name the action it settles, {action_id}.")
-    if answered.answer is Answer.REJECT and not answered.notes.strip():
-        raise NotesRequired("A rejection needs notes.")
+    if answered.answer in WITH_WORDS and not answered.notes.strip():
+        raise NotesRequired(f"“{answered.answer}” needs words.")
     if answered.answer in BOUND:
         _check_digest(gate, answered)
     return gate

@@ -268,6 +268,7 @@ class Answer(StrEnum):
 
     APPROVE = "approve"
     REJECT = "reject"
+    ANSWER = "answer"
     DONE = "done"
     SKIP = "skip"
     POST = "post"

@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.reports import ArtifactWritten, RequestedCall, RunFlags
+from forge_bot.engine.reports import Answer, ArtifactWritten, RequestedCall, RunFlags
 from forge_bot.values import (
     CapabilityUse,
     CommandResult,
@@ -189,6 +189,11 @@ class OpenGate(Recorded):
     findings: tuple[Finding, ...] = ()
     report: ArtifactWritten | None = None
     shown: tuple[Showing, ...] = ()
+
+    @property
+    def is_question_of_agent(self) -> bool:
+        """Return whether an agent asks something, which words answer."""
+        return Answer.ANSWER in self.options
 
 
 class Decision(Recorded):

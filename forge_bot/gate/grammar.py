@@ -109,6 +109,13 @@ class Reject(_OnLine):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerQuestion(_OnLine):
+    """What an agent asked, in a person's words."""
+
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask(_OnLine):
     """A question about the run. It is answered in the thread and changes nothing."""
 
@@ -178,6 +185,7 @@ Command = (
     Start
     | Approve
     | Reject
+    | AnswerQuestion
     | Ask
     | Retry
     | Status
@@ -190,7 +198,7 @@ Command = (
     | Abandon
     | Help
 )
-AnswerCommand = Approve | Reject | MarkDone | Skip | PostSummary | Abandon
+AnswerCommand = Approve | Reject | AnswerQuestion | MarkDone | Skip | PostSummary | Abandon
 """The commands that answer an open question, on every face."""
 
 
@@ -269,20 +277,19 @@ def _post(written: WrittenCommand) -> PostSummary | Mistyped:
     return written.wrong(say("gate.grammar.post_takes", characters=SHORTEST_DIGEST))
 
 
-def _reject(written: WrittenCommand) -> Reject | Mistyped:
-    if not written.text:
-        return written.wrong(say("gate.grammar.say_what_should_change"))
-    return Reject(written.line, written.text)
+def _with_text(
+    command: Callable[[int, str], _Command], lacking: str = ""
+) -> Callable[[WrittenCommand], _Command | Mistyped]:
+    """Return the reader of a command with text; without any, the sentence `lacking` is the hint, if
+    it is named.
+    """
 
+    def read(written: WrittenCommand) -> _Command | Mistyped:
+        if lacking and not written.text:
+            return written.wrong(say(lacking))
+        return command(written.line, written.text)
 
-def _rejection(written: WrittenCommand) -> Reject:
-    return Reject(written.line, written.text)
-
-
-def _ask(written: WrittenCommand) -> Command | Mistyped:
-    if not written.text:
-        return written.wrong(say("gate.grammar.write_the_question"))
-    return Ask(written.line, written.text)
+    return read
 
 
 def _retry(written: WrittenCommand) -> Command | Mistyped:
@@ -315,11 +322,30 @@ def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Co
     return read
 
 
+_LACKING = {
+    "reject": "gate.grammar.say_what_should_change",
+    "answer": "gate.grammar.write_the_answer",
+    "ask": "gate.grammar.write_the_question",
+}
+
 FORMS: tuple[Form, ...] = (
     Form("", "[flags] [text]", "commands.forge", _start, takes_notes=True),
     Form("approve", "[digest] [2a] [with words]", "commands.approve", _approve),
-    Form("reject", "notes", "commands.reject", _reject, takes_notes=True),
-    Form("ask", "question", "commands.ask", _ask, takes_notes=True),
+    Form(
+        "reject",
+        "notes",
+        "commands.reject",
+        _with_text(Reject, _LACKING["reject"]),
+        takes_notes=True,
+    ),
+    Form(
+        "answer",
+        "words",
+        "commands.answer",
+        _with_text(AnswerQuestion, _LACKING["answer"]),
+        takes_notes=True,
+    ),
+    Form("ask", "question", "commands.ask", _with_text(Ask, _LACKING["ask"]), takes_notes=True),
     Form("retry", "[phase]", "commands.retry", _retry, takes_notes=True),
     Form("status", "", "commands.status", _alone(Status)),
     Form("continue", "+$5", "commands.continue", _continue),
@@ -339,7 +365,8 @@ TALK = (Ask, Help, Status)
 
 ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "approve": _approve,
-    "reject": _rejection,
+    "reject": _with_text(Reject),
+    "answer": _with_text(AnswerQuestion),
     "done": _alone(MarkDone),
     "skip": _alone(Skip),
     "post": _post,

@@ -14,6 +14,7 @@ from forge_bot.gate.grammar import (
     NAMED,
     START,
     AnswerCommand,
+    AnswerQuestion,
     Command,
     Form,
     Misplaced,
@@ -132,15 +133,20 @@ def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> tuple[Mispla
     return ()
 
 
-def read_answer(text: str, prefix: str = "") -> AnswerCommand | Mistyped:
+def read_answer(
+    text: str, prefix: str = "", *, takes_words: bool = False
+) -> AnswerCommand | Mistyped:
     """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `reject too long`.
 
     The words are those of a comment: `approved` is never a yes. A slash before the word is
     allowed, and a colon after `reject`. A rejection may come without notes: a terminal asks for
-    them, and the engine refuses it.
+    them, and the engine refuses it. `takes_words`: an agent asks, so words that begin with no
+    command are the answer.
     """
     first, _, below = text.strip().partition("\n")
     name, word, rest = named_word(first)
+    if name not in ANSWERS and takes_words and text.strip():
+        return AnswerQuestion(1, text.strip())
     if name not in ANSWERS:
         return Mistyped(1, first[:LONGEST_SHOWN], say("gate.no_such_answer"))
     takes_notes = name in NAMED and NAMED[name].takes_notes

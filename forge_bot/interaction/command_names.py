@@ -9,7 +9,7 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
-SHORT = frozenset({"approve", "reject", "done", "skip", "abandon", "ask"})
+SHORT = frozenset({"approve", "reject", "answer", "done", "skip", "abandon", "ask"})
 """Answers to a question, and asking something first: shown without the prefix. The others are shown
 with it, since other bots listen too."""
 
@@ -51,6 +51,7 @@ class CommandNames(Frozen):
         rest = {
             "approve": short(digest) or "3f9c2a1",
             "reject": notes,
+            "answer": f"<{say('words.your_answer')}>",
             "retry": f"phase-3 {notes}",
             "continue": "+$5",
             "ask": f"<{say('words.your_question')}>",

@@ -46,6 +46,7 @@ _VERDICTS = {
 _ANSWERS = {
     "approve": "words.approved",
     "reject": "words.sent_back",
+    "answer": "words.answered",
     "retry": "words.sent_back",
     "update": "words.updated",
     "done": "words.done",

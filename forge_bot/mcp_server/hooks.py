@@ -40,7 +40,7 @@ _LOOKS_ONLY = {"Explore", "Plan"}
 
 # What a command line does, by its words without quotes. A host's agent is not malicious: an answer
 # without a person's terminal is refused by the command itself, a change when it is reported.
-_WORDS = "approve|reject|done|skip|continue|abandon|retry"
+_WORDS = "approve|reject|answer|done|skip|continue|abandon|retry"
 _PROGRAM = r"(?:forge-bot(?:\.exe)?|-m\s+forge_bot(?:\.\w+)*|forge_bot/\S+\.py)"
 _BETWEEN = r"[\s,\[\]()`]+"
 _ANSWERS = tuple(

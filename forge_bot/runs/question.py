@@ -19,7 +19,7 @@ from forge_bot.artifacts.requirement_table import numbered_requirements, with_re
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import AgentPhase
-from forge_bot.engine.reports import GateShown
+from forge_bot.engine.reports import Answer, GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.agent_work.artifact_contract import listed_requirements
@@ -178,8 +178,10 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         documents=documents,
         difference=difference(run, asked),
     )
+    of_agent = Answer.ANSWER in asked.options
     label = run.pipeline.phase(asked.name).label
-    return Question(title=label, data=data, actions=_choices(run, asked, seen))
+    title = say("question.needs_your_answer") if of_agent else label
+    return Question(title=title, data=data, actions=_choices(run, asked, seen))
 
 
 def _choices(run: Run, asked: Checkpoint, seen: Overview) -> tuple[Choice, ...]:
@@ -192,6 +194,7 @@ def _choices(run: Run, asked: Checkpoint, seen: Overview) -> tuple[Choice, ...]:
     effects = {
         "approve": approve,
         "reject": reject,
+        "answer": say("question.analyse_with_your_answer"),
         "post": say("question.post_this_summary"),
         "skip": say("question.post_nothing"),
         "abandon": say("question.end_the_run"),
@@ -246,6 +249,8 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
             else say("question.leave_it_out"),
             say("question.try_once_more", step=step.label),
         )
+    if Answer.ANSWER in asked.options:
+        return say("question.agent_asks_you"), say("question.end_without_a_change"), ""
     what, approve = _DECISIONS[asked.reason]
     reject = _REJECTIONS.get(asked.reason, "question.redo_it")
     return say(what), say(approve) if approve else "", say(reject)

@@ -6,6 +6,7 @@ from forge_bot.engine.reports import Answer
 from forge_bot.gate.grammar import (
     Abandon,
     AnswerCommand,
+    AnswerQuestion,
     Approve,
     MarkDone,
     PostSummary,
@@ -40,6 +41,7 @@ class PersonEdit(Frozen):
 ANSWER_OF: dict[type[object], Answer] = {
     Approve: Answer.APPROVE,
     Reject: Answer.REJECT,
+    AnswerQuestion: Answer.ANSWER,
     MarkDone: Answer.DONE,
     Skip: Answer.SKIP,
     PostSummary: Answer.POST,
@@ -51,7 +53,7 @@ def person_answer(command: AnswerCommand) -> PersonAnswer:
     """Return a person's words without the version that they name."""
     return PersonAnswer(
         answer=ANSWER_OF[type(command)],
-        notes=command.notes if isinstance(command, Reject) else "",
+        notes=command.notes if isinstance(command, Reject | AnswerQuestion) else "",
         choices=command.choices if isinstance(command, Approve) else (),
         condition=command.words if isinstance(command, Approve) else "",
     )

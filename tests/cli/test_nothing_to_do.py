@@ -42,7 +42,8 @@ def test_a_solved_or_unclear_request_ends_without_a_change(
     model = sample.model({(ANALYST, "*", "*"): analysis(why.value, evidence)})
     asked = sample.forge("run", request_, "--effort", "S", "--auto", "--model", model)
     assert asked.code == 3, asked.err
-    assert "nothing is to be done" in asked.out
+    assert ("Needs your answer" in asked.out) is (why is UNCLEAR)
+    assert ("nothing is to be done" in asked.out) is (why is not UNCLEAR)
     assert why.value in asked.out
     assert evidence.strip("-` ")[:20] in asked.out
     assert status(sample)["gate"]["reason"] == "nothing_to_do"
@@ -70,27 +71,33 @@ def test_a_solved_or_unclear_request_ends_without_a_change(
     assert evidence in summary
 
 
-def test_a_no_goes_on_with_the_notes(sample: Sample) -> None:
-    again = script.document(*script.HEADINGS[ANALYST])
-    model = sample.model(
-        {(ANALYST, "*", "1"): analysis(SOLVED.value, "It is there."), (ANALYST, "*", "2"): again}
-    )
+@pytest.mark.parametrize(
+    ("why", "word", "other"), [(SOLVED, "reject", "answer"), (UNCLEAR, "answer", "reject")]
+)
+def test_words_of_a_person_go_on_and_a_question_of_an_agent_is_not_rejected(
+    sample: Sample, why: Unneeded, word: str, other: str
+) -> None:
+    model = sample.model({(ANALYST, "*", "*"): analysis(why.value, "- Which format is it?")})
     assert sample.forge("run", "Show Sundays", "--effort", "S", "--model", model).code == 3
-    said = sample.forge("reject", "not on Windows", "--model", model)
+    assert {*status(sample)["gate"]["options"]} == {word, "approve"}
+    model = sample.model()
+    refused = sample.forge(other, "not on Windows", "--model", model)
+    assert (refused.code, f"does not take “{other}”" in refused.err) == (5, True)
+    said = sample.forge(word, "not on Windows", "--model", model)
     assert said.code == 3, said.err
     state = status(sample)
     assert state["gate"]["name"] == "checkpoint-a"
     assert state["nothingToDo"] is None
+    given = [(one["answer"], one["notes"]) for one in state["decisions"]]
+    assert given == [(word, "not on Windows")]
 
 
 @pytest.mark.slow
 def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
-    again = script.document(*script.HEADINGS[ANALYST])
-    model = sample.model(
-        {(ANALYST, "*", "1"): analysis(SOLVED.value, "It is there."), (ANALYST, "*", "2"): again}
-    )
+    model = sample.model({(ANALYST, "*", "*"): analysis(SOLVED.value, "It is there.")})
     sample.forge("run", "Show Sundays", "--effort", "S", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
+    model = sample.model()
     said = sample.forge("retry", "phase-1", "--notes", "it is not", "--model", model)
     assert said.code == 3, said.err
     assert status(sample)["gate"]["name"] == "checkpoint-a"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.fakes import script
 
-_ANSWERS = {"approve", "reject", "done", "skip", "continue", "abandon", "retry"}
+_ANSWERS = {"approve", "reject", "answer", "done", "skip", "continue", "abandon", "retry"}
 
 
 def by_script(words: Sequence[str | bytes]) -> tuple[str, ...]:

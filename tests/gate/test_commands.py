@@ -91,7 +91,7 @@ def test_own_text_that_no_command_takes_is_known_to_be_unread(body: str, unread:
 
 
 def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
-    arguments = {"reject": "because", "ask": "why?", "continue": "5", "effort": "S"}
+    arguments = {"reject": "because", "answer": "A", "ask": "why?", "continue": "5", "effort": "S"}
     made = [
         parse_comment(f"/forge {form.name} {arguments.get(form.name, '')}").commands[0]
         for form in FORMS

@@ -51,6 +51,7 @@ def ways(sample: Sample) -> list[tuple[str, str]]:
 ANSWERS = (
     ("approve",),
     ("reject", "Not like this"),
+    ("answer", "A date"),
     ("done",),
     ("skip",),
     ("continue", "+$5"),

@@ -43,7 +43,7 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
     """
     data, state, commands = question.data, view.state, view.commands
     effects = {choice.answer: choice.effect for choice in question.actions}
-    first = next((answer for answer in ("approve", "done") if answer in effects), "")
+    first = next((answer for answer in ("answer", "approve", "done") if answer in effects), "")
     others = [(_line(view, one, gate), effects[one]) for one in effects if one != first]
     return render(
         "parts.question",

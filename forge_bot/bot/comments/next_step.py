@@ -107,6 +107,8 @@ def asked_for(view: RunView, gate: OpenGate) -> str:
     """Return the request to a person, in one sentence."""
     if "done" in gate.options:
         return say("progress.asked_for.person")
+    if gate.is_question_of_agent:
+        return say("question.needs_your_answer")
     phase = view.pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)

@@ -38,12 +38,13 @@ class SpokenAnswer(NamedTuple):
     digest: str | None
 
 
-def read_answer(text: str, digest: str) -> SpokenAnswer:
-    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `done`, `skip`, `post` or `abandon`.
+def read_answer(text: str, digest: str, *, takes_words: bool = False) -> SpokenAnswer:
+    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `done`, `skip`, `post` or `abandon`; where
+    an agent asks, any words.
 
     Raises AnswerNotOffered for every other text: it is no answer, and above all no yes.
     """
-    command = parse_comment.read_answer(text[: _LONGEST_NOTES + 100])
+    command = parse_comment.read_answer(text[: _LONGEST_NOTES + 100], takes_words=takes_words)
     if isinstance(command, Mistyped):
         words = f"“{text.strip()[:60]}” does not answer the question: {command.hint}"
         raise AnswerNotOffered(words, hint=_HOW_TO_ANSWER)
@@ -65,7 +66,8 @@ def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str
     Raises NoGateOpen, WrongAction, AnswerNotOffered, NotesRequired, StaleApproval.
     """
     action = run.action
-    reply, named = read_answer(text, digest)
+    takes_words = isinstance(action, Checkpoint) and Answer.ANSWER in action.options
+    reply, named = read_answer(text, digest, takes_words=takes_words)
     if action_id and action_id != action.action_id:
         return _too_late(run, action_id)
     if not isinstance(action, Checkpoint | HumanGate):

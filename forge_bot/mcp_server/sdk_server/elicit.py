@@ -30,7 +30,8 @@ NEW_BRANCH = "a new branch"
 CURRENT_BRANCH = "the current branch"
 
 _NOTES = (
-    "What should be different, needed for reject; with approve, choices such as 2a or a condition"
+    "With answer, your answer; with reject, what should be different; with approve, choices such as"
+    " 2a or a condition"
 )
 _LONGEST_NOTES = 20_000
 
@@ -40,6 +41,11 @@ class GateForm(BaseModel):
 
     answer: str
     notes: Annotated[str, Field(description=_NOTES, max_length=_LONGEST_NOTES)] = ""
+
+    @property
+    def lacks_words(self) -> bool:
+        """Return whether the answer says nothing without notes, and has none."""
+        return self.answer in {"reject", "answer"} and not self.notes.strip()
 
 
 class EffortForm(BaseModel):
@@ -134,8 +140,8 @@ async def next_or_question(
     answer = await ask_person(ctx, str(action.body["present_to_user"]), form)
     if isinstance(answer, InputRequiredResult):
         return answer
-    if not isinstance(answer, str) and answer.answer == "reject" and not answer.notes.strip():
-        answer = "a reject needs notes: what should be different"
+    if not isinstance(answer, str) and answer.lacks_words:
+        answer = f"{answer.answer} needs notes: what should be different, or your answer"
     if isinstance(answer, str):
         return _result(action, _NOBODY.format(why=answer))
     following = await _answer(server, workspace, action, answer.answer, answer.notes, tell)
