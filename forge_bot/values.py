@@ -260,6 +260,9 @@ class RedBeforeGreen(Recorded):
     base: str = ""
     head: str = ""
     missing: str = Field(default="", description="why there is no proof, as a sentence")
+    foreseen: bool = unless_empty(
+        False, "no test command counts, and whoever approved the design was told so"
+    )
 
     @property
     def said(self) -> str:
@@ -274,6 +277,13 @@ class RedBeforeGreen(Recorded):
             f"Red before green: with only {', '.join(self.files)} of this change applied at"
             f" {self.base[:12]}, these failed, and at {self.head[:12]} they pass: {named}{more}."
         )
+
+
+class WeakenedTests(Recorded):
+    """What a change takes from the tests, in sentences."""
+
+    unnamed: tuple[str, ...] = unless_empty((), "what the approved design does not name")
+    named: tuple[str, ...] = unless_empty((), "what it names")
 
 
 class RequirementCheck(Recorded):

@@ -56,6 +56,9 @@ class TryOutcome(Frozen):
     formatting: tuple[str, ...] = Field(
         default=(), description="what it formatted, or why nothing, as sentences"
     )
+    weakened: tuple[str, ...] = Field(
+        default=(), description="tests that the edits delete, skip or weaken, a sentence each"
+    )
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
     def with_rules(self, broken: Sequence[str]) -> "TryOutcome":
@@ -77,6 +80,7 @@ class TryOutcome(Frozen):
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
             elsewhere=tuple(map(strike, self.elsewhere)),
+            weakened=tuple(map(strike, self.weakened)),
             formatted=tuple(file for file in self.formatted if strike(file.text) == file.text),
         )
 
@@ -92,10 +96,15 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if not tries:
         return ""
     last = tries[-1]
+    weakened = [f"- Weakens tests, which the reviewer judges: {fact}." for fact in last.weakened]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(outcome.red or outcome.elsewhere for outcome in tries):
         green = ["- Nothing is newly red, compared with the commit before them.", *_seen(last)]
-        sentences = [*_formatting(last), *(green if last.ran and not last.untold else ())]
+        sentences = [
+            *weakened,
+            *_formatting(last),
+            *(green if last.ran and not last.untold else ()),
+        ]
         return "\n".join([*lines, *sentences]) + "\n" if sentences else ""
     back = [outcome for outcome in tries[: -1 if last.red else None] if outcome.red]
     lines += [f"- Went back to the implementer: {outcome.summary}." for outcome in back]
@@ -106,6 +115,7 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if last.elsewhere:
         may = "- Newly red, and other tasks that are not done yet may mend it:"
         lines.append(f"{may} {named(last.elsewhere)}.")
+    lines += weakened
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
     return "\n".join(lines) + "\n"

@@ -97,9 +97,10 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
             work = Work(pipeline.phase(state.current_phase))
             return accept(pipeline, state, work, gate.report.replace(at=answer.at), anyway=True)
-        case Reason.VERIFICATION_RED if state.verification is not None:
-            verification = state.verification.replace(accepted=True)
-            return state.replace(verification=verification, attempts=0)
+        case Reason.VERIFICATION_RED | Reason.DOUBTFUL_EVIDENCE if state.verification is not None:
+            verification = state.verification.replace(accepted=state.verification.red)
+            doubts = tuple(dict.fromkeys((*state.accepted_doubts, *verification.doubts)))
+            return state.replace(verification=verification, accepted_doubts=doubts, attempts=0)
         case Reason.NOTHING_TO_DO if gate.report is not None:
             unneeded = gate.report.inspection.nothing_to_do
             return end_unchanged(pipeline, state.replace(nothing_to_do=unneeded), answer.at)
@@ -144,6 +145,14 @@ def _accepted(task: TaskState, reason: Reason) -> TaskState:
 # --------------------------------------------------------------------------------------------------
 
 
+_MENDED_BY_A_TASK = {
+    Reason.ROUNDS_EXHAUSTED,
+    Reason.VERIFICATION_RED,
+    Reason.CHECKS_RED,
+    Reason.DOUBTFUL_EVIDENCE,
+}
+
+
 def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
     phase = pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
@@ -157,7 +166,7 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     if gate.reason is Reason.UNVERIFIED_APPROVAL:
         target = state.artifacts[gate.files[0].name].phase
         return go_back(pipeline, state, target).with_note(target, answer.by, answer.notes)
-    if gate.reason in {Reason.ROUNDS_EXHAUSTED, Reason.VERIFICATION_RED, Reason.CHECKS_RED}:
+    if gate.reason in _MENDED_BY_A_TASK:
         rounds = {
             name: count
             for name, count in state.rounds.items()

@@ -193,14 +193,21 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
         notes=judgement.notes,
         red_before_green=report.red_before_green,
         requirements=report.requirements,
+        weakened=report.weakened,
     )
     state = state.with_document(report.artifact, record).replace(verification=verification)
+    shown = state.versions((report.artifact,))
+    doubts = [doubt for doubt in verification.doubts if doubt not in state.accepted_doubts]
+    if not judgement.red and doubts:
+        return open_decision(
+            pipeline, state, Reason.DOUBTFUL_EVIDENCE, " ".join(doubts), files=shown
+        )
     if not judgement.red:
         return state
     count = state.rounds.get(phase.id, 0) + 1
     state = state.with_round(phase.id, count)
     if count > phase.rounds:
-        subject, shown = "; ".join(judgement.reasons), state.versions((report.artifact,))
+        subject = "; ".join((*judgement.reasons, *doubts))
         return open_decision(pipeline, state, Reason.VERIFICATION_RED, subject, files=shown)
     findings = tuple(
         Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons

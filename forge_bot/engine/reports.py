@@ -24,6 +24,7 @@ from forge_bot.values import (
     Source,
     TaskId,
     Usage,
+    WeakenedTests,
     unless_empty,
 )
 from forge_bot.verification.unusable_commands import UnusableCommand
@@ -214,6 +215,9 @@ class CommandsRan(_OnAction):
     )
     requirements: RequirementCheck | None = unless_empty(
         None, "what the table of requirements names, looked for and run"
+    )
+    weakened: WeakenedTests = unless_empty(
+        WeakenedTests(), "tests that the change deletes, skips or weakens"
     )
     broken_rules: tuple[str, ...] = unless_empty(
         (), "rules of the project's manifest that hold at the base and not any more"

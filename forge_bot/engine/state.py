@@ -27,6 +27,7 @@ from forge_bot.values import (
     TaskSpec,
     Usage,
     Verdict,
+    WeakenedTests,
     is_empty,
     unless_empty,
 )
@@ -61,6 +62,7 @@ class Reason(StrEnum):
     ACTION_FAILED = "action_failed"
     UNVERIFIED_APPROVAL = "unverified_approval"
     CHECKS_RED = "checks_red"
+    DOUBTFUL_EVIDENCE = "doubtful_evidence"
     TOOL_APPROVAL = "tool_approval"
     OUTCOME_UNKNOWN = "outcome_unknown"
 
@@ -237,6 +239,16 @@ class Verification(Recorded):
     requirements: RequirementCheck | None = unless_empty(
         None, "what the table of requirements names, looked for and run"
     )
+    weakened: WeakenedTests = unless_empty(
+        WeakenedTests(), "tests that the change deletes, skips or weakens"
+    )
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against the proof that green tests give, as sentences: a person decides."""
+        proof = self.red_before_green
+        lacking = [proof.said] if proof and not (proof.tests or proof.foreseen) else []
+        return (*lacking, *self.weakened.unnamed)
 
 
 class State(Recorded):
@@ -290,6 +302,9 @@ class State(Recorded):
         default=(), description="commands of the baseline that tell nothing; not judged by"
     )
     verification: Verification | None = None
+    accepted_doubts: tuple[str, ...] = unless_empty(
+        (), "sentences about the proof of tests in spite of which a person went on"
+    )
     nothing_to_do: NothingToDo | None = Field(
         default=None, description="why the run ends without a change, as a person agreed"
     )

@@ -5,10 +5,11 @@ did.
 from forge_bot.artifacts.sections import without_section
 from forge_bot.engine.state import State
 from forge_bot.text_format import code_block, command_line, several
-from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck
+from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck, WeakenedTests
 from forge_bot.verification.judgement import Judgement
 
 HEADING = "Commands"
+_NOTHING_WEAKENED = WeakenedTests()
 
 
 def commands_section(state: State) -> str:
@@ -25,6 +26,7 @@ def commands_section(state: State) -> str:
         judgement,
         verification.red_before_green,
         verification.requirements,
+        verification.weakened,
         accepted=verification.accepted,
     )
 
@@ -35,6 +37,7 @@ def section(
     judgement: Judgement,
     proof: RedBeforeGreen | None = None,
     requirements: RequirementCheck | None = None,
+    weakened: WeakenedTests = _NOTHING_WEAKENED,
     *,
     accepted: bool = False,
 ) -> str:
@@ -53,6 +56,8 @@ def section(
         *[f"- {note}" for note in judgement.notes],
         *([f"- {proof.said}"] if proof is not None else []),
         *[f"- {fact}" for fact in (requirements.said if requirements is not None else ())],
+        *[f"- Weakened test: {fact}." for fact in weakened.unnamed],
+        *[f"- Weakened test, as the design says: {fact}." for fact in weakened.named],
         "",
     ]
     for result in results:

@@ -30,12 +30,14 @@ from forge_bot.runs.capabilities.capability_setup import setup_of
 from forge_bot.runs.edit_checks.red_before_green import red_before_green
 from forge_bot.runs.edit_checks.requirement_check import requirement_check
 from forge_bot.runs.edit_checks.reruns import with_flaky_tests
+from forge_bot.runs.edit_checks.weakened_in import weakened_in
 from forge_bot.runs.project_commands.baseline_document import (
     BASELINE,
     baseline_document,
     tell_of_red,
 )
 from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId
@@ -89,10 +91,11 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     judgement = judge(state.baseline, results, state.unusable, broken=rules)
     requirements = None if judgement.red else requirement_check(outputs, state, run, project)
     proof = None if judgement.red else red_before_green(outputs, state, run, project)
+    weakened = weakened_in(run, newest_base(run), project.tree.commit_id())
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
-    table = section(results, state.baseline, judgement, proof, requirements)
+    table = section(results, state.baseline, judgement, proof, requirements, weakened)
     raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
     return CommandsRan(
         **head_of(action.action_id, run.now()),
@@ -101,6 +104,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
         blob=blob_id(raw),
         red_before_green=proof,
         requirements=requirements,
+        weakened=weakened,
         broken_rules=rules,
     )
 

@@ -109,6 +109,7 @@ _DECISIONS: dict[Reason | None, tuple[str, str]] = {
     Reason.UNVERIFIED_APPROVAL: ("question.approver_is_unknown", "question.approve_it_here"),
     Reason.TOOL_APPROVAL: ("question.agent_asks_for_calls", "question.make_these_calls"),
     Reason.OUTCOME_UNKNOWN: ("question.call_without_answer", "question.take_it_as_made"),
+    Reason.DOUBTFUL_EVIDENCE: ("question.evidence_is_doubtful", "question.go_on_with_doubts"),
     Reason.CHECKS_RED: ("question.checks_are_red", "question.leave_the_pull_request"),
 }
 """The sentences of a decision and of its yes, by the reason for which a person is asked."""

@@ -8,6 +8,8 @@ from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.runner_result import COVERAGE
+from forge_bot.verification.shown_output import about, failure_blocks
+from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _NAMES_FILES = re.compile(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 """Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest. Those of Cargo
@@ -20,17 +22,40 @@ _NO_TEST = re.compile(
 )
 
 
-def red_at_base(with_tests: CommandResult, known: Collection[str]) -> tuple[str, ...]:
+_LACKS_A_NAME = re.compile(
+    r"^E?\s*(?:ImportError|ModuleNotFoundError|NameError|ReferenceError)\b"
+    r"|^E?\s*AttributeError: (?:module|type object) |\bCannot find module\b|is not a function\b",
+    re.MULTILINE,
+)
+"""A test that stops where the base commit has no such name shows no defect."""
+
+
+def red_at_base(
+    with_tests: CommandResult, known: Collection[str], output: str = ""
+) -> tuple[str, ...]:
     """Return the tests that fail only because the base commit lacks the change.
 
-    They fail there with the tests of the change. The known ones fail without these tests too, or
-    after the change.
+    They fail there with the tests of the change, and not because a name is not there yet. The known
+    ones fail without these tests too, or after the change.
     """
+    blocks = failure_blocks(output.splitlines())
+    nameless = [block for block in blocks if _LACKS_A_NAME.search(block.text)]
     return tuple(
         name
         for name in dict.fromkeys(with_tests.failures)
         if name not in {*known, UNNAMED, COVERAGE} and not _NO_TEST.search(name)
+        if not any(about(name, block) for block in nameless)
     )
+
+
+def is_red_script(before: CommandResult | None, there: CommandResult, now: CommandResult) -> bool:
+    """Return whether a command that names no tests shows a defect by its exit code: 0 before the
+    change and after it, and not with only its tests.
+    """
+    if before is None or any(one.tests is not None or one.failures for one in (before, there, now)):
+        return False
+    green = all(one.exit_code == 0 and not one.timed_out for one in (before, now))
+    return green and there.exit_code != 0 and cause_of(there) is Cause.UNREADABLE
 
 
 def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:

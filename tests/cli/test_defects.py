@@ -1,6 +1,7 @@
 """A change that mends a defect shows a test that is red without it and green with it."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,14 +18,25 @@ NOTE = {"path": "NOTES.md", "operation": "write", "old": "", "new": "Nobody befo
 
 
 def verification(
-    sample: Sample, *edits: dict[str, str], task: str = TASK, design: Mapping[str, object] = FIX
+    sample: Sample,
+    *edits: dict[str, str],
+    task: str = TASK,
+    design: Mapping[str, object] = FIX,
+    doubt: str = "",
 ) -> dict[str, Any]:
-    """Lead a run to its end; its verification."""
+    """Lead a run to its end, with an answer to the question about a doubt; its verification."""
     model = sample.model(
         {("architect", "*", "*"): design, ("implementer", "*", "*"): script.change(*edits)}
     )
     assert sample.forge("run", task, "--effort", "S", "--model", model).code == 3
     done = sample.forge("approve", "--model", model)
+    if doubt:
+        assert done.code == 3, done.err
+        gate = json.loads(sample.forge("status", "--json").out)["gate"]
+        assert gate["reason"] == "doubtful_evidence"
+        assert doubt in gate["subject"]
+        assert sample.forge("approve", "with it is right so", "--model", model).code == 0
+        return json.loads(sample.forge("status", "--json").out)["verification"]
     assert done.code == 0, done.err
     marks = [
         "○" if "exit code" in line and "as it should" not in line else "✓"
@@ -93,12 +105,37 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
 def test_where_there_is_no_proof_record_and_pull_request_say_so(
     sample: Sample, edits: list[dict[str, str]], sentence: str
 ) -> None:
-    proof = verification(sample, *edits)["redBeforeGreen"]
+    proof = verification(sample, *edits, doubt=sentence)["redBeforeGreen"]
     assert sentence in proof["missing"]
+    assert "said to go on in spite of: doubtful evidence" in document(sample, "pull-request.md")
     for name in ("final-verification.md", "pull-request.md"):
         assert f"- Red before green was not shown. {proof['missing'][:20]}" in document(
             sample, name
         )
+
+
+DELETED = {"path": "tests/test_readme.py", "operation": "delete", "old": "", "new": ""}
+
+
+def test_a_deleted_test_asks_a_person_though_all_is_green(sample: Sample) -> None:
+    name = re.findall(r"def (test_\w+)", (sample.path / DELETED["path"]).read_text())[0]
+    said = f"tests/test_readme.py: `{name}` was deleted"
+    found = verification(sample, script.GUARD, script.TEST, DELETED, doubt=said)
+    assert said in found["weakened"]["unnamed"]
+    assert f"- Weakened test: {said}." in document(sample, "final-verification.md")
+    assert f"**Weakened test**: {said}" in document(sample, "pull-request.md")
+    assert f"- Weakens tests, which the reviewer judges: {said}." in document(sample, "impl-1.md")
+
+
+@pytest.mark.slow
+def test_a_deleted_test_that_the_approved_design_names_asks_nobody(sample: Sample) -> None:
+    names = re.findall(r"def (test_\w+)", (sample.path / DELETED["path"]).read_text())
+    words = f"`{'` and `'.join(names)}` go: the README is checked elsewhere."
+    headings = script.HEADINGS["architect"]
+    design = script.document(*headings, title="fix: name nobody before the start", body=words)
+    found = verification(sample, script.GUARD, script.TEST, DELETED, design=design)
+    assert len(found["weakened"]["named"]) == len(names)
+    assert "Weakened test, as the design says: " in document(sample, "pull-request.md")
 
 
 @pytest.mark.slow

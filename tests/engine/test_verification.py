@@ -10,7 +10,7 @@ import pytest
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
-from forge_bot.verification.red_at_base import of_files
+from forge_bot.verification.red_at_base import is_red_script, of_files, red_at_base
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -524,3 +524,30 @@ def test_vitest_names_a_test_below_its_project_by_the_file_as_the_project_sees_i
     inside = ["packages/zod/src/tests/range.test.ts"]
     assert of_files(failures, inside) == failures
     assert of_files(failures, ["packages/zod/src/tests/ange.test.ts"]) == ()
+
+
+def test_a_test_that_lacks_a_name_at_the_base_shows_no_defect() -> None:
+    output = (
+        "FAIL: test_wrong (t.T.test_wrong)\n" + "-" * 70 + "\nAssertionError: 1 != 2\n"
+        "\n" + "=" * 70 + "\nERROR: test_new (t.T.test_new)\n" + "-" * 70 + "\n"
+        "NameError: name 'new' is not defined\n\n" + "-" * 70 + "\n"
+        "Ran 2 tests in 0.001s\n\nFAILED (failures=1, errors=1)\n"
+    )
+    argv = ("python3", "-m", "unittest")
+    there = read_outcome(TEST, argv, 1, "=" * 70 + "\n" + output, 1)
+    assert red_at_base(there.result, ()) == there.result.failures
+    assert red_at_base(there.result, (), there.output) == ("test_wrong (t.T.test_wrong)",)
+
+
+@pytest.mark.parametrize(
+    ("before", "there", "now", "shows"),
+    [(0, 1, 0, True), (1, 1, 0, False), (0, 0, 0, False), (0, 1, 1, False), (0, 127, 0, False)],
+)
+def test_a_script_that_names_no_tests_shows_a_defect_by_its_exit_code(
+    before: int, there: int, now: int, *, shows: bool
+) -> None:
+    results = [
+        read_outcome(TEST, ("sh", "tests/repro.sh"), code, "wrong\n", 1).result
+        for code in (before, there, now)
+    ]
+    assert is_red_script(results[0], results[1], results[2]) is shows

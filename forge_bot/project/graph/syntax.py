@@ -53,7 +53,7 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
     parser, query = _loaded(grammar)
     root = parser.parse(data).root_node
     if root.has_error and any(_is_heap(node) for node in (root, *root.children)):
-        problem = f"line {_broken_line(root)} cannot be parsed, nor most of what follows"
+        problem = f"line {broken_line(root)} cannot be parsed, nor most of what follows"
         return FileFacts(problem=problem, marks=marks_of(data))
     lines: list[ImportLine] = []
     definitions: list[tuple[int, int, str, Node, Node | None]] = []
@@ -67,7 +67,7 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
             kind, nodes = next(iter(captures.items()))
             node = nodes[0]
             definitions.append((node.start_byte, -node.end_byte, kind, names[0], owner))
-    problem = f"line {_broken_line(root)} cannot be parsed" if root.has_error else ""
+    problem = f"line {broken_line(root)} cannot be parsed" if root.has_error else ""
     return FileFacts(
         tuple(dict.fromkeys(lines)), _nested(definitions, data), problem, marks_of(data)
     )
@@ -140,7 +140,7 @@ def _is_heap(node: "Node") -> bool:
     return node.is_error and node.child_count > _MOST_UNFITTING
 
 
-def _broken_line(root: "Node") -> int:
+def broken_line(root: "Node") -> int:
     """Return the line of the first place that does not fit the grammar."""
     node = root
     while (
@@ -150,6 +150,11 @@ def _broken_line(root: "Node") -> int:
     ) is not None:
         node = inner
     return node.start_point[0] + 1
+
+
+def syntax_tree(package: str, function: str, data: bytes) -> "Node":
+    """Return the root of a text's syntax tree by a grammar."""
+    return _loaded(Grammar(package, "", function))[0].parse(data).root_node
 
 
 @cache

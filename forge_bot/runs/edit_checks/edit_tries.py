@@ -19,6 +19,7 @@ from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.formatted_edits import Files, FormattedEdits
 from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
+from forge_bot.runs.edit_checks.weakened_in import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
@@ -120,6 +121,8 @@ class EditTries:
         ran = self._ran(tasks, base, made, seconds) if self._tested else TryOutcome()
         # A task that mends something has to mend it.
         since = self.run.state.base_commit if self._mends(tasks) else base
+        weakened = weakened_in(self.run, base, made)
+        ran = ran.replace(weakened=(*weakened.unnamed, *weakened.named))
         return ran.with_rules(broken_rules(self.run.repository, since, made))
 
     def _mends(self, tasks: Sequence[TaskId]) -> bool:

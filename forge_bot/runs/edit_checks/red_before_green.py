@@ -14,10 +14,16 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
-from forge_bot.values import CommandName, CommandResult, RedBeforeGreen
+from forge_bot.text_format import command_line
+from forge_bot.values import CommandName, RedBeforeGreen
 from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.named_tests import is_listed
-from forge_bot.verification.red_at_base import of_files, red_at_base, why_not_red
+from forge_bot.verification.red_at_base import (
+    is_red_script,
+    of_files,
+    red_at_base,
+    why_not_red,
+)
 from forge_bot.verification.selected_tests import package_folder, select_files, uncached
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
@@ -51,20 +57,20 @@ def red_before_green(
         and not any(command.covers(output.result) for command in state.unusable)
     ]
     if not judged:
-        return RedBeforeGreen(missing="No test command counts for this run.")
+        return RedBeforeGreen(missing="No test command counts for this run.", foreseen=True)
     may_show = [output for output in judged if _may_run(output.result.argv, only.files)] or judged
     at_base = [_without_change(output.result.argv, project, only) for output in may_show]
     red = [
         name
-        for output, result in zip(may_show, at_base, strict=True)
-        for name in _red_there(output, result, state, only)
+        for output, there in zip(may_show, at_base, strict=True)
+        for name in _red_there(output, there, state, only)
     ]
     if not red:
-        return RedBeforeGreen(missing=next(why_not_red(at_base)))
+        return RedBeforeGreen(missing=next(why_not_red([there.result for there in at_base])))
     proved = tuple(name for name in red if _passed_now(name, judged))
     if not proved:
         return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
-    return RedBeforeGreen(tests=proved, files=only.files, base=state.base_commit, head=head)
+    return RedBeforeGreen(tests=proved, files=only.files, base=newest_base(run), head=head)
 
 
 def _is_defect(state: State, run: Run) -> bool:
@@ -111,8 +117,8 @@ def _may_run(argv: Sequence[str], files: Sequence[str]) -> bool:
     return not folder or any(path.startswith(f"{folder}/") for path in files)
 
 
-def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) -> CommandResult:
-    """Return the result of a test command on the tests alone, narrowed to their files where that
+def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) -> CommandOutput:
+    """Return what a test command did on the tests alone, narrowed to their files where that
     can be done.
     """
     project.tell(Message(text="The tests of this change run without its code, to see them fail."))
@@ -126,19 +132,21 @@ def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) ->
                 output = project.run_in(place, CommandName.TEST, uncached(argv), seconds)
     finally:
         project.expects_red = False
-    return output.result
+    return output
 
 
 def _red_there(
-    now: CommandOutput, there: CommandResult, state: State, only: OnlyTests
+    now: CommandOutput, there: CommandOutput, state: State, only: OnlyTests
 ) -> tuple[str, ...]:
-    """Return the tests that fail without the change alone."""
+    """Return the tests that fail without the change alone; of a script that names none, itself."""
     name, argv = now.result.name, now.result.argv
     before = next(
         (result for result in state.baseline if (result.name, result.argv) == (name, argv)), None
     )
     known = {*(before.failures if before else ()), *now.result.failures, *now.result.flaky}
-    return of_files(red_at_base(there, known), only.files)
+    if is_red_script(before, there.result, now.result):
+        return (command_line(argv),)
+    return of_files(red_at_base(there.result, known, there.output), only.files)
 
 
 def _passed_now(name: str, judged: Sequence[CommandOutput]) -> bool:

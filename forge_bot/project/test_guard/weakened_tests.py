@@ -1,0 +1,271 @@
+"""Find tests that a change deletes, skips or weakens, by the syntax trees of both versions."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from posixpath import basename
+from typing import NamedTuple
+
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
+from forge_bot.project.test_guard.read_tests import Assertion, TestPart, read_tests
+from forge_bot.project.test_guard.strength import (
+    EXACT,
+    LOOSE,
+    PARTIAL,
+    is_broader,
+    tolerances,
+    without_numbers,
+)
+from forge_bot.project.test_guard.thresholds import configures_checks, lowered
+from forge_bot.text_format import several, short_line
+
+Files = Mapping[str, bytes]
+"""The changed files of one version, by name."""
+
+_SNAPSHOT = re.compile(
+    r"\.(?:snap|ambr|golden|approved\.\w+|verified\.\w+)$|(?:^|/)(?:__snapshots__|snapshots|golden)/"
+)
+_ALIKE = 0.85
+_LEAST_WORDS = 25
+"""Leaves of the syntax tree in a body that is long enough to be known again by likeness."""
+_SHOWN = 80
+_VALUE = 12
+_WORDS = re.compile(r"\w+|[\"'`]")
+
+
+class WeakenedTest(NamedTuple):
+    """What a change takes from the tests, as a sentence; `name` is the test's, or the file's."""
+
+    path: str
+    name: str
+    what: str
+
+    @property
+    def said(self) -> str:
+        """Return it as a sentence for people."""
+        test = f"`{self.name}` " if self.name != self.path else ""
+        return f"{self.path}: {test}{self.what}"
+
+
+class _Pair(NamedTuple):
+    """A part of a test file before and after; None if it is gone."""
+
+    path: str
+    before: TestPart
+    after: TestPart | None
+
+
+def weakened_tests(before: Files, after: Files) -> tuple[WeakenedTest, ...]:
+    """Return what a change takes from the tests, of the files that differ, in both versions."""
+    return tuple(dict.fromkeys((*_of_parts(before, after), *_of_files(before, after))))
+
+
+def files_to_compare(paths: Sequence[str]) -> list[str]:
+    """Return those of the changed files that hold tests or say how they are run."""
+    return [path for path in paths if _holds_tests(path) or configures_checks(path)]
+
+
+def _holds_tests(path: str) -> bool:
+    return belongs_to_tests(path) or _SNAPSHOT.search(path) is not None or path.endswith(".rs")
+
+
+# -- files
+# --------------------------------------------------------------------------------------------------
+
+
+def _of_files(before: Files, after: Files) -> Iterator[WeakenedTest]:
+    for path, data in before.items():
+        for what in _of_file(path, data, after):
+            yield WeakenedTest(path, path, what)
+
+
+def _of_file(path: str, data: bytes, after: Files) -> Iterator[str]:
+    now, moved = after.get(path), any(basename(other) == basename(path) for other in after)
+    text, new = data.decode("utf-8", "replace"), (now or b"").decode("utf-8", "replace")
+    if _SNAPSHOT.search(path):
+        gone = Counter(filter(str.strip, text.splitlines())) - Counter(new.splitlines())
+        if gone and not (now is None and moved):
+            yield f"the snapshot was renewed: {several(gone.total(), 'line')} went"
+        return
+    if configures_checks(path):
+        yield from lowered(text, new) if now is not None else ()
+        return
+    then = read_tests(path, data)
+    if then is None:
+        if now is None and is_test_file(path) and not moved:
+            yield "the file of tests was deleted"
+        return
+    tests = read_tests(path, now) if now is not None else None
+    if tests is None:
+        if now is not None:
+            yield "the file of tests is no text any more"
+        return
+    if tests.broken and not then.broken:
+        yield f"the file no longer parses, from line {tests.broken}"
+    yield from (f"`{mark}` leaves out tests" for mark in Counter(tests.marks) - Counter(then.marks))
+    known, values = tolerances(text), tolerances(new)
+    yield from (
+        f"`{name}` went from {known[name]:g} to {value:g}"
+        for name, value in values.items()
+        if value > known.get(name, value)
+    )
+
+
+# -- tests
+# --------------------------------------------------------------------------------------------------
+
+
+def _of_parts(before: Files, after: Files) -> Iterator[WeakenedTest]:
+    then, now = _parts(before), _parts(after)
+    pairs, new = _paired(then, now)
+    gone = _texts(then) - _texts(now)
+    grown = [part for _, part in new]
+    grown += [now for _, part, now in pairs if now and len(now.words) > len(part.words)]
+    broken = {path for path, data in after.items() if _is_broken(path, data)}
+    for path, part, other in pairs:
+        if path in broken:
+            continue
+        if other is None:
+            if part.is_test and not _is_in_another(part, grown):
+                yield WeakenedTest(path, part.title, "was deleted")
+            continue
+        for what in (
+            *_marked(part, other),
+            *_fewer(part, _with_helpers(other, new), gone),
+            *_fewer_cases(part, other, gone),
+            *_broader(part, other),
+        ):
+            yield WeakenedTest(path, part.title, what)
+    for path, part in new:
+        # A file of tests that is new is judged by itself: `only` leaves out all others.
+        if only := [mark for mark in part.marks if mark.endswith(".only")]:
+            yield WeakenedTest(path, part.title, f"`{only[0]}` leaves out all other tests")
+
+
+def _parts(files: Files) -> list[tuple[str, TestPart]]:
+    read = ((path, read_tests(path, data)) for path, data in files.items() if _holds_tests(path))
+    return [
+        (path, part)
+        for path, tests in read
+        if tests is not None
+        for part in tests.parts
+        if belongs_to_tests(path) or part.is_test
+    ]
+
+
+def _texts(parts: Sequence[tuple[str, TestPart]]) -> Counter[str]:
+    """Count the assertions and cases of all parts, by their words."""
+    return Counter(
+        text for _, part in parts for text in (*(one.text for one in part.assertions), *part.cases)
+    )
+
+
+def _is_broken(path: str, data: bytes) -> bool:
+    tests = read_tests(path, data) if _holds_tests(path) else None
+    return tests is not None and tests.broken > 0
+
+
+def _paired(
+    then: Sequence[tuple[str, TestPart]], now: Sequence[tuple[str, TestPart]]
+) -> tuple[list[_Pair], list[tuple[str, TestPart]]]:
+    """Pair the parts of two versions: by file and name, by name alone, by their assertions, by
+    likeness. Return also the parts that are new.
+    """
+    pairs, left = list[_Pair](), [*then]
+    new = {(path, part.name): part for path, part in now}
+    for rule in (_same_place, _same_title, _same_assertions, _alike):
+        rest = list[tuple[str, TestPart]]()
+        for path, part in left:
+            key = next((key for key, one in new.items() if rule(path, part, key[0], one)), None)
+            if key is None:
+                rest.append((path, part))
+            else:
+                pairs.append(_Pair(path, part, new.pop(key)))
+        left = rest
+    pairs += [_Pair(path, part, None) for path, part in left]
+    return pairs, [(path, part) for (path, _), part in new.items()]
+
+
+def _same_place(path: str, part: TestPart, other: str, now: TestPart) -> bool:
+    return (path, part.name, part.is_test) == (other, now.name, now.is_test)
+
+
+def _same_title(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
+    return (part.title, part.is_test) == (now.title, now.is_test)
+
+
+def _same_assertions(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
+    """Return whether most of the assertions, word for word, are those of a part with a new name."""
+    mine, theirs = (Counter(one.text for one in each.assertions) for each in (part, now))
+    same = (mine & theirs).total()
+    return part.is_test and now.is_test and same * 2 > mine.total() and same > 0
+
+
+def _alike(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
+    if not (part.is_test and now.is_test and len(part.words) >= _LEAST_WORDS):
+        return False
+    matcher = SequenceMatcher(None, part.words, now.words, autojunk=False)
+    return matcher.real_quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE
+
+
+def _is_in_another(part: TestPart, tests: Sequence[TestPart]) -> bool:
+    """Return whether all words of a test are in another one, or its values in the rows of one."""
+    words = {*part.words} - {part.title}
+    values = {word for word in words if re.match(r"[\d\"'`]", word) or len(word) > _VALUE}
+    return any(
+        words <= {*one.words} or (values and values <= {*_WORDS.findall(" ".join(one.cases))})
+        for one in tests
+        if one.is_test
+    )
+
+
+def _marked(part: TestPart, now: TestPart) -> Iterator[str]:
+    # What was skipped on a condition may be so on another one.
+    for mark in list(Counter(now.marks) - Counter(part.marks))[: len(now.marks) - len(part.marks)]:
+        yield f"is skipped by `{short_line(mark, _SHOWN)}`"
+    for hidden in Counter(now.hides) - Counter(part.hides):
+        yield f"may hide failures by `{short_line(hidden, _SHOWN)}`"
+
+
+def _with_helpers(part: TestPart, new: Sequence[tuple[str, TestPart]]) -> tuple[Assertion, ...]:
+    """Return the assertions of a part with those of new helpers that it names."""
+    helpers = [one for _, one in new if not one.is_test and one.title in part.words]
+    return (*part.assertions, *(text for one in helpers for text in one.assertions))
+
+
+def _fewer(part: TestPart, now: Sequence[Assertion], gone: Counter[str]) -> Iterator[str]:
+    """Yield that a test has fewer assertions than before, or weaker ones; one that stands elsewhere
+    now is not lost.
+    """
+    old, new = Counter(part.assertions), Counter(now)
+    lost = [one for one in (old - new).elements() if one.text in gone]
+    gained = [*(new - old).elements()]
+    for least in (LOOSE, PARTIAL, EXACT):
+        weaker = [one for one in lost if one.strength >= least]
+        count = len(weaker) - sum(one.strength >= least for one in gained)
+        if count > 0:
+            kind = "fewer" if least == LOOSE else "weaker"
+            first = short_line(weaker[0].text, _SHOWN)
+            yield f"has {count} {kind} assertion{'s' if count > 1 else ''}, such as `{first}`"
+            return
+
+
+def _fewer_cases(part: TestPart, now: TestPart, gone: Counter[str]) -> Iterator[str]:
+    lost = [case for case in (Counter(part.cases) - Counter(now.cases)) if case in gone]
+    count = len(part.cases) - len(now.cases)
+    if lost and count > 0:
+        yield f"has {several(count, 'case')} fewer, such as `{short_line(lost[0], _SHOWN)}`"
+
+
+def _broader(part: TestPart, now: TestPart) -> Iterator[str]:
+    """Yield the assertions that allow more than before."""
+    lost = Counter(one.text for one in part.assertions)
+    gained = Counter(one.text for one in now.assertions)
+    lost, gained = lost - gained, gained - lost
+    by_words = {without_numbers(text): text for text in gained}
+    for text in lost:
+        other = by_words.get(without_numbers(text), text)
+        if other != text and is_broader(text, other):
+            short = short_line(text, _SHOWN), short_line(other, _SHOWN)
+            yield f"allows more: `{short[0]}` became `{short[1]}`"
