@@ -3,15 +3,17 @@
 import sys
 from pathlib import Path
 
-from forge_bot.errors import UnknownArtifact
+from forge_bot.cli.console import Console
+from forge_bot.errors import ForgeError, UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo, artifact_text
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 
 
 def show(folder: Path, name: str | None, artifact: str) -> int:
-    """Print an artifact: rendered at a terminal, unchanged to a pipe; without a name the command
-    for each that there is. Raises UnknownArtifact.
+    """Print an artifact: at a terminal rendered, and with the words of the requirements that it
+    names by number, unchanged to a pipe; without a name the command for each that there is. Raises
+    UnknownArtifact.
     """
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
@@ -27,23 +29,31 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     text = next((candidate for candidate in texts if candidate is not None), None)
     if text is None:
         raise _unknown(repository, info, artifact)
-    if sys.stdout.isatty():
-        _print(text, is_patch=artifact.endswith(".patch"))
-    else:
+    if not sys.stdout.isatty():
         sys.stdout.write(text)
+    elif artifact.endswith(".patch"):
+        Console().print(text, markup=False)
+    else:
+        from rich.markdown import Markdown
+
+        words = _with_words(repository, info, text)
+        Console().print(Markdown(words, hyperlinks=False))
     return 0
 
 
-def _print(text: str, *, is_patch: bool) -> None:
-    # A pipe needs no part of rich.
-    from forge_bot.cli.console import Console
+def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
+    """Return a document with the words of the requirements that another one numbers."""
+    from forge_bot.artifacts.requirement_table import numbered_requirements, with_requirement_words
+    from forge_bot.runs.agent_work.artifact_contract import listed_requirements
+    from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
+    from forge_bot.settings import load_config
 
-    if is_patch:
-        Console().print(text, markup=False)
-        return
-    from rich.markdown import Markdown
-
-    Console().print(Markdown(text, hyperlinks=False))
+    try:
+        listed = listed_requirements(run_snapshot(repository, info, load_config(repository.root)))
+    except ForgeError:
+        return text
+    own = numbered_requirements(text)
+    return with_requirement_words(text, {n: w for n, w in listed.items() if n not in own})
 
 
 def _known(repository: Repository, info: RunInfo) -> list[str]:

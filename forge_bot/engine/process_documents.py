@@ -259,9 +259,12 @@ def _unneeded(reason: NothingToDo) -> dict[str, str]:
 
 
 def _of_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
+    # Reads Markdown, which commands that only look never do.
+    from forge_bot.artifacts.requirement_table import without_numbers
+
     plan, record = pipeline.approved_first, _plan(pipeline, state)
     approach = next(iter(record.sections.values()), "") if record is not None else ""
-    opening = approach.split("\n\n", 1)[0].strip()
+    opening = without_numbers(approach.split("\n\n", 1)[0].strip())
     more = f"More: `{plan.writes}`." if plan is not None else ""
     verify = [phase.writes for phase in pipeline.phases if isinstance(phase, VerifyPhase)]
     return {

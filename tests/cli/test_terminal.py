@@ -235,13 +235,22 @@ def test_a_demo_that_is_stopped_at_its_question_goes_on_without_a_key(
 ) -> None:
     folder = tmp_path / "demo"
     with terminal(sample, "demo", str(folder), COLUMNS="200") as person:
-        person.until("Your answer")
+        question = person.until("Your answer")
         person.process.send_signal(signal.SIGINT)
         assert f"cd {folder} && forge-bot resume" in person.until("Stopped.")
         assert person.ended() == 1
     done = sample.forge("approve", "--repo", str(folder))
     assert done.code == 0, done
     assert "✓ Done." in done.out
+    documents = ("pull-request.md", "summary.md")
+    texts = [sample.forge("show", name, "--repo", str(folder)).out for name in documents]
+    texts += [question, done.out]
+    with terminal(sample, "show", "review-1.md", "--repo", str(folder), COLUMNS="200") as person:
+        person.ended()
+        texts.append(person.seen)
+    for text in texts:
+        for number in set(re.findall(r"\b[RP]-\d+", text)):
+            assert f"{number} (" in text, f"{number} has no words: {text}"
 
 
 @pytest.mark.slow
