@@ -9,7 +9,6 @@ from forge_bot.cli.options import (
     CapabilityChoice,
     CommandGroup,
     Repo,
-    SkillOptions,
     with_groups,
     words,
 )
@@ -54,14 +53,13 @@ def _approve_servers(
 
 @capability_app.command(
     "try",
-    help="Call one tool as a run would, or let a model perform a skill, and show what comes of it.",
+    help="Call one tool as a run would, and show what comes of it.",
 )
 @with_groups
 def _try_capability(
     source: CapabilityChoice,
-    performing: SkillOptions,
     name: Annotated[
-        str, typer.Argument(help="Name of a tool or skill, as the list shows it.", callback=words)
+        str, typer.Argument(help="Name of a tool, as the list shows it.", callback=words)
     ],
     arg: Annotated[
         list[str] | None,
@@ -75,4 +73,4 @@ def _try_capability(
 ) -> int:
     from forge_bot.cli.capability_output import try_capability as call
 
-    return call(repo, source, name, tuple(arg or ()), performing, yes=yes)
+    return call(repo, source, name, tuple(arg or ()), yes=yes)

@@ -15,7 +15,6 @@ from rich.markup import escape
 
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
-    CapabilityResult,
     CapabilityType,
     Effect,
     ResultStatus,
@@ -25,14 +24,10 @@ from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
-from forge_bot.cli.amounts import amount_of, paid
 from forge_bot.cli.console import Console
-from forge_bot.cli.options import CapabilityChoice, SkillOptions
+from forge_bot.cli.options import CapabilityChoice
 from forge_bot.cli.server_question import server_facts, setup_here, with_yes
 from forge_bot.errors import BadArgument, UnknownCapability
-from forge_bot.git import Repository
-from forge_bot.settings import load_config
-from forge_bot.text_format import limits
 
 _BROKEN = 5
 _SHOWN = 100_000
@@ -67,11 +62,10 @@ def try_capability(
     source: CapabilityChoice,
     name: str,
     given: Sequence[str],
-    performing: SkillOptions,
     *,
     yes: bool,
 ) -> int:
-    """Call one tool as a run would, or perform a skill; return 0 if it succeeded."""
+    """Call one tool as a run would; return 0 if it succeeded."""
     setup, catalogue = _discovered(folder, source)
     spec = next((candidate for candidate in catalogue.specs if candidate.name == name), None)
     if spec is None:
@@ -87,53 +81,13 @@ def try_capability(
     complaint = calls.complaint(wanted)
     if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
         return _BROKEN
-    if complaint is None and name in catalogue.skill_definitions:
-        result = _performed(Repository.find(folder), setup, catalogue, wanted, performing)
-    else:
-        result = complaint or calls.call(wanted, _SHOWN)
+    result = complaint or calls.call(wanted, _SHOWN)
     console.print(escape(result.content))
     if result.note:
         console.print(f"[dim]{escape(result.note)}[/]")
     if result.status is not ResultStatus.OK:
         Console(stderr=True).print(f"{name}: {result.status.value}")
     return 0 if result.status is ResultStatus.OK else 1
-
-
-def _performed(
-    repository: Repository,
-    setup: CapabilitySetup,
-    catalogue: ToolCatalogue,
-    wanted: CapabilityRequest,
-    performing: SkillOptions,
-) -> CapabilityResult:
-    """Let a model perform a skill, and print its requests on the error stream at once."""
-    from forge_bot.agent.progress_events import ModelAsked, Notice, RequestStarted
-    from forge_bot.runs.capabilities.skill_trial import TRIAL_BUDGET, SkillTrial
-    from forge_bot.runs.notifications import warn_of_price
-    from forge_bot.runs.tier_models import TierModels
-
-    console = Console(stderr=True)
-    given = performing.budget
-    budget = TRIAL_BUDGET if given is None else amount_of(given, "--budget 5")
-
-    def tell(notice: Notice) -> None:
-        if isinstance(notice, RequestStarted):
-            request_line = f"  {escape(notice.capability)} {escape(notice.params)}"
-            console.print(f"[dim]{request_line}[/]")
-        elif (
-            isinstance(notice, ModelAsked)
-            and notice.turn == 1
-            and notice.reserved is None
-            and budget.tokens is None
-        ):
-            console.print(warn_of_price(notice.model).text)
-
-    config = load_config(repository.root)
-    models = TierModels(config, performing.model)()
-    trial = SkillTrial(repository, config, setup, catalogue, models, budget)
-    result = trial.perform(wanted, tell)
-    console.print(f"[dim]{paid(result.usage)}, of at most {limits(budget)} (--budget)[/]")
-    return result
 
 
 def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:

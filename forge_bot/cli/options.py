@@ -209,22 +209,6 @@ class CapabilityChoice:
 
 
 @dataclass(frozen=True)
-class SkillOptions:
-    """The options of a skill that is performed by hand."""
-
-    model: Model = None
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="US dollars the skill may cost, such as 5, or tokens: 200000tokens.",
-            metavar="AMOUNT",
-            callback=words,
-            show_default="1, and 500000tokens",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
 class ResumeOptions:
     """The options of every command that continues a run."""
 

@@ -1,7 +1,6 @@
 """A baseline that tells nothing is a question before the first model call, at every door."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,7 +40,7 @@ def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_requ
     asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert asked.code == 3
     assert "lint (`env no-such-linter --strict`) could not be started" in asked.out
-    assert "Install no-such-linter where these commands run" in asked.out
+    assert "A program that it needs is not there" in asked.out
     state = status(sample)
     assert state["gate"]["reason"] == "baseline"
     assert state["usage"]["calls"] == 0
@@ -225,79 +224,21 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("script", "said", "key"),
-    [
-        (
-            "echo 'E401 authentication required'; exit 1",
-            "asks for credentials",
-            "setup_credentials",
-        ),
-        ("echo '```'; echo nichts geht; exit 9", "does not install it", "commands"),
-        ("echo \"a different Python: 3.11.7 not in '>=3.99'\"; exit 1", ">=3.99", "python3.99"),
-        (
-            "echo 'Current Python version (3.8) is not allowed by the project (^3.13)'; exit 1",
-            "and `python3` is 3.8 here",
-            "python3.13",
-        ),
-        (
-            "echo 'resolved to Python 3.11.7, which is incompatible with the requirement: `<3`';exit 1",
-            "asks for Python <3,",
-            "python3.X",
-        ),
-    ],
-)
-def test_a_failed_installation_says_what_else_may_mend_it_and_nothing_is_judged_without(
-    sample: Sample, script: str, said: str, key: str
+def test_a_failed_installation_is_shown_with_its_commands_and_nothing_is_judged_without(
+    sample: Sample,
 ) -> None:
-    venv, install = ["python3", "-m", "venv", "{env}"], ["sh", "-c", script]
+    venv, install = ["python3", "-m", "venv", "{env}"], ["sh", "-c", "echo '```'; exit 9"]
     configured(sample, f"commands:\n  setup: {json.dumps([venv, install])}\n")
     model = sample.model()
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     document = (sample.workspace / "baseline.md").read_text()
-    assert said in document
-    own = {
-        "setup_credentials": {"setup_credentials": ["NPM_TOKEN"]},
-        "commands": {"commands": {"setup": [venv, ["path/to/install"]]}},
-    }
-    other = {"commands": {"setup": [[key, *venv[1:]], install]}}
-    assert pasted(document) == [own.get(key, other)]
+    assert "(exit code 9)" in document
+    assert pasted(document) == [{"commands": {"setup": [venv, install]}}]
     sample.forge("approve", "--model", model)
     assert sample.forge("approve", "--model", model).code == 0
     text = (sample.workspace / "pull-request.md").read_text()
     assert "Nothing was verified" in text
     assert "failed before the change" in text
-
-
-@pytest.mark.slow
-def test_a_registry_that_setup_may_not_reach_is_named_with_the_key_that_allows_it(
-    sample: Sample,
-) -> None:
-    script = "echo '403 pypi.corp is not a registry, and'; exit 1"
-    configured(sample, f"commands:\n  setup: {json.dumps([['sh', '-c', script]])}\n")
-    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model()).code == 3
-    document = (sample.workspace / "baseline.md").read_text()
-    assert "pypi.corp is none of them" in document
-    assert pasted(document) == [{"network": ["pypi.corp"]}]
-
-
-@pytest.mark.slow
-def test_a_suite_that_needs_a_database_says_so(sample: Sample, tmp_path: Path) -> None:
-    suite = tmp_path / "suite.py"
-    suite.write_text(
-        "import unittest\n"
-        "class T(unittest.TestCase):\n"
-        "    def test_a(self): raise OSError('Connection refused: 5432')\n"
-        "    test_b = test_a\n"
-        "unittest.main()\n"
-    )
-    code = suite.read_text()
-    configured(sample, f"commands:\n  test: {json.dumps([['python3', '-c', code]])}\n")
-    sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    document = (sample.workspace / "baseline.md").read_text()
-    assert "All tests fail" in document
-    assert "(`services:` names its port)" in document
-    assert pasted(document)[0]["environment"]
 
 
 @pytest.mark.slow

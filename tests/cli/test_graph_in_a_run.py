@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.fakes.script import GUARD, HEADINGS, TEST, Answer, change, document, review
 
@@ -116,52 +115,6 @@ def test_where_no_import_is_resolved_nothing_is_read_for_the_graph(
     read = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert not {name for name in read if name.startswith(("tree_sitter", "sqlite3"))}
     assert "forge_bot.project.graph.read_graph" not in read
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("item", "name"),
-    [
-        ("- `rota/schedul.py`: the guard", "`rota/schedul.py`"),
-        ("- `rota/schedule.py`: the guard\n  - `on_cal`: first", "`on_cal` in `rota/schedule.py`"),
-        ("- `rota/schedule.py` (R-1): `Schedule.on_cal`", "`Schedule.on_cal` in"),
-    ],
-)
-def test_a_design_about_what_is_not_there_goes_back_before_a_person_reads_it(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch, item: str, name: str
-) -> None:
-    with AgentServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        server.answers["architect", "*", "*"] = design(item)
-        said = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
-        assert said.code == 3, said.err
-        asked = [
-            str(each.body["messages"][-1]["content"])
-            for each in server.questions
-            if "is about what is not in the repository" in str(each.body["messages"][-1])
-        ]
-    assert len(asked) == 1, "once: an author who stands by it is believed"
-    assert name in asked[0]
-    assert "changes what is not in the repository" in state(sample)["risks"][0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "item",
-    [
-        "- `rota/holidays.py`: new, the days off",
-        "- `rota/schedule.py`: the guard\n  - `before_start`: new, says whether a day is too early",
-        "- `rota/schedule.py` (R-1): `Schedule.on_call`\n  - `swaps`: still count",
-        "- `tests/test_before.py`: see below",
-        "- `docs/before.md`: says so",
-    ],
-)
-def test_a_design_that_says_what_is_new_is_taken_at_once(sample: Sample, item: str) -> None:
-    model = sample.model({("architect", "*", "*"): design(item)})
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    assert state(sample)["usage"]["calls"] == 2
-    assert state(sample)["risks"] == []
 
 
 @pytest.mark.slow

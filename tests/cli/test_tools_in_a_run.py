@@ -253,20 +253,6 @@ def test_a_run_does_not_begin_without_what_it_requires(sample: Sample) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_list_describes_what_fits_the_request_and_names_the_rest(sample: Sample) -> None:
-    configure(sample.path, {"tickets": unruly("many")})
-    model = sample.model({(*ANALYST, "1.1"): asks(("mcp_tickets_tool_59", {"text": "x"}))})
-    task = "Show the weather of the harbour beside who is next"
-    assert sample.forge("run", task, "--effort", "S", "--yes", "--model", model).code == 3
-    sent = prompts(sample)
-    assert "The weather of the harbour." in sent
-    assert "About tool_3." in sent
-    assert "About tool_59." not in sent
-    assert re.search(r"Also, by name; [^.]*`mcp_tickets_tool_59`", sent)
-    assert "There is no capability of that name" not in sent
-
-
-@pytest.mark.slow
 def test_a_phase_offers_the_tools_that_its_providers_name_by_a_pattern(sample: Sample) -> None:
     place = sample.path / ".forge" / "pipelines"
     place.mkdir(parents=True)

@@ -5,9 +5,6 @@ failures.
 
 import json
 import shutil
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -100,55 +97,6 @@ def test_a_lock_that_cargo_refuses_is_named(sample: Sample) -> None:
     assert "The lock file may not fit its manifest" in document(sample)
 
 
-@pytest.fixture
-def closed_registry() -> Iterator[str]:
-    """The address of a registry that lets nobody in."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="private"')
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        # The name of the parameter is the base class's.
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tool", [pytest.param("npm", marks=needs("npm")), "pip"])
-def test_a_private_registry_without_credentials_says_how_to_name_them(
-    sample: Sample, closed_registry: str, tool: str
-) -> None:
-    npm, pip = f"npm_config_registry: '{closed_registry}'", f"PIP_INDEX_URL: '{closed_registry}'"
-    pip_setup = '[["{env}/bin/python", -m, pip, install, two]]'
-    own = {"name": "rota", "version": "1.0.0", "dependencies": {"two": "1.0.0"}}
-    setup = (
-        "[[npm, install, --no-audit]]"
-        if tool == "npm"
-        else f"[[python3, -m, venv, '{{env}}'], {pip_setup[1:]}"
-    )
-    committed(
-        sample,
-        {
-            "package.json": json.dumps(own),
-            ".forge/config.yml": f"environment: {{{npm}, {pip}}}\ncommands: {{setup: {setup}}}\n",
-        },
-    )
-    begun(sample)
-    said = document(sample)
-    assert "A registry asks for credentials" in said
-    assert "FORGE_SETUP_" in said
-    assert ("NPM_TOKEN" if tool == "npm" else "PIP_INDEX_URL") in said
-
-
 def test_output_in_another_language_is_shown_as_it_is(sample: Sample) -> None:
     code = "import sys; print('Prüfung fehlgeschlagen: Überlauf in Zeile 3'); sys.exit(2)"
     test = json.dumps([["python3", "-c", code]], ensure_ascii=False)
@@ -157,7 +105,6 @@ def test_output_in_another_language_is_shown_as_it_is(sample: Sample) -> None:
     said = document(sample)
     assert "its output does not name what fails" in said
     assert "Prüfung fehlgeschlagen: Überlauf in Zeile 3" in said
-    assert "Let it print in English the names of what fails" in said
 
 
 ZONE = (

@@ -159,8 +159,6 @@ class _AgentReport:
         left = applier.left_in_conflict([task] if task is not None else [], {}, run.tree)
         contract = answer_contract(run, action, task)
         complaints = (*contract.complaints(text, following), *said_left(left))
-        if not self.dispatch.refused:
-            complaints = (*complaints, *applier.doubts(action, f"{text}\n{following}"))
         if complaints and self.dispatch.refused < _COMPLAINTS:
             note(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)

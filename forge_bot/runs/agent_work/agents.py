@@ -160,11 +160,7 @@ class Agents:
     async def _discover(self) -> None:
         """Offer the providers, and configured tools and skills, in the prompts of all agents."""
         await self.outside.discover()
-        self.prompts.capabilities = tuple(
-            describe_capability(spec)
-            for spec in self._specs
-            if spec.name not in self.outside.undescribed
-        )
+        self.prompts.capabilities = tuple(map(describe_capability, self._specs))
         self.prompts.menu_notes = self.outside.menu_notes
 
     @property
@@ -235,7 +231,7 @@ class Agents:
             context=self.context(assignment, worktree, lane),
             journal=self.journal,
             ledger=self.ledger,
-            check=self.applier.check(action, task, contract, worktree.tree),
+            check=self.applier.check(task, contract, worktree.tree),
             run_commands=lambda edits: self._try(action, task, edits, worktree),
             notice=lambda notice: self.thinking(notice, task),
             leave_actions=self.leave_actions,
@@ -336,13 +332,11 @@ class Agents:
         )
 
     def _offered(self, action: SpawnAgent) -> tuple[str, ...]:
-        """Return the names that an agent may ask for, including those that a long menu lists
-        without a description.
-        """
+        """Return the names that an agent may ask for."""
         phase = self.run.pipeline.phase(action.phase)
         globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
-        described = (entry.name for entry in self.prompts.capabilities)
-        return tuple(name for name in (*described, *self.outside.undescribed) if names(globs, name))
+        offered = (entry.name for entry in self.prompts.capabilities)
+        return tuple(name for name in offered if names(globs, name))
 
 
 async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:

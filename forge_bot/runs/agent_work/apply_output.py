@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.tries import FormattedFile, with_formatting
-from forge_bot.artifacts.sections import split_documents, without_section
+from forge_bot.artifacts.sections import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.external_events import CONFLICTS
@@ -25,7 +25,6 @@ from forge_bot.runs.agent_work.artifact_contract import (
     answer_contract,
 )
 from forge_bot.runs.agent_work.risk_signs import design_risks
-from forge_bot.runs.agent_work.unknown_names import said_unknown, unknown_names
 from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
@@ -67,12 +66,8 @@ def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
     """Return the signs of risk in a document that a person is shown at the next question."""
     if not (isinstance(phase, AgentPhase) and phase.shows_risks):
         return ()
-    repository, base = run.repository, run.state.base_commit
-    unknown = unknown_names(text, repository, base)
-    return (
-        *design_risks(text, repository.list_files(base), run.config.protected),
-        *([f"changes what is not in the repository: {', '.join(unknown)}"] if unknown else ()),
-    )
+    files = run.repository.list_files(run.state.base_commit)
+    return design_risks(text, files, run.config.protected)
 
 
 class OutputApplier:
@@ -82,35 +77,19 @@ class OutputApplier:
         self.run = run
 
     def check(
-        self, action: SpawnAgent, task: TaskId | None, contract: ArtifactContract, tree: Tree
+        self, task: TaskId | None, contract: ArtifactContract, tree: Tree
     ) -> Callable[[Document | Change], tuple[str, ...]]:
         """Return the check of one agent's answers: why an answer for a tree goes back to the model,
-        nothing if it can be used. A mere doubt sends an answer back once.
+        nothing if it can be used.
         """
-        earlier_doubts = set[str]()
 
         def complaints(answer: Document | Change) -> tuple[str, ...]:
             text = answer.artifact_markdown
-            doubts = () if earlier_doubts else self.doubts(action, text)
-            earlier_doubts.update(doubts)
             plan = self._plan(answer, tree) if isinstance(answer, Change) else EditPlan()
             left = said_left(self.left_in_conflict((task,), dict(plan.files), tree))
-            return (*contract.complaints(text), *plan.problems, *left, *doubts)
+            return (*contract.complaints(text), *plan.problems, *left)
 
         return complaints
-
-    def doubts(self, action: SpawnAgent, text: str) -> tuple[str, ...]:
-        """Return the files and definitions of a plan that do not exist. They are a reason to ask
-        its author once more, and no reason to refuse it.
-        """
-        plan = self.run.pipeline.approved_first
-        later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
-        if plan is None or plan.id not in {action.phase, later.id if later is not None else ""}:
-            return ()
-        if plan.id != action.phase:
-            text = split_documents(text)[1]
-        unknown = unknown_names(text, self.run.repository, self.run.state.base_commit)
-        return (said_unknown(unknown),) if unknown else ()
 
     def left_in_conflict(
         self, tasks: Sequence[TaskId | None], planned: Mapping[str, bytes | None], tree: Tree

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult
 from forge_bot.agent.batched_questions import BatchLane
@@ -20,15 +20,14 @@ from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_result import head, result_of
-from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
 from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
-from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.project_commands.commands_for_models import most_seconds
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_prompts import PERFORMER, opening
@@ -38,20 +37,6 @@ from forge_bot.values import PhaseId, TaskId, Tier
 
 _TURNS = 12
 _RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})
-
-
-class SkillSource(Protocol):
-    """The configuration of skills, and the catalogue that was read from it."""
-
-    @property
-    def setup(self) -> CapabilitySetup:
-        """Return the configuration. Raises BadCapabilities."""
-        ...
-
-    @property
-    def catalogue(self) -> ToolCatalogue:
-        """Return what was discovered so far."""
-        ...
 
 
 class SkillBranch(NamedTuple):
@@ -80,11 +65,11 @@ class SkillPlace:
 
 @dataclass(frozen=True)
 class SkillPerformer:
-    """Performs the skills of one run, or one skill by hand."""
+    """Performs the skills of one run."""
 
     config: Config
     project: Project
-    outside: SkillSource
+    outside: OutsideCapabilities
     models: Mapping[Tier, Model]
     journal: Journal
     ledger: Ledger

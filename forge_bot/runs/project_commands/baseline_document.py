@@ -1,41 +1,21 @@
-"""baseline.md: the commands without a usable result before the change, the ends of their output,
-and a configuration that fixes it.
-"""
+"""baseline.md: the commands without a usable result before the change, and what they printed."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 
-from forge_bot.project.detected_commands import ENV, ProjectCommands
+from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.notifications import Message, Notify
-from forge_bot.sandbox.setup_network import NOT_ALLOWED
 from forge_bot.sentences import say
 from forge_bot.settings.config import CONFIG
-from forge_bot.text_format import code_block, command_line, several
+from forge_bot.text_format import code_block, several
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.unusable_commands import Cause, UnusableCommand, missing_part
+from forge_bot.verification.unusable_commands import Cause, UnusableCommand
 
 BASELINE = "baseline.md"
 _LINES_SHOWN = 25
 _MOST_SHOWN = 8
 _IGNORED_SHOWN = 5
 _LONGEST_LINE = 400
-
-_MISSING_IMPORT = re.compile(r"No module named '?([A-Za-z_]\w*)")
-_CREDENTIALS = re.compile(
-    r"\b(?:401|403)\b|E401|E403|[Uu]nauthori[sz]ed|[Ff]orbidden|authenticat|credential|ENEEDAUTH"
-    r"|_prompt_for_password"  # the traceback of pip, which asks and gets no answer
-)
-_HOLDERS = {"uv": "UV_INDEX_URL", "pip": "PIP_INDEX_URL"}
-_OTHER_PYTHON = re.compile(
-    r"Python(?: version)?:? \(?(?P<here>\d[\d.]*)\)?,? (?:not in|is not allowed by the project"
-    r"|which is incompatible with[^:\n]*:) [('`]*(?P<wanted>[^)'`\n]+)"
-)
-"""The refusals of pip, Poetry and uv where a project asks for another version of Python."""
-
-_LOWEST = re.compile(r"(?:>=|~=|==|\^)\s*(\d+\.\d+)")
-_NOT_ALLOWED = re.compile(rf"403 ([\w.-]+) {NOT_ALLOWED.partition(',')[0]}")
-"""The answer of setup's proxy for a host that it does not reach."""
 
 
 def tell_of_red(results: Sequence[CommandResult], left_behind: Sequence[str], tell: Notify) -> None:
@@ -96,7 +76,7 @@ def _part(command: UnusableCommand, result: CommandResult, commands: ProjectComm
     code = "" if result.timed_out else f" ({say('words.exit_code', code=result.exit_code)})"
     tail = [line[:_LONGEST_LINE] for line in result.tail.splitlines()[-_LINES_SHOWN:]]
     output = code_block("\n".join(tail)) if any(line.strip() for line in tail) else "No output."
-    advice, configuration = _way_out(command, result, commands)
+    advice, configuration = _way_out(command, commands)
     return "\n".join(
         (
             f"## {command.name.value}: `{' '.join(command.argv)}`",
@@ -127,89 +107,24 @@ _CAUSES = {
     Cause.UNREADABLE: "runs.baseline_document.unreadable",
 }
 
-_WayOut = tuple[str, Iterator[str]]
-"""A sentence about what would help, and the lines of a configuration."""
 
-
-def _way_out(command: UnusableCommand, result: CommandResult, commands: ProjectCommands) -> _WayOut:
-    name, argv = command.name, command.argv
-    others = [other.argv for other in commands.of(name) if other.argv != argv]
+def _way_out(command: UnusableCommand, commands: ProjectCommands) -> tuple[str, Iterator[str]]:
+    """Return a sentence on what may help, and the lines of a configuration."""
+    every = [known.argv for known in commands.of(command.name)]
     match command.cause:
-        case Cause.SETUP_FAILED:
-            return _installation(argv, result, commands)
-        case Cause.MISSING_TOOL:
-            program = next((word for word in argv if word != "env" and "=" not in word), argv[0])
-            missing = missing_part(result) or program
-            advice = f"Install {missing} where these commands run, or leave the command out:"
-            return advice, _lists(name, others)
         case Cause.TIMED_OUT:
             return "Give it more time, or run less:", iter(["command_seconds: 3600"])
-        case Cause.NOT_COLLECTED:
-            module = _MISSING_IMPORT.search(result.tail)
-            if module is None or not commands.setup:
-                advice = "Mend what stops the tests from being loaded, or name others:"
-                return advice, _lists(name, [(*argv, "path/to/tests")])
-            more = (f"{ENV}/bin/python", "-m", "pip", "install", module[1])
-            advice = f"The module {module[1]} is missing; its package may have another name:"
-            return advice, _lists(CommandName.SETUP, [*_argvs(commands), more])
-        case Cause.ALL_RED:
-            return (
-                "Something that all tests need is missing: a service of this machine (`services:`"
-                " names its port), a variable, a time zone (TZ), a built part. Set what they need,"
-                " or test only what runs without it:"
-            ), iter(["environment:", "  DATABASE_URL: sqlite://"])
-        case Cause.UNREADABLE:
-            advice = "Let it print in English the names of what fails, or leave it out:"
-            return advice, _lists(name, [(*argv, "--verbose")])
-        case Cause.USAGE_ERROR | Cause.NO_TESTS:
-            words = argv[:1] if command.cause is Cause.USAGE_ERROR else argv
-            advice = "Write the command as this project calls it; an empty list means none:"
-            return advice, _lists(name, [(*words, "path/to/tests"), *others])
-
-
-def _installation(
-    argv: tuple[str, ...], result: CommandResult, commands: ProjectCommands
-) -> _WayOut:
-    """Return what may mend an installation; never the command that failed, called as before."""
-    if (refused := _NOT_ALLOWED.search(result.tail)) is not None:
-        return (
-            "Setup reaches the usual registries, those that this machine is configured for, "
-            f"and hosts that are named; {refused[1]} is none of them. If the installation "
-            "needs it, name it:"
-        ), iter([f"network: [{refused[1]}]"])
-    if _CREDENTIALS.search(result.tail):
-        holder = _holder(result)
-        return (
-            "A registry asks for credentials. Name the variable that holds them for the "
-            f"package manager, such as {holder}, and give its value as FORGE_SETUP_{holder} "
-            "where forge-bot runs; or install from a registry that can be read without them:"
-        ), iter([f"setup_credentials: [{holder}]"])
-    if (other := _OTHER_PYTHON.search(result.tail)) is not None:
-        lowest = _LOWEST.search(other["wanted"])
-        python = f"python{lowest[1] if lowest else '3.X'}"
-        return (
-            f"The project asks for Python {other['wanted']}, and `python3` is {other['here']} here."
-            " Let setup call another interpreter, or put its folder first in `PATH`:"
-        ), _lists(
-            CommandName.SETUP,
-            [
-                (python, *words[1:]) if words[1:3] == ("-m", "venv") else words
-                for words in _argvs(commands)
-            ],
-        )
-    mended = [("path/to/install",) if words == argv else words for words in _argvs(commands)]
-    advice = f"`{command_line(argv)}` does not install it. Write down what does:"
-    return advice, _lists(CommandName.SETUP, mended)
-
-
-def _argvs(commands: ProjectCommands) -> list[tuple[str, ...]]:
-    return [command.argv for command in commands.setup]
-
-
-def _holder(result: CommandResult) -> str:
-    """Return the variable that usually holds credentials for the package manager of a command."""
-    programs = {word.rpartition("/")[2] for word in result.argv}
-    return next((_HOLDERS[name] for name in _HOLDERS if name in programs), "NPM_TOKEN")
+        case Cause.SETUP_FAILED:
+            advice = (
+                "Write down what installs it. Credentials of a registry are named by"
+                " `setup_credentials`, and their values given as FORGE_SETUP_NAME:"
+            )
+            return advice, _lists(command.name, every)
+        case _:
+            others = [argv for argv in every if argv != command.argv]
+            return "Write the command as this project calls it, or leave it out:", _lists(
+                command.name, others
+            )
 
 
 def _lists(name: CommandName, commands: Sequence[Sequence[str]]) -> Iterator[str]:
