@@ -39,9 +39,6 @@ class TryOutcome(Frozen):
     red: tuple[str, ...] = Field(default=(), description="what is newly red and goes back")
     summary: str = Field(default="", description="in a few words: `tests are red: 2 of 84`")
     words: str = Field(default="", description="what the commands said about it")
-    elsewhere: tuple[str, ...] = Field(
-        default=(), description="what is newly red and names files of another task of the plan"
-    )
     green: tuple[str, ...] = Field(
         default=(), description="tests that failed before the edits and pass now"
     )
@@ -79,7 +76,6 @@ class TryOutcome(Frozen):
         return self.replace(
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
-            elsewhere=tuple(map(strike, self.elsewhere)),
             weakened=tuple(map(strike, self.weakened)),
             formatted=tuple(file for file in self.formatted if strike(file.text) == file.text),
         )
@@ -98,7 +94,7 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     last = tries[-1]
     weakened = [f"- Weakens tests, which the reviewer judges: {fact}." for fact in last.weakened]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
-    if not any(outcome.red or outcome.elsewhere for outcome in tries):
+    if not any(outcome.red for outcome in tries):
         green = ["- Nothing is newly red, compared with the commit before them.", *_seen(last)]
         sentences = [
             *weakened,
@@ -112,9 +108,6 @@ def _section(tries: Sequence[TryOutcome]) -> str:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
         lines += [*_formatting(last), "- Nothing is newly red after the last edits.", *_seen(last)]
-    if last.elsewhere:
-        may = "- Newly red, and other tasks that are not done yet may mend it:"
-        lines.append(f"{may} {named(last.elsewhere)}.")
     lines += weakened
     if last.red:
         lines += ["", "What the commands say:", "", last.words]

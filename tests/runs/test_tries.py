@@ -197,30 +197,6 @@ def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", [True, False])
 @pytest.mark.parametrize("code_first", [True, False])
-def test_a_test_that_needs_another_task_of_the_wave_is_a_matter_for_the_reviewer(
-    tmp_path: Path, *, missing: bool, code_first: bool
-) -> None:
-    """The file of the other task may be missing before the wave, or be about to change."""
-    module = "half" if missing else "triple"
-    test = TEST.format(module=module, name=module, value=1)
-    code = f"def {module}(x):\n    return x // 2\n"
-    source, added = f"lib/{module}.py", f"tests/test_new_{module}.py"
-    files = (source, added) if code_first else (added, source)
-    tasks = [Planned(str(number), (name,)) for number, name in enumerate(files, 1)]
-    here = stage(tmp_path, {"tests/test_triple.py": ""})
-
-    async def implement(call: ModelCall) -> Answer:
-        is_code = files[int(task_of(call)) - 1] == source
-        return done(wrote(source, code) if is_code else wrote(added, test))
-
-    model = Talker(tasks, implement)
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert [len(model.asked(task)) for task in "12"] == [1, 1]
-    told = "- Newly red, and other tasks that are not done yet may mend it:"
-    assert [told in document(here, task) for task in "12"] == [not code_first, code_first]
-
-
-@pytest.mark.slow
 def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))

@@ -5,15 +5,11 @@ red, compared with the run's baseline, goes back to whoever made them; so do rul
 manifest that they break.
 """
 
-import re
 import time
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
-from forge_bot.agent.tries import TryOutcome, named, with_formatting
-from forge_bot.artifacts.waves import shared_file
+from forge_bot.agent.tries import TryOutcome, with_formatting
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.base_graph import broken_rules, has_rules
@@ -27,8 +23,6 @@ from forge_bot.store import SPECS
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import newly_failing
 from forge_bot.verification.unusable_commands import cause_of
-
-_DONE = {TaskStatus.PASSED, TaskStatus.SKIPPED}
 
 
 class EditTries:
@@ -139,16 +133,7 @@ class EditTries:
             reds = [self._newly(red, tasks, base, edits) for red in reds]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
-        paths = self.run.tree.changed(base, made)
-        theirs = [
-            item
-            for red in reds
-            for item in red.failing
-            if self._waits_for_others(f"{item}\n{red.words_on(item)}", tasks, paths)
-        ]
-        outcome = outcome_of([red.without(theirs) for red in reds])
-        return outcome.replace(
-            elsewhere=tuple(theirs),
+        return outcome_of(reds).replace(
             green=tuple(edits.green),
             ran=tuple(edits.ran),
             untold=" ".join(edits.untold),
@@ -174,20 +159,6 @@ class EditTries:
         paths = self.run.tree.changed(self.run.state.base_commit, base)
         return any(not path.startswith(f"{SPECS}/") for path in paths)
 
-    def _waits_for_others(self, words: str, tasks: Sequence[TaskId], paths: Sequence[str]) -> bool:
-        """Return whether what a command says of a failure names a file that another task, which is
-        not done yet, is to write.
-        """
-        files = [
-            path
-            for task in self.run.state.tasks
-            if task.spec.id not in tasks and task.status not in _DONE
-            for path in task.spec.files
-            if shared_file((path,), paths) is None
-        ]
-        stems = "|".join(re.escape(PurePosixPath(path).stem) for path in files)
-        return bool(stems) and re.search(rf"\b(?:{stems})\b", words) is not None
-
     def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
         """Show a person the outcome of a try, unless all is green."""
         whose = f"task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}"
@@ -195,11 +166,5 @@ class EditTries:
             then = "the reviewer is told" if last else f"sent back to the {agent}"
             text = outcome.summary.replace(" red", f" red after the edits of {whose}", 1)
             self.tell(Message(text=f"{text}; {then}"))
-        if outcome.elsewhere:
-            text = (
-                f"red after the edits of {whose}, which files of tasks that are not done yet may"
-                f" mend: {named(outcome.elsewhere).replace('`', '')}; the reviewer is told"
-            )
-            self.tell(Message(text=text))
         if outcome.untold:
             self.tell(Message(text=f"after the edits of {whose}: {outcome.untold}"))
