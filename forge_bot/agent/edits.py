@@ -3,10 +3,11 @@
 A passage has to occur exactly once, letter by letter. The file keeps its line ends.
 """
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
-from forge_bot.agent.lost_lines import FENCED, is_fenced, loss_problem, placeholder_problem
 from forge_bot.agent.model_answers import Edit
 from forge_bot.agent.model_feedback import printable
 from forge_bot.agent.paths import inside, normalise
@@ -16,12 +17,12 @@ from forge_bot.agent.text_files import (
     NotText,
     TextFile,
     ambiguous,
-    first_line_end,
     flat,
     not_found,
     occurrences,
 )
 from forge_bot.errors import PathEscapes
+from forge_bot.git.diff import has_markers
 from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]
@@ -29,12 +30,10 @@ Read = Callable[[str], bytes | None]
 _MOST_BYTES = 2_500_000
 _PATH_SHOWN = 200
 _SUBMODULE = "160000"
-_FILES_BESIDE = 10
-"""Files of a kind that tell the line end of a new one."""
-
-
-_LEAST_MADE = 20
-"""Characters of a new text that does not stand in a file by chance."""
+_FENCE = re.compile(r"(`{3,}|~{3,})[^\n`]*\n")
+_FENCED = "`new` has the fences of Markdown around the text of the file; leave them out."
+_LEAST_LINES = 10
+"""Lines with text of a file below which nothing counts as most of it."""
 
 
 class EditPlan(Frozen):
@@ -98,30 +97,14 @@ class Folder:
         listed = git(self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}")
         return listed.text.startswith(_SUBMODULE)
 
-    def line_end_beside(self, path: str) -> str:
-        """Return the line end of a new file: CRLF if all files of its kind have it in the nearest
-        folder that holds any, LF if not; empty if there are none.
-        """
-        new = PurePosixPath(path)
-        for parent in new.parents:
-            folder = self._root / parent
-            files = sorted(folder.iterdir()) if folder.is_dir() else []
-            same = [file for file in files if file.suffix == new.suffix and not file.is_symlink()]
-            if ends := {first_line_end(file) for file in same[:_FILES_BESIDE]} - {""}:
-                return "\r\n" if ends == {"\r\n"} else "\n"
-        return ""
 
-
-def plan_edits(
-    read: Read, edits: Sequence[Edit], line_end: Callable[[str], str] = lambda _: ""
-) -> EditPlan:
+def plan_edits(read: Read, edits: Sequence[Edit]) -> EditPlan:
     """Apply the edits in order, each to the result of the previous ones.
 
-    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes.
-    `line_end` returns the line end of a new file, empty where it keeps its own. Files without a
-    change are not in the plan.
+    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes. Files
+    without a change are not in the plan.
     """
-    tree = _Tree(read, line_end)
+    tree = _Tree(read)
     problems: list[str] = []
     for number, edit in enumerate(edits, 1):
         try:
@@ -141,9 +124,8 @@ class _Problem(Exception):
 class _Tree:
     """The files an edit list touches: before the edits, and now."""
 
-    def __init__(self, read: Read, line_end: Callable[[str], str]) -> None:
+    def __init__(self, read: Read) -> None:
         self._read = read
-        self._line_end = line_end
         self._before: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
 
@@ -155,7 +137,9 @@ class _Tree:
         _check_contents(there, edit)
         match edit.operation:
             case "write" if there is None:
-                self._now[path] = self._new_file(path, edit.new)
+                if _is_fenced(edit.new):
+                    raise _Problem(_FENCED)
+                self._now[path] = edit.new.encode("utf-8")
             case "write":
                 self._now[path] = _rewritten(_text(there or b""), edit)
             case "delete":
@@ -168,15 +152,6 @@ class _Tree:
                 self._now[path] = _changed(_text(there), edit)
         if len(self._now[path] or b"") > _MOST_BYTES:
             raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
-
-    def _new_file(self, path: str, new: str) -> bytes:
-        """Return a new file with the line ends of the files beside it, its own if there are none of
-        its kind.
-        """
-        if is_fenced(new):
-            raise _Problem(FENCED)
-        end = self._line_end(path)
-        return (flat(new).replace("\n", end) if end else new).encode("utf-8")
 
     def changed(self) -> tuple[tuple[str, bytes | None], ...]:
         return tuple(
@@ -223,16 +198,42 @@ def _text(data: bytes) -> TextFile:
 
 def _rewritten(file: TextFile, edit: Edit) -> bytes:
     old, new = flat(file.text), flat(edit.new)
-    if lost := placeholder_problem(old, new) or loss_problem(old, new):
-        raise _Problem(lost)
+    if _is_fenced(new) and not _is_fenced(old):
+        raise _Problem(_FENCED)
+    if not has_markers(old.encode()):
+        _check_loss(old, new)
     text = new.replace("\n", file.line_end) if file.line_end else edit.new
     return file.replace(text=text.removeprefix("\ufeff")).data
 
 
+def _is_fenced(text: str) -> bool:
+    """Return whether all of a text stands between two fences of Markdown."""
+    stripped = text.strip()
+    fence = _FENCE.match(stripped)
+    if fence is None or not stripped.endswith("\n" + fence[1]):
+        return False
+    return stripped.count("\n" + fence[1]) == 1
+
+
+def _check_loss(old: str, new: str) -> None:
+    """Raise _Problem for a whole-file write that loses most lines of the file. Of a file with both
+    sides of a conflict, one may go.
+    """
+    lines, come = ([line for line in text.split("\n") if line.strip()] for text in (old, new))
+    lost = Counter(lines) - Counter(come)
+    if len(lines) < _LEAST_LINES or len(come) * 2 >= len(lines) or lost.total() * 2 <= len(lines):
+        return
+    first = next(line for line in lines if line in lost).strip()[:100]
+    raise _Problem(
+        f"`new` is to be the whole file, and most of the file is not in it: {lost.total()} of"
+        f" {len(lines)} lines are missing, the first one `{first}`. Give the whole text, or change"
+        " passages by `replace`. If the lines are to go, delete the file first and write it after"
+        " that."
+    )
+
+
 def _changed(file: TextFile, edit: Edit) -> bytes:
     text = (_replaced if edit.operation == "replace" else _inserted)(file, edit)
-    if lost := placeholder_problem(flat(file.text), flat(text)):
-        raise _Problem(lost)
     return file.replace(text=text).data
 
 
@@ -241,20 +242,11 @@ def _replaced(file: TextFile, edit: Edit) -> str:
         raise _Problem("`old` is empty; `write` makes whole files.")
     if flat(edit.old) == flat(edit.new):
         raise _Problem("`old` and `new` are the same.")
-    if _is_made(flat(file.text), flat(edit.old), flat(edit.new)):
-        return file.text
     start, end, line_end = _place(file, edit.old)
     new = flat(edit.new)
     if end == len(file.text) and edit.old.endswith("\n") and not file.text.endswith("\n"):
         new = new.removesuffix("\n")
     return file.text[:start] + new.replace("\n", line_end) + file.text[end:]
-
-
-def _is_made(text: str, old: str, new: str) -> bool:
-    """Return whether an edit is repeated that is in the file already: exactly its new text stands
-    there, once, and not the old.
-    """
-    return len(new.strip()) >= _LEAST_MADE and old not in text and text.count(new) == 1
 
 
 def _inserted(file: TextFile, edit: Edit) -> str:

@@ -121,8 +121,7 @@ class OutputApplier:
         return bool(self.held_paths(tuple(path for path, _ in files)))
 
     def _plan(self, answer: Change, tree: Tree) -> EditPlan:
-        folder = Folder(tree.path)
-        return plan_edits(folder.read, answer.edits, folder.line_end_beside)
+        return plan_edits(Folder(tree.path).read, answer.edits)
 
     def land(
         self,
