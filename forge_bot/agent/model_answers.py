@@ -1,12 +1,7 @@
-"""Parse a model's answer: requests to look around, or the finished work.
-
-Models write answers in several forms; only this module knows them.
-"""
+"""Parse a model's answer: requests to look around, or the finished work."""
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Literal, cast
 
@@ -160,9 +155,8 @@ their order."""
 def parse_answer(text: str, kind: AnswerKind) -> Answer:
     """Parse the answer in `text`.
 
-    The forms are `{"result": {"kind": …, "data": …}}` or the bare object, alone, fenced, or between
-    prose. Documents are returned without control characters, edits unchanged. Raises Malformed with
-    a sentence for the model.
+    The form is `{"result": {"kind": …, "data": …}}`, or the bare data. Documents are returned
+    without control characters, edits unchanged. Raises Malformed with a sentence for the model.
     """
     name, body = _named(_only_object(text))
     final = Change if kind is AnswerKind.CHANGE else Document
@@ -181,11 +175,6 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
         raise Malformed(f"This {name} does not fit its schema: {'; '.join(faults)}.") from error
 
 
-_FENCED = re.compile(r"\A```[a-zA-Z]*[ \t]*\r?\n(.*)\n[ \t]*```\Z", re.DOTALL)
-_MARKS = frozenset({"result", "requests", "actions", "artifact_markdown", "kind"})
-_BRACES_TRIED = 200
-_BRACES_MISSING = 3
-_QUOTED = 60
 # Terminal control has no meaning in a document: whole escape sequences (ECMA-48 CSI and OSC), and
 # other control characters.
 _UNPRINTED = re.compile(
@@ -195,93 +184,26 @@ _UNPRINTED = re.compile(
 
 
 def _only_object(text: str) -> JsonObject:
-    stripped = text.strip().removeprefix("\ufeff")
-    fenced = _FENCED.match(stripped)
-    for candidate in (stripped, fenced.group(1) if fenced else ""):
-        try:
-            whole = _DECODER.decode(candidate)
-            if isinstance(whole, str):  # encoded twice
-                whole = _DECODER.decode(whole)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(whole, dict):
-            return _storable(cast("JsonObject", whole))
-        raise Malformed("The answer is JSON, but not one object with named fields.")
-    amid = [*_objects_amid(stripped)] or [*_closed(stripped)]
-    if len(amid) == 1:
-        return _storable(amid[0])
-    contents = f"{len(amid)} JSON objects" if amid else "no readable JSON object"
-    reason = "" if amid else _unreadable(text)
-    raise Malformed(
-        f"The answer contains {contents}{reason}. Answer with exactly one JSON object and nothing"
-        " around it."
-    )
-
-
-def _unreadable(text: str) -> str:
-    """Return the place where an answer stops being JSON, and the reason; empty for an answer
-    without an object.
-    """
-    start = text.find("{")
-    if start < 0:
-        return ""
-    try:
-        _DECODER.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        reason = f"{error.msg[:1].lower()}{error.msg[1:]}"
-        where = f"line {error.lineno}, column {error.colno}: {reason}"
-        before = text[max(0, error.pos - _QUOTED) : error.pos]
-        rest = text[error.pos :].rstrip("` \r\n")
-        ended = "; the answer ends there" if not rest or "Unterminated" in error.msg else ""
-        return f": {where}, after `{' '.join(before.split())}`{ended}"
-    except RecursionError:
-        return ": it is nested too deeply"
-    return ": it has none of the fields of an answer"
-
-
-# Line breaks inside strings are allowed: small models write them raw, and no other meaning is
-# possible.
-_DECODER = json.JSONDecoder(strict=False)
-
-
-def _objects_amid(text: str) -> Iterator[JsonObject]:
-    """Yield answers between prose. Objects without any field of an answer are examples."""
-    start = text.find("{")
-    for _ in range(_BRACES_TRIED):
-        if start < 0:
-            return
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            if isinstance(value, dict) and _MARKS & cast("JsonObject", value).keys():
-                yield cast("JsonObject", value)
-        start = text.find("{", end)
-
-
-def _closed(text: str) -> Iterator[JsonObject]:
-    """Yield the answer whose last braces are missing: it has lost nothing by that."""
-    rest = text[max(text.find("{"), 0) :].removesuffix("```").rstrip()
-    for missing in range(1, _BRACES_MISSING + 1):
-        with suppress(ValueError, RecursionError):
-            value = _DECODER.decode(rest + "}" * missing)
-            if isinstance(value, dict):
-                yield cast("JsonObject", value)
-
-
-def _storable(data: JsonObject) -> JsonObject:
-    """Return the data if every string can be written to a file.
-
-    JSON can contain lone surrogates, which UTF-8 cannot encode.
+    """Return the object from the first brace of a text to its last, whose strings can be stored.
+    Raw line breaks in strings are read: small models write them, and they have one meaning only.
     """
     try:
+        data = json.loads(text[text.index("{") : text.rindex("}") + 1], strict=False)
+        # JSON can contain lone surrogates, which UTF-8 cannot encode.
         json.dumps(data, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, json.JSONDecodeError) else _reason(error)
         raise Malformed(
-            "A string of the answer holds half of a surrogate pair; write the character itself."
+            f"The answer contains no readable JSON object: {reason}. Answer with exactly one JSON"
+            " object and nothing around it."
         ) from error
-    return data
+    return cast("JsonObject", data)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "a string holds half of a surrogate pair; write the character itself"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "there is none"
 
 
 def _named(data: JsonObject) -> tuple[str, JsonObject]:
@@ -299,38 +221,13 @@ def _named(data: JsonObject) -> tuple[str, JsonObject]:
 
 
 def _repaired(body: JsonObject) -> JsonObject:
-    """Repair an answer if only one meaning is possible: missing lists become empty, parameters
-    given as an object become JSON text.
-    """
+    """Return an answer without terminal control, and with the fields that may be left out."""
     if isinstance(text := body.get("artifact_markdown"), str):
         body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}
-    if "artifact_markdown" in body:
-        return (
-            {**body, "edits": [_full_edit(item) for item in _list(body["edits"])]}
-            if "edits" in body
-            else body
-        )
-    whole: JsonObject = {"requests": [], "actions": [], **body}
-    return {
-        **whole,
-        **{
-            name: [_full_request(item) for item in _list(whole[name])]
-            for name in ("requests", "actions")
-        },
-    }
-
-
-def _list(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else [value]
+    if isinstance(edits := body.get("edits"), list):
+        return {**body, "edits": [_full_edit(item) for item in cast("list[object]", edits)]}
+    return body if "artifact_markdown" in body else {"requests": [], "actions": [], **body}
 
 
 def _full_edit(item: object) -> object:
     return {"old": "", "new": "", **cast("JsonObject", item)} if isinstance(item, dict) else item
-
-
-def _full_request(item: object) -> object:
-    if not isinstance(item, dict):
-        return item
-    given: JsonObject = {"reasoning": "", **cast("JsonObject", item)}
-    params = given.pop("params", None) if "params_json" not in given else given["params_json"]
-    return {**given, "params_json": params if isinstance(params, str) else json.dumps(params or {})}

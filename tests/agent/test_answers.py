@@ -1,6 +1,4 @@
-"""Answers are read in every form that can mean one thing only, and sent back with a reason in every
-other.
-"""
+"""Answers are read in one form, whatever stands around it, and sent back with a reason in others."""
 
 import json
 from contextlib import suppress
@@ -43,9 +41,8 @@ def native(kind: str, data: object) -> str:
         json.dumps({"kind": "Document", "data": DOC}),
         f"```json\n{json.dumps(DOC, indent=2)}\n```",
         f"\n  ```\r\n{json.dumps(DOC)}\n```  \n",
-        f"Here it is, as {{asked}}:\n\n{json.dumps(DOC)}\n\nI hope it helps.",
+        f"Here it is, as asked:\n\n{json.dumps(DOC)}\n\nI hope it helps.",
         f"Here it is:\n```json\n{json.dumps(DOC)}\n```\nDone.",
-        f'I first looked at {{"path": "a.py"}} and then wrote:\n{json.dumps(DOC)}',
         '{"artifact_markdown": "# Done\n"}',
     ],
     ids=[
@@ -56,7 +53,6 @@ def native(kind: str, data: object) -> str:
         "fenced with CRLF",
         "in prose",
         "fenced in prose",
-        "beside other JSON",
         "raw line break",
     ],
 )
@@ -84,18 +80,15 @@ def test_an_explore_is_an_answer_in_every_phase_and_may_leave_a_list_out(
 
 
 def test_a_look_with_actions_alone_is_an_answer() -> None:
-    action = {"capability": "mcp_a_b", "capability_type": "mcp_tool", "params_json": "{}"}
+    action = {
+        "capability": "mcp_a_b",
+        "capability_type": "mcp_tool",
+        "params_json": "{}",
+        "reasoning": "x",
+    }
     answer = parse_answer(json.dumps({"actions": [action]}), AnswerKind.DOCUMENT)
     assert isinstance(answer, Explore)
     assert (answer.requests, [item.capability for item in answer.actions]) == ((), ["mcp_a_b"])
-
-
-def test_parameters_written_as_an_object_are_taken_as_their_text() -> None:
-    answer = parse_answer(
-        '{"requests": [{"provider": "look", "params": {"path": "ö"}}]}', AnswerKind.DOCUMENT
-    )
-    assert isinstance(answer, Explore)
-    assert json.loads(answer.requests[0].params_json) == {"path": "ö"}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +96,8 @@ def test_parameters_written_as_an_object_are_taken_as_their_text() -> None:
     [
         ("I cannot see the file.", "no readable JSON object"),
         ("", "no readable JSON object"),
-        ('["a"]', "not one object"),
-        (f"{json.dumps(DOC)}\n{json.dumps(DOC)}", "2 JSON objects"),
+        ('["a"]', "there is none"),
+        (f"{json.dumps(DOC)}\n{json.dumps(DOC)}", "Extra data: line 2 column 1"),
         (native("Change", CHANGE), "either Explore or Document, but this is Change"),
         (native("Shrug", DOC), "but this is Shrug"),
         ('{"answer": "yes"}', "the fields ['answer']"),
@@ -127,14 +120,9 @@ def test_what_is_no_answer_goes_back_with_the_reason(text: str, said: str) -> No
 
 def test_an_answer_cut_off_in_its_edits_is_not_taken_for_a_smaller_one() -> None:
     whole = native("Change", {**CHANGE, "edits": CHANGE["edits"] * 3})
-    end = whole.rindex("]")
-    for length in range(end + 1):
+    for length in range(len(whole)):
         with pytest.raises(Malformed):
             parse_answer(whole[:length], AnswerKind.CHANGE)
-    for length in range(end + 1, len(whole)):
-        assert parse_answer(whole[:length], AnswerKind.CHANGE) == parse_answer(
-            whole, AnswerKind.CHANGE
-        )
 
 
 @given(st.text(max_size=200))
@@ -165,31 +153,12 @@ def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode() -> 
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps(CHANGE)[:-1],
-        native("Change", CHANGE)[:-3],
-        json.dumps(json.dumps(CHANGE)),
-        f"Here it is:\n```json\n{json.dumps(CHANGE, indent=1)[:-2]}\n```",
-    ],
-    ids=["one }", "three }", "twice", "one } in prose"],
-)
-def test_a_slip_that_leaves_one_meaning_is_read(text: str) -> None:
-    assert parse_answer(text, AnswerKind.CHANGE) == Change.model_validate(CHANGE)
-
-
-@pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps(CHANGE)[:-1] + ",}", "line 1, column 114"),
-        (json.dumps(CHANGE)[:-2], "line 1, column 112: expecting ',' delimiter"),
-        (json.dumps(CHANGE)[:-8], "unterminated string"),
-        (json.dumps(CHANGE)[:-40], "the answer ends there"),
-        (json.dumps(CHANGE, indent=1).replace('"edits"', "edits"), "line 3, column 2"),
-        ('{"artifact_markdown": "a "quoted" word"}', "column 27: expecting ',' delimiter"),
-        ("{'artifact_markdown': 'x'}", "line 1, column 2: expecting property name"),
-        ('{"artifact_markdown": "a" // why\n}', "column 27"),
-        ('{"artifact_markdown": tru}', "column 23: expecting value"),
+        (json.dumps(CHANGE)[:-1] + ",}", "line 1 column"),
+        (json.dumps(CHANGE, indent=1).replace('"edits"', "edits"), "line 3 column 2"),
+        ('{"artifact_markdown": "a "quoted" word"}', "Expecting ',' delimiter: line 1 column 27"),
+        ("{'artifact_markdown': 'x'}", "Expecting property name"),
     ],
 )
 def test_an_answer_that_is_no_json_goes_back_with_the_place_and_the_reason(
