@@ -195,8 +195,6 @@ def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missing", [True, False])
-@pytest.mark.parametrize("code_first", [True, False])
 def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))

@@ -36,7 +36,6 @@ class CapabilitySpec(Frozen):
     effect: Effect = Effect.READS
     kind: CapabilityType = CapabilityType.PROVIDER
     source: str = Field(default="", description="the server or the folder that it comes from")
-    example: str = Field(default="", description="a request as JSON, for those of others")
 
     @property
     def line(self) -> str:

@@ -9,19 +9,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
 
-from forge_bot.agent.providers.provider_catalogue import MOST_PARAMETERS, MOST_SHOWN, followed
 from forge_bot.text_format import cut
 
 _MOST_FAULTS = 5
 _MOST_STEPS = 100_000
-_SAMPLES: dict[str, object] = {
-    "string": "…",
-    "integer": 1,
-    "number": 1,
-    "boolean": True,
-    "array": [],
-    "object": {},
-}
 
 JsonMap = Mapping[str, Any]
 
@@ -59,26 +50,3 @@ def _validator(schema: str) -> Any:
         offline=True,
         pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_MOST_STEPS),
     )
-
-
-def example_of(schema: str) -> str:
-    """Return arguments that could be sent, with every needed parameter, as JSON."""
-    root = cast("JsonMap", json.loads(schema))
-    fields = cast("dict[str, Any]", root.get("properties") or {})
-    needed = cast("list[str]", root.get("required") or [])[:MOST_PARAMETERS]
-    sample = {name: _sample(followed(fields.get(name), root)) for name in needed}
-    return json.dumps(sample, ensure_ascii=False)
-
-
-def _sample(shape: JsonMap) -> object:
-    lists = (shape.get(key) for key in ("examples", "enum"))
-    values = [
-        cast("list[object]", choices)[0]
-        for choices in lists
-        if isinstance(choices, list) and choices
-    ]
-    values += [shape[key] for key in ("const", "default") if key in shape]
-    for value in values:
-        if len(json.dumps(value, ensure_ascii=False)) <= MOST_SHOWN:
-            return value
-    return _SAMPLES.get(str(shape.get("type")), "…")

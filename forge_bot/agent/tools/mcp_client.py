@@ -7,7 +7,7 @@ masked here, before any other code sees them.
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
@@ -20,7 +20,7 @@ from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.types import Request
+    from mcp.types import CallToolResult, ContentBlock, Tool
 
 T = TypeVar("T")
 
@@ -40,56 +40,32 @@ async def list_tools(setup: CapabilitySetup, name: str) -> tuple[MCPToolInfo, ..
     """Return the tools of a server, all pages of them. Raises Declined."""
 
     async def listed(client: "Client") -> tuple[MCPToolInfo, ...]:
-        from mcp.types import ListToolsRequest, PaginatedRequestParams
+        from mcp.types import ListToolsRequest, ListToolsResult, PaginatedRequestParams
 
         listing: list[MCPToolInfo] = []
         cursor: str | None = None
         while True:
-            page = await _asked(
-                client, ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
-            )
-            tools = page.get("tools")
-            if not isinstance(tools, list):
-                raise Declined(ResultStatus.TOOL_ERROR, f"{name} answers with no list of tools.")
-            entries = enumerate(cast("list[object]", tools), len(listing) + 1)
-            listing += [_tool(name, number, entry) for number, entry in entries]
-            following = page.get("nextCursor")
-            if not isinstance(following, str) or following in {"", cursor}:
+            request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
+            page = await client.session.send_request(request, ListToolsResult)
+            listing += [_tool_info(name, tool) for tool in page.tools]
+            if page.next_cursor in {None, "", cursor}:
                 return tuple(listing)
-            cursor = following
+            cursor = page.next_cursor
 
     return await _with_server(setup, name, listed)
 
 
-def _tool(server: str, number: int, entry: object) -> MCPToolInfo:
+def _tool_info(server: str, tool: "Tool") -> MCPToolInfo:
     """Return a tool as it is listed; its schemas are judged one by one afterwards."""
-    listed = _mapping(entry)
-    name, hints, output = listed.get("name"), listed.get("annotations"), listed.get("outputSchema")
-    named = isinstance(name, str) and bool(name)
+    output = tool.output_schema
     return MCPToolInfo(
         server_name=server,
-        tool_name=str(name) if named else f"number {number}, which has no name",
-        description=str(listed.get("description") or ""),
-        input_schema=json.dumps(listed.get("inputSchema") if named else None, ensure_ascii=False),
+        tool_name=tool.name,
+        description=tool.description or "",
+        input_schema=json.dumps(tool.input_schema, ensure_ascii=False),
         output_schema="" if output is None else json.dumps(output, ensure_ascii=False),
-        reads_only=_mapping(hints).get("readOnlyHint") is True,
+        reads_only=tool.annotations is not None and tool.annotations.read_only_hint is True,
     )
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
-
-
-async def _asked(client: "Client", request: "Request[Any, Any]") -> Mapping[str, object]:
-    """Return the answer of a server as it came. The SDK's own methods lose all of it for one part
-    that does not fit.
-    """
-    session: Any = client.session
-    data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-    options: dict[str, Any] = {}
-    session._stamp(data, options)  # noqa: SLF001 - see above
-    send = session._dispatcher.send_raw_request  # noqa: SLF001 - see above
-    return _mapping(await send(data["method"], data.get("params"), options))
 
 
 async def execute_mcp_tool(
@@ -98,13 +74,14 @@ async def execute_mcp_tool(
     """Return the result of one call. Raises Declined, also for an error that the tool reports."""
     sent = False
 
-    async def called(client: "Client") -> Mapping[str, object]:
-        from mcp.types import CallToolRequest, CallToolRequestParams
+    async def called(client: "Client") -> "CallToolResult":
+        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 
         nonlocal sent
         sent = True
         params = CallToolRequestParams(name=tool.tool_name, arguments=dict(arguments))
-        return await _asked(client, CallToolRequest(params=params))
+        # The SDK's own call checks the result by the server's schema, which could hang it.
+        return await client.session.send_request(CallToolRequest(params=params), CallToolResult)
 
     try:
         result = await _with_server(setup, tool.server_name, called)
@@ -113,7 +90,7 @@ async def execute_mcp_tool(
         raise
     text = redactor_of(server_secrets(setup, tool.server_name))(_text(result, tool.output_schema))
     shown = head(text or "It returned nothing.", limit)
-    if result.get("isError") is True:
+    if result.is_error:
         raise Declined(ResultStatus.TOOL_ERROR, shown.content)
     return shown
 
@@ -123,11 +100,10 @@ def server_secrets(setup: CapabilitySetup, name: str) -> dict[str, str]:
     return secrets_for([setup.config.mcp_servers[name]], setup.environ)
 
 
-def _text(result: Mapping[str, object], schema: str) -> str:
-    """Return all that a result says, whether or not its parts are as they should be."""
-    content, structured = result.get("content"), result.get("structuredContent")
-    blocks = cast("list[object]", content) if isinstance(content, list) else [content]
-    parts = [_block(block) for block in blocks if block is not None]
+def _text(result: "CallToolResult", schema: str) -> str:
+    """Return what a result says: its blocks, and its structured part where no block repeats it."""
+    parts = [_block_text(block) for block in result.content]
+    structured = result.structured_content
     if structured is not None:
         text = json.dumps(structured, ensure_ascii=False)
         if not any(_repeats(part, structured) for part in parts):
@@ -145,20 +121,18 @@ def _repeats(text: str, value: object) -> bool:
         return value == {"result": text}
 
 
-def _block(block: object) -> str:
-    given = _mapping(block)
-    kind, inner = given.get("type"), _mapping(given.get("resource"))
-    text = given.get("text", inner.get("text"))
-    if isinstance(block, str) or isinstance(text, str):
-        return block if isinstance(block, str) else str(text)
-    if kind in {"image", "audio"}:
-        size = len(str(given.get("data"))) * 3 // 4
-        return f"[{kind}, {given.get('mimeType')}, {size:,} bytes: not shown]"
-    if kind == "resource_link":
-        return f"[resource {given.get('name')}: {given.get('uri')}]"
-    if kind == "resource":
-        return f"[resource {inner.get('uri')}]"
-    return f"[{kind}: not shown]"
+def _block_text(block: "ContentBlock") -> str:
+    match block.type:
+        case "text":
+            return block.text
+        case "image" | "audio":
+            size = len(block.data) * 3 // 4
+            return f"[{block.type}, {block.mime_type}, {size:,} bytes: not shown]"
+        case "resource_link":
+            return f"[resource {block.name}: {block.uri}]"
+        case "resource":
+            text = getattr(block.resource, "text", None)
+            return str(text) if text is not None else f"[resource {block.resource.uri}]"
 
 
 async def _with_server(

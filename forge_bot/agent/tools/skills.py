@@ -7,7 +7,6 @@ and scripts only when the agent that performs it asks for them.
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,17 +65,6 @@ def skill_folders(folder: Path) -> tuple[Path, ...]:
         for place in sorted(folder.iterdir())
         if not place.name.startswith(".") and (place / SKILL_FILE).is_file()
     )
-
-
-def misplaced(folder: Path) -> Iterator[Path]:
-    """Yield the files named like that of a skill that are of none."""
-    skills = skill_folders(folder)
-    for file in sorted(folder.rglob("*.[mM][dD]")):
-        if file.name.casefold() == SKILL_FILE.casefold():
-            inside = any(file.is_relative_to(skill) for skill in skills)
-            hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-            if not (inside or hidden):
-                yield file
 
 
 def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefinition:

@@ -14,13 +14,12 @@ from forge_bot.agent.capabilities import CapabilityType, Effect
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter, parameters_of
 from forge_bot.agent.providers.provider_result import Declined
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.agent.tools.argument_schema import example_of, schema_fault
+from forge_bot.agent.tools.argument_schema import schema_fault
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
 from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import (
     SkillDefinition,
-    misplaced,
     read_skill,
     skill_digest,
     skill_folders,
@@ -32,7 +31,6 @@ from forge_bot.values import Frozen
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
-_NO_SKILL = "This is no skill: one is a file <name>/SKILL.md directly in a folder of skills."
 
 
 class CapabilityProblem(Frozen):
@@ -141,10 +139,6 @@ def _skills(
     skills: dict[str, SkillDefinition] = {}
     problems: list[CapabilityProblem] = []
     for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
-        problems += [
-            CapabilityProblem(about=_shown(file, setup.root), sentence=_NO_SKILL)
-            for file in misplaced(place)
-        ]
         for folder in skill_folders(place):
             shown = _shown(folder, setup.root)
             try:
@@ -226,7 +220,6 @@ def _tool_spec(
         effect=Effect.ACTS if asks or not tool.reads_only else Effect.READS,
         kind=CapabilityType.MCP_TOOL,
         source=tool.server_name,
-        example=example_of(tool.input_schema),
     )
 
 
@@ -241,7 +234,6 @@ def _skill_spec(name: str, skill: SkillDefinition, *, acts: bool) -> CapabilityS
         effect=Effect.ACTS if acts else Effect.RUNS,
         kind=CapabilityType.SKILL,
         source=skill.skill_path,
-        example=json.dumps({"request": "…"}, ensure_ascii=False),
     )
 
 

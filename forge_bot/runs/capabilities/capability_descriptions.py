@@ -6,6 +6,10 @@ from forge_bot.agent.capabilities import CapabilityType, Effect
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.prompts.material import Capability
 from forge_bot.prompts.untrusted import clean
+from forge_bot.text_format import cut
+
+_NEEDED = 1_200
+"""Characters about the needed parameters of a capability."""
 
 _EXAMPLES: dict[str, dict[str, object]] = {
     "code_graph": {"show": "import_graph", "about": "src/app.py"},
@@ -23,7 +27,7 @@ _EXAMPLES: dict[str, dict[str, object]] = {
 
 def describe_capability(entry: CapabilitySpec) -> Capability:
     """The entry for the menu of a prompt."""
-    sample = json.loads(entry.example) if entry.example else _EXAMPLES.get(entry.name, {})
+    sample = _EXAMPLES.get(entry.name, {})
     unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
     free = [
         f"`{parameter.name}`"
@@ -35,7 +39,7 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
         for parameter in unseen
         if parameter.required
     )
-    sentences = [f"Needs {needed}."] if needed else []
+    sentences = [f"Needs {cut(needed, _NEEDED)}."] if needed else []
     sentences += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
         name=entry.name,
