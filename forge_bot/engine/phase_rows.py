@@ -1,14 +1,13 @@
 """Turn a state into the rows that people see: each phase with its status and its cost."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.phases import DecisionPhase
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import LogEntry, State, TaskStatus
+from forge_bot.engine.state import State, TaskStatus
 from forge_bot.engine.transitions import is_left_out
-from forge_bot.values import Frozen, PhaseId, TaskId, Usage
+from forge_bot.values import Frozen, PhaseId, Usage
 
 Standing = Literal["done", "current", "waiting", "skipped", "open"]
 
@@ -95,33 +94,3 @@ def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
 def _why(state: State) -> str:
     reason = state.gate.reason if state.gate is not None else None
     return reason.value.replace("_", " ") if reason is not None else ""
-
-
-def in_task_order(log: Sequence[LogEntry], tasks: Sequence[TaskId]) -> list[LogEntry]:
-    """Return the log with the lines of each wave in the order of its tasks.
-
-    A wave is a sequence of lines of one phase in which no task occurs twice. Its tasks are reported
-    in another order if the model could not be reached for one of them, or if a client reports tasks
-    as they end.
-    """
-    ordered: list[LogEntry] = []
-    wave: list[LogEntry] = []
-    places = {task: place for place, task in enumerate(tasks)}
-
-    def end_wave() -> None:
-        ordered.extend(
-            sorted(wave, key=lambda entry: places.get(entry.task or TaskId(""), len(places)))
-        )
-        wave.clear()
-
-    for entry in log:
-        if entry.task is None or any(
-            other.phase != entry.phase or other.task == entry.task for other in wave
-        ):
-            end_wave()
-        if entry.task is None:
-            ordered.append(entry)
-        else:
-            wave.append(entry)
-    end_wave()
-    return ordered

@@ -1,7 +1,6 @@
 """Find the backends that work on this machine, choose one, and run a command with it."""
 
 import re
-import signal
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,10 +17,6 @@ from forge_bot.sandbox.watch_process import CannotStart, ExceededLimit, ProcessR
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
 _TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
-_ENDED_BY = frozenset(
-    128 + number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-)
-"""Exit codes of a command that somebody ended, or the kernel for want of memory."""
 _NOT_PERMITTED = re.compile(r"\bEPERM\b|operation not permitted", re.IGNORECASE)
 """The words for a system call that the filter refuses. Landlock refuses files by other ones."""
 _PROBE = ResourceLimits(seconds=20)
@@ -155,7 +150,6 @@ def _outcome(
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
-        killed=seen.overrun is None and code in _ENDED_BY,
         cannot_judge=(
             "it says that a call was not permitted, and under Landlock there is no 127.0.0.1, "
             "and no unix socket that can be connected to"

@@ -107,9 +107,6 @@ class CommandOutcome(Frozen):
     truncated: bool
     duration_ms: int
     backend: BackendName
-    killed: bool = Field(
-        default=False, description="a signal ended it that is not of ours: from outside, or its own"
-    )
     cannot_judge: str = Field(
         default="",
         description="why a failure says nothing about the project: what the backend could not give",

@@ -101,11 +101,9 @@ def test_a_command_can_be_called_off_from_another_thread(
 
 
 def test_a_command_that_is_ended_by_a_signal_says_so(backend: BackendName, worktree: Path) -> None:
-    endings = {9: (137, True), 15: (143, True), 11: (139, False), 0: (3, False)}
-    for number, ending in endings.items():
+    for number, ending in {9: 137, 15: 143, 11: 139, 0: 3}.items():
         outcome = shell(backend, worktree, f"echo begun; kill -{number} $$; exit 3")
-        assert (outcome.exit_code, outcome.killed) == ending
-    assert not shell(backend, worktree, "sleep 9", seconds=0.2).killed
+        assert outcome.exit_code == ending
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -126,7 +124,6 @@ def test_a_signal_to_all_processes_of_a_box_is_told_of_and_leaves_none(
     (outcome,) = outcomes
     # The keeper of bubblewrap's group ends what is left of it for certain.
     assert outcome.exit_code in {128 + number, 128 + signal.SIGKILL}
-    assert outcome.killed
     assert alive(marker) == []
 
 

@@ -11,7 +11,7 @@ from forge_bot.agent.redaction import Redactor
 from forge_bot.errors import CannotJudge
 from forge_bot.git import Tree
 from forge_bot.project.detected_commands import ENV
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify, warning
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
@@ -23,10 +23,6 @@ from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, of_part, read_outcome
 
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
-
-
-class SetupKilled(Exception):
-    """A signal ended a command of setup."""
 
 
 @dataclass(frozen=True)
@@ -42,38 +38,22 @@ class CommandRunner:
     def one(
         self, name: CommandName, argv: tuple[str, ...], place: Tree, *, seconds: float | None = None
     ) -> CommandOutput:
-        """Run a command; once more where a signal ended it: somebody may have sent it from outside,
-        and twice is the project's own. Raises Interrupted.
-        """
+        """Run a command. Raises Interrupted."""
         self.tell(CommandBegan(name=name, argv=argv))
         box = self.sandbox.box(self.installation, seconds=seconds, at_base=self._is_at_base(place))
         if name is not CommandName.TEST:
-            return self._ended(name, argv, place, self._run_twice(box, argv, argv, place))
+            return self._ended(name, argv, place, self._run(box, argv, place))
         with reports_of(argv, place, self.installation.environment.parent) as reports:
-            outcome = self._run_twice(reports.in_box(box), reports.argv, argv, place)
+            outcome = self._run(reports.in_box(box), reports.argv, place)
             return self._ended(name, argv, place, outcome, reports)
 
-    def _run_twice(
-        self, box: Box, words: Sequence[str], argv: Sequence[str], place: Tree
-    ) -> CommandOutcome:
-        """Run the words of a command that people know as `argv`; again where a signal ended it."""
-        outcome = self._run(box, words, place)
-        if not outcome.killed:
-            return outcome
-        self.tell(warning(f"`{' '.join(argv)}` was ended by a signal, and runs once more."))
-        return self._run(box, words, place)
-
     def of_setup(
-        self, argv: tuple[str, ...], place: Tree, *, secret: Mapping[str, str], first: bool
+        self, argv: tuple[str, ...], place: Tree, secret: Mapping[str, str]
     ) -> CommandResult:
-        """Run a command of setup. Nothing half made is kept: where a signal ended it, SetupKilled
-        is raised at the `first` try. Raises Interrupted.
-        """
+        """Run a command of setup. Raises Interrupted."""
         self.tell(CommandBegan(name=CommandName.SETUP, argv=argv))
         box = self.sandbox.box(self.installation, setting_up=True)
         outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
-        if outcome.killed and first:
-            raise SetupKilled(f"`{' '.join(argv)}` was ended by a signal. Setup begins anew.")
         return self._ended(CommandName.SETUP, argv, place, outcome).result
 
     def _is_at_base(self, place: Tree) -> bool:

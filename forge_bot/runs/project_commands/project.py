@@ -19,10 +19,9 @@ from forge_bot.runs.notifications import (
     Notice,
     Notify,
     RedMeaning,
-    warning,
 )
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
-from forge_bot.runs.project_commands.command_runner import CommandRunner, SetupKilled
+from forge_bot.runs.project_commands.command_runner import CommandRunner
 from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
 from forge_bot.runs.project_commands.known_results import KnownResults
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
@@ -124,18 +123,14 @@ class Project:
             if (ready := self._installation.results()) is not None:
                 return ready
             self._require_namespace()
-            try:
-                return self._installed()
-            except SetupKilled as killed:
-                self.tell(warning(str(killed)))
-                return self._installed(first=False)
+            return self._install()
 
-    def _installed(self, *, first: bool = True) -> tuple[CommandResult, ...]:
-        """Run the setup commands into an empty environment. Raises SetupKilled."""
+    def _install(self) -> tuple[CommandResult, ...]:
+        """Run the setup commands into an empty environment."""
         tree = self._installation.begin()
         results: list[CommandResult] = []
         for argv, secret in self._with_credentials(tree):
-            results.append(self._runner.of_setup(argv, tree, secret=secret, first=first))
+            results.append(self._runner.of_setup(argv, tree, secret))
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()

@@ -6,7 +6,6 @@ from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
-from forge_bot.engine.phase_rows import in_task_order
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import TaskState
@@ -66,7 +65,7 @@ class ChangeInputs:
         """Return the events so far, one line for each report."""
         lines: list[str] = []
         state = self.run.state
-        for entry in in_task_order(state.log, [task.spec.id for task in state.tasks]):
+        for entry in state.log:
             task = f" task {entry.task}" if entry.task is not None else ""
             calls = (
                 f" ({entry.usage.calls} model calls)"
