@@ -102,11 +102,7 @@ def overview_of(
         edits=edits,
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
-        to_go=(
-            still_to_come(estimate, state.usage, state.completed_phases)
-            if estimate is not None
-            else ""
-        ),
+        to_go=(still_to_come(estimate, state.usage) if estimate is not None else ""),
     )
 
 

@@ -19,8 +19,8 @@ from forge_bot.runs.past_runs.estimate import (
     estimate,
     keep_estimate,
     kept_estimate,
+    shipped_run,
 )
-from forge_bot.runs.past_runs.estimate_evidence import shipped_run, total
 from forge_bot.values import Effort, Tier, Usage
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
@@ -115,22 +115,6 @@ def test_batches_cost_half_and_take_nobody_knows_how_long(sample: Sample) -> Non
     assert without.cost == found(gemini, batch=False).cost
 
 
-def test_runs_that_paid_half_for_batches_are_evidence_of_the_whole_price(sample: Sample) -> None:
-    whole = usual_price(SONNET, Usage(input_tokens=900_000, output_tokens=100_000))
-    assert whole is not None
-    usage = used(tokens=1_000_000, cost=str(whole / 2))
-    remember(sample, {name: state(usage, batch=True) for name in days(5)})
-    repository = Repository.find(sample.path)
-    head, models = repository.head().commit, dict.fromkeys(Tier, SONNET)
-    live, batched = (
-        estimate(repository, head, DEVELOP, Effort.M, models, batch=batch).cost
-        for batch in (False, True)
-    )
-    assert live is not None
-    assert batched is not None
-    assert live.p50 == batched.p50 * 2 == whole
-
-
 def days(count: int) -> list[str]:
     return [f"202601{day:02d}-run" for day in range(1, count + 1)]
 
@@ -158,6 +142,7 @@ def test_only_finished_runs_of_the_same_effort_and_pipeline_count(sample: Sample
             "20260203-abandoned": state(huge, status="abandoned"),
             "20260204-waiting": state(huge, status="awaiting_human"),
             "20260205-other": state(huge, pipeline="theirs"),
+            "20260206-batch": state(huge, batch=True),
         },
     )
     assert expect(sample).tokens.p90 == 2_000
@@ -230,7 +215,7 @@ def test_where_models_write_every_document_every_phase_counts(sample: Sample) ->
 def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:
     told = EFFORTS.read_text()
     for effort in Effort:
-        used = total(used for _, used in shipped_run(DEVELOP, effort, auto=False))
+        used = shipped_run(DEVELOP, effort, dict.fromkeys(Tier, SONNET), auto=False)
         dollars = Decimal(used.input_tokens * 3 + used.output_tokens * 15) / 1_000_000
         tokens = used.input_tokens + used.output_tokens
         assert expect(sample, effort).tokens.p50 == tokens
@@ -268,38 +253,6 @@ def test_an_unknown_price_leaves_the_tokens(sample: Sample) -> None:
         f" the price of {UNKNOWN} is unknown, so only tokens"
     )
     assert not found.exceeds(Decimal("0.01"))
-
-
-def test_runs_of_another_model_are_priced_anew_and_those_of_the_same_as_they_were_paid(
-    sample: Sample,
-) -> None:
-    remember(
-        sample, {name: state(used(tokens=1_000_000, cost="77", model="gpt-5")) for name in days(5)}
-    )
-    found = expect(sample)
-    assert found.cost is not None
-    assert found.cost.p50 == usual_price(SONNET, Usage(input_tokens=900_000, output_tokens=100_000))
-    same = expect(sample, model="openai:gpt-5").cost
-    assert same is not None
-    assert same.p50 == 77
-    assert expect(sample, model=UNKNOWN).cost is None
-
-
-def test_an_earlier_run_is_priced_phase_by_phase_where_its_log_tells_everything(
-    sample: Sample,
-) -> None:
-    half = used(tokens=500_000, model="gpt-5")
-    log = [
-        {"phase": "phase-1", "usage": half},
-        {"phase": "phase-3", "usage": half},
-        {"phase": "checkpoint-a"},
-    ]
-    remember(
-        sample, {name: state(used(tokens=1_000_000, model="gpt-5"), log=log) for name in days(5)}
-    )
-    found = expect(sample, model="scripted:nothing", strong=SONNET)
-    assert found.cost is not None
-    assert found.cost.p50 == usual_price(SONNET, Usage(input_tokens=450_000, output_tokens=50_000))
 
 
 def test_an_estimate_is_remembered_beside_the_run_and_a_broken_one_forgotten(

@@ -2,27 +2,29 @@
 one that ships.
 """
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from statistics import quantiles
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pydantic import Field
-
 from forge_bot.errors import WriteFailed
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
+from forge_bot.resources import templates
 from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.store import write_whole
+from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import limits, several
-from forge_bot.values import Effort, Recorded, Tier, Usage, is_empty
+from forge_bot.values import Effort, Recorded, RunStatus, Tier, Usage
 
 if TYPE_CHECKING:
     from forge_bot.engine.pipeline import Pipeline
-    from forge_bot.runs.past_runs.estimate_evidence import Sample
+
+RECORD = "demo/record.jsonl"
+_RUNS_READ = 50
+"""The newest runs; older ones say little about the models and prompts of today."""
 
 ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
@@ -46,7 +48,7 @@ class Estimate(Recorded):
     models' work, without people and project commands.
 
     `cost` is None if a price is unknown, `minutes` if no evidence has times. `runs` counts earlier
-    runs here. `shares` is the part of the tokens that each phase used, if it is known.
+    runs here.
     """
 
     effort: Effort
@@ -55,7 +57,6 @@ class Estimate(Recorded):
     minutes: Spread[float] | None
     runs: int
     rests_on: str
-    shares: dict[str, float] = Field(default_factory=dict[str, float], exclude_if=is_empty)
 
     def exceeds(self, budget: Decimal | None) -> bool:
         """Return whether half of such runs cost more than this budget."""
@@ -78,42 +79,101 @@ def estimate(
     `models` has one for each tier. With `batch` models are asked in batches: at half the price, and
     for an unknown time.
     """
-    # Reads runs and prices, which who looks at an estimate needs not.
-    from forge_bot.agent.prices import offers_batches
-    from forge_bot.runs.past_runs.estimate_evidence import (
-        cost_of,
-        earlier_runs,
-        shipped_run,
-        unpriced,
-    )
+    from forge_bot.agent.prices import BATCH_PRICE, offers_batches, usual_price
 
     at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))
     earlier = earlier_runs(repository, base, pipeline.id, effort)
     alone = len(earlier) >= ENOUGH
-    samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, auto=auto))
-    priced = (cost_of(sample, pipeline, models, batch=batch) for sample in samples)
-    costs = [cost for cost in priced if cost is not None]
-    unknown = unpriced(models) if len(costs) < len(samples) else ()
-    tokens = _spread([_tokens(sample) for sample in samples], Decimal(1))
-    cost = _spread(costs, _CENT_OF_A_CENT) if len(costs) == len(samples) else None
+    samples = earlier if alone else (*earlier, shipped_run(pipeline, effort, models, auto=auto))
+    costs = [cost for used in samples if (cost := used.cost) is not None]
+    one = Usage(input_tokens=1)
+    unknown = [name for name in dict.fromkeys(models.values()) if usual_price(name, one) is None]
+    tokens = _spread([Decimal(used.tokens) for used in samples], Decimal(1))
+    is_priced = len(costs) == len(samples)
+    part = BATCH_PRICE if batch else Decimal(1)
     return Estimate(
         effort=effort,
         tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
-        cost=cost,
+        cost=_spread([cost * part for cost in costs], _CENT_OF_A_CENT) if is_priced else None,
         minutes=_working_times(samples) if not batch else None,
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
-        + _pricing(models, unknown, alone=alone)
+        + _pricing(models, () if is_priced else unknown, alone=alone)
         + ("; in batches, within a day each" if batch else "")
         + (f"; {at_once}" if at_once else ""),
-        shares=_shares(samples),
     )
 
 
-def _working_times(samples: Sequence["Sample"]) -> Spread[float] | None:
-    totals = [sum(used.duration_ms for _, used in sample) for sample in samples]
-    times = [Decimal(total) / _MINUTE for total in totals if total]
+def earlier_runs(
+    repository: Repository, base: str, pipeline: str, effort: Effort
+) -> tuple[Usage, ...]:
+    """Return what the finished runs of this pipeline and effort used that have ended, or whose
+    state is in the commit `base`. Broken ones are left out, and those in batches, which paid half.
+    """
+    # Reads all runs, which who looks at an estimate needs not.
+    from forge_bot.knowledge.past_runs import read_past_state
+    from forge_bot.runs.past_runs.past_run_reader import past_files, past_folders
+
+    newest = past_folders(repository, base)[-_RUNS_READ:]
+    states = past_files(repository, newest, (STATE,)).values()
+    runs = (read_past_state(files.get(STATE)) for files in states)
+    return tuple(
+        run.usage
+        for run in runs
+        if run is not None
+        and run.current_phase_status is RunStatus.COMPLETED
+        and (run.pipeline, run.effort) == (pipeline, effort)
+        and run.usage.tokens
+        and not run.flags.batch
+    )
+
+
+def shipped_run(
+    pipeline: "Pipeline", effort: Effort, models: Mapping[Tier, str], *, auto: bool
+) -> Usage:
+    """Return what the recorded run used at this effort, in the phases that models write, at the
+    prices of the models of their tiers.
+
+    A phase that the record lacks counts as much as the recorded ones of its kind do on average, or
+    as all do. Times are not recorded.
+    """
+    from forge_bot.agent.models.recorded import read_exchanges
+    from forge_bot.agent.prices import usual_price
+    from forge_bot.engine.process_documents import written_by_models
+
+    recorded: dict[str, Usage] = {}
+    for exchange in read_exchanges(templates() / RECORD):
+        recorded[exchange.phase] = recorded.get(exchange.phase, Usage()) + exchange.usage
+    kinds: dict[str, str] = {phase.id: phase.kind for phase in pipeline.phases}
+
+    def used(phase: str) -> Usage:
+        alike = [usage for name, usage in recorded.items() if kinds.get(phase) == kinds.get(name)]
+        return recorded.get(phase) or _mean(alike or list(recorded.values()))
+
+    asked = [
+        (used(phase.id), models[phase.tier])
+        for phase in written_by_models(pipeline, effort, auto=auto)
+    ]
+    costs = [usual_price(model, usage) for usage, model in asked]
+    known = [cost for cost in costs if cost is not None]
+    whole = sum((usage for usage, _ in asked), Usage())
+    return whole.replace(cost=sum(known, Decimal(0)) if len(known) == len(costs) else None)
+
+
+def _mean(usages: list[Usage]) -> Usage:
+    whole, count = sum(usages, Usage()), len(usages)
+    return Usage(
+        calls=whole.calls // count,
+        input_tokens=whole.input_tokens // count,
+        cached_tokens=whole.cached_tokens // count,
+        output_tokens=whole.output_tokens // count,
+        cost=None,
+    )
+
+
+def _working_times(samples: Sequence[Usage]) -> Spread[float] | None:
+    times = [Decimal(used.duration_ms) / _MINUTE for used in samples if used.duration_ms]
     if not times:
         return None
     minutes = _spread(times, _TENTH)
@@ -126,9 +186,7 @@ def without_batches(models: Mapping[Tier, str]) -> str:
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
     offers = "offers" if len(live) == 1 else "offer"
-    sentence = "{live} {offers} no batches: asked at once, at the usual price".format(
-        live=" and ".join(live), offers=offers
-    )
+    sentence = f"{' and '.join(live)} {offers} no batches: asked at once, at the usual price"
     return sentence if live else ""
 
 
@@ -175,42 +233,16 @@ def at_most(estimate: Estimate, budget: Amount) -> str:
     return f" · stops to ask at {limits(counted)}" if counted else ""
 
 
-def still_to_come(estimate: Estimate, used: Usage, over: Collection[str] = ()) -> str:
-    """Return the rest of an estimate, such as `$0.40 to $0.90`: the phases that are not `over`.
-
-    If the phases of earlier runs are unknown it is the unused part of the whole, and empty once
-    nine of ten such runs used less.
+def still_to_come(estimate: Estimate, used: Usage) -> str:
+    """Return the unused part of an estimate, such as `$0.40 to $0.90`; empty once nine of ten such
+    runs used less.
     """
-    if estimate.shares:
-        rest = sum(share for phase, share in estimate.shares.items() if phase not in over)
-        if estimate.cost is not None and estimate.cost.p90:
-            costs = [cost * Decimal(rest) for cost in (estimate.cost.p50, estimate.cost.p90)]
-            return _span(f"${costs[0]:.2f}", f"${costs[1]:.2f}") if costs[1] else ""
-        parts = [round(tokens * rest) for tokens in (estimate.tokens.p50, estimate.tokens.p90)]
-        return f"{_span(f'{parts[0]:,}', f'{parts[1]:,}')} tokens" if parts[1] else ""
     if estimate.cost is not None and used.cost is not None:
-        spans = [
-            max(Decimal(0), cost - used.cost) for cost in (estimate.cost.p50, estimate.cost.p90)
-        ]
-        return _span(f"${spans[0]:.2f}", f"${spans[1]:.2f}") if spans[1] else ""
-    so_far = used.input_tokens + used.output_tokens
-    left = [max(0, tokens - so_far) for tokens in (estimate.tokens.p50, estimate.tokens.p90)]
-    return f"{_span(f'{left[0]:,}', f'{left[1]:,}')} tokens" if left[1] else ""
-
-
-def _shares(samples: Sequence["Sample"]) -> dict[str, float]:
-    """Return the share of the tokens that each phase used, over the runs that have it."""
-    used: Counter[str] = Counter()
-    for sample in samples:
-        if all(phase for phase, _ in sample):
-            for phase, usage in sample:
-                used[phase] += usage.input_tokens + usage.output_tokens
-    whole = used.total()
-    return {phase: round(tokens / whole, 4) for phase, tokens in used.items() if whole}
-
-
-def _tokens(sample: "Sample") -> Decimal:
-    return Decimal(sum(used.input_tokens + used.output_tokens for _, used in sample))
+        dollars = (estimate.cost.p50 - used.cost, estimate.cost.p90 - used.cost)
+        low, high = (max(Decimal(0), left) for left in dollars)
+        return _span(f"${low:.2f}", f"${high:.2f}") if high else ""
+    few, many = (max(0, n - used.tokens) for n in (estimate.tokens.p50, estimate.tokens.p90))
+    return f"{_span(f'{few:,}', f'{many:,}')} tokens" if many else ""
 
 
 def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
@@ -230,11 +262,9 @@ def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
     )
 
 
-def _pricing(models: Mapping[Tier, str], unknown: tuple[str, ...], *, alone: bool) -> str:
+def _pricing(models: Mapping[Tier, str], unknown: Sequence[str], *, alone: bool) -> str:
     if unknown:
-        return "; the price of {unknown} is unknown, so only tokens".format(
-            unknown=", ".join(unknown)
-        )
+        return f"; the price of {', '.join(unknown)} is unknown, so only tokens"
     if alone:
         return ""
     return (
