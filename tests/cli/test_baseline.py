@@ -184,7 +184,7 @@ def test_setup_that_failed_is_not_tried_again_where_a_person_goes_on_without_it(
     model = sample.model()
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     document = (sample.workspace / "baseline.md").read_text()
-    assert pasted(document) == [{"commands": {"setup": [["path/to/install"]]}}]
+    assert pasted(document) == [{"commands": {"setup": [["sh", "npm-install"]]}}]
 
     assert sample.forge("approve", "--model", model).code == 3
     ended = sample.forge("approve", "--model", model)
