@@ -173,7 +173,6 @@ class Usage(Recorded):
 
     @property
     def tokens(self) -> int:
-        """Tokens in and out together."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":

@@ -173,7 +173,6 @@ class _Conversation:
         )
 
     # -- answers
-    # ----------------------------------------------------------------------------------------------
 
     async def _answer(self) -> Answer | None:
         """Return the model's next answer; None if it was sent back."""
@@ -234,7 +233,6 @@ class _Conversation:
         )
 
     # -- edits
-    # ----------------------------------------------------------------------------------------------
 
     def _is_tried(self, answer: Work) -> bool:
         """Return whether commands run on the edits. The same edits again are not run again."""
@@ -261,7 +259,6 @@ class _Conversation:
         return False
 
     async def _outcome(self, edits: Try) -> TryOutcome:
-        """Return the outcome of a try, from the journal if it is there."""
         key = f"{self.assignment.prefix}{self._step}/tried"
         if (known := self.journal.tried(key)) is not None:
             return known
@@ -278,7 +275,6 @@ class _Conversation:
         return sum(bool(outcome.red) for outcome in self.tries)
 
     # -- requests
-    # ----------------------------------------------------------------------------------------------
 
     async def _look(self, answer: Explore) -> None:
         """Look up what the model wants to see, and ask again with all results."""
@@ -318,7 +314,6 @@ class _Conversation:
         )
 
     # -- messages and limits
-    # ----------------------------------------------------------------------------------------------
 
     @property
     def _step(self) -> str:

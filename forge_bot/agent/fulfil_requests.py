@@ -92,7 +92,6 @@ class Fulfilment:
         return self.journal.looked(key, await self.perform(item))
 
     async def perform(self, item: CapabilityRequest) -> CapabilityResult:
-        """Return the result of a request, whatever the journal has."""
         began, limits = self.now(), self.assignment.limits
         runs = item.capability in self.assignment.running
         # Commands run one after the other, so that waiting does not count against another's time

@@ -78,7 +78,6 @@ class Journal:
         return self._messages.get(key, ()) if counts else ()
 
     def answered(self, key: str) -> ModelReply | None:
-        """Return the reply to this question, if it is in the journal."""
         end = self._ends.get(key)
         self._read.add(key)
         return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
@@ -97,7 +96,6 @@ class Journal:
         return result
 
     def tried(self, key: str) -> TryOutcome | None:
-        """Return the outcome of a try under this key, if it is in the journal."""
         return self._tries.get(key)
 
     def take_lost(self, prefix: str) -> tuple[Decimal, ...]:
@@ -141,7 +139,6 @@ class Journal:
         self._noted(Failed(key=key, why=self.strike(why), paid=paid, question=question))
 
     # -- batches
-    # ----------------------------------------------------------------------------------------------
 
     def parked(self, key: str) -> Parked | None:
         """Return the known state of this question's batch, if the question waits for one."""

@@ -43,7 +43,6 @@ def results(observations: Sequence[CapabilityResult], notes: Sequence[str]) -> s
 
 
 def complaint(complaints: Sequence[str], kind: AnswerKind) -> str:
-    """Return why an answer was rejected."""
     listed = "\n".join(f"- {text}" for text in complaints)
     if len(listed) > _COMPLAINT_CHARS:
         listed = listed[:_COMPLAINT_CHARS] + "\n[there is more; correct these first]"

@@ -20,7 +20,6 @@ BATCH_PRICE = Decimal("0.5")
 
 
 def offers_batches(model: str) -> bool:
-    """Return whether the provider of `provider:model` is asked in batches."""
     return model.removeprefix("gateway/").partition(":")[0] in _WITH_BATCHES
 
 

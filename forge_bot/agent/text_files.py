@@ -38,7 +38,6 @@ class TextFile(Frozen):
 
     @property
     def data(self) -> bytes:
-        """Return the bytes of the file."""
         return ("\ufeff" * self.bom + self.text).encode()
 
     @property
@@ -50,7 +49,6 @@ class TextFile(Frozen):
 
 
 def flat(text: str) -> str:
-    """Return the text with every CRLF as LF."""
     return text.replace("\r\n", "\n")
 
 

@@ -57,7 +57,6 @@ class DesignOutline(Frozen):
     decisions: tuple[OpenDecision, ...] = ()
 
     def reworded(self, words: Callable[[str], str]) -> "DesignOutline":
-        """Return the outline with its sentences in other words."""
         return self.replace(
             approach=words(self.approach),
             risks=tuple(map(words, self.risks)),

@@ -170,7 +170,6 @@ def _blocks(tokens: "Sequence[Token]") -> Iterator[Block]:
 
 
 def _leaf(token: "Token", tokens: "Sequence[Token]", after: int) -> Block | None:
-    """Return the block that begins with this token, if one does."""
     match token.type:
         case "heading_open":
             return Block(

@@ -35,7 +35,6 @@ class OpenDecision(Frozen):
         return self.options[0]
 
     def reworded(self, words: Callable[[str], str]) -> "OpenDecision":
-        """Return the decision with its sentences in other words."""
         options = (option.replace(text=words(option.text)) for option in self.options)
         return self.replace(question=words(self.question), options=tuple(options))
 

@@ -45,13 +45,11 @@ class Requirement(Frozen):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The numbers that it begins with."""
         numbers = _IDS.match(self.text)
         return tuple(re.findall(r"[A-Z]-\d+", numbers[0])) if numbers is not None else ()
 
     @property
     def is_number(self) -> bool:
-        """Return whether it has no words beside its numbers."""
         return _IDS.fullmatch(self.text.strip(" .:")) is not None
 
 

@@ -35,7 +35,6 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
 
 
 def place(task_id: str) -> str:
-    """Return how a problem names its task."""
     return f"Task {task_id}"
 
 
@@ -83,7 +82,6 @@ def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
 
 
 def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    """Yield a problem for the first cycle, if there is one."""
     order = {task.id: number for number, task in enumerate(tasks)}
     graph = {
         task.id: [other for other in task.depends_on if other in order and other != task.id]
@@ -117,7 +115,6 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
 
 
 def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    """Yield the tasks that only test the change of one other task."""
     codes = [task for task in tasks if not _only_tests(task)]
     for task in tasks:
         needed = [code for code in codes if code.id in task.depends_on]
@@ -135,7 +132,6 @@ def _only_tests(task: TaskSpec) -> bool:
 
 
 def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:
-    """Return for each task all tasks it depends on, directly or not."""
     direct = {task.id: set(task.depends_on) for task in tasks}
     needs: dict[TaskId, set[TaskId]] = {}
     for task in tasks:

@@ -122,7 +122,6 @@ def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
 
 
 def is_whole(criteria: tuple[str, ...], document: str) -> bool:
-    """Return whether criteria only say that all of a document is to be implemented."""
     return criteria == whole_criteria(f"{document} describes")
 
 
@@ -248,7 +247,6 @@ def _read_fields(lines: Sequence[str]) -> _Values:
 
 
 def _meant(line: str) -> _Field:
-    """Return the field that a line is almost in the form of."""
     word = re.sub(r"^[\W_]+", "", line).lower()
     return next((field for field in _Field if word[:3] == field.value[:3]), _Field.MODE)
 

@@ -18,7 +18,6 @@ _RECORD = ".specs/"
 
 
 def is_test_file(path: str) -> bool:
-    """Return whether a file holds tests, by its name."""
     return _NAMED.search(path) is not None
 
 

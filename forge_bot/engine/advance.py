@@ -53,7 +53,6 @@ from forge_bot.values import PhaseId, RunStatus, Usage
 
 
 def start(pipeline: Pipeline, report: RunStarted) -> State:
-    """Return the state of a new run."""
     first = pipeline.phases[0]
     skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
     state = State(

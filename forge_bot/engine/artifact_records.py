@@ -12,7 +12,6 @@ _FACTS = ("title", "one_task", "planned", "reach", "sections")
 
 
 def join_findings(findings: tuple[Finding, ...]) -> str:
-    """Join findings to one line for a note."""
     return (
         "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
         or "see its text"

@@ -30,7 +30,6 @@ def outstanding_call(state: State) -> CallRecord | None:
 
 
 def subject(calls: Sequence[RequestedCall]) -> str:
-    """Return the calls in one line, for the question."""
     return "; ".join(f"{call.capability} {call.params[:200]}" for call in calls)
 
 

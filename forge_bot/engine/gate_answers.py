@@ -74,7 +74,6 @@ def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
 
 
 # -- approve
-# --------------------------------------------------------------------------------------------------
 
 
 def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
@@ -142,7 +141,6 @@ def _accepted(task: TaskState, reason: Reason) -> TaskState:
 
 
 # -- reject
-# --------------------------------------------------------------------------------------------------
 
 
 _MENDED_BY_A_TASK = {

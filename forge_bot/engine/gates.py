@@ -67,7 +67,6 @@ def digest(
 def digest_in(
     state: State, name: PhaseId, round_: int, files: Iterable[ShownVersion], subject: str = ""
 ) -> str:
-    """Return the digest of a question of a run."""
     return digest(name, round_, state.request_hash, state.base_commit, files, subject)
 
 
@@ -84,7 +83,6 @@ def open_gate(
     findings: tuple[Finding, ...] = (),
     report: ArtifactWritten | None = None,
 ) -> State:
-    """Return the state with a question open."""
     round_ = state.rounds.get(name, 0) + 1
     gate = OpenGate(
         name=name,
@@ -246,7 +244,6 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
 
 
 def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
-    """Return the state with the answer recorded and no question open."""
     decision = Decision(
         at=answered.at,
         gate=gate.name,

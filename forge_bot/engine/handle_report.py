@@ -79,7 +79,6 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
 
 
 def log_line(report: WorkReport) -> str:
-    """Summarise the report in one line for the log."""
     match report:
         case Prepared():
             return f"prepared: {len(report.results)} commands ran"
@@ -125,7 +124,6 @@ def _expect(pipeline: Pipeline, state: State, name: str) -> None:
 
 
 # -- setup
-# --------------------------------------------------------------------------------------------------
 
 
 def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
@@ -172,7 +170,6 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
 
 
 # -- commands and publications
-# --------------------------------------------------------------------------------------------------
 
 
 def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:

@@ -47,7 +47,6 @@ class Work(NamedTuple):
 
     @property
     def task_id(self) -> TaskId | None:
-        """The id of the task."""
         return self.task.spec.id if self.task is not None else None
 
 
@@ -61,7 +60,6 @@ def _work(pipeline: Pipeline, state: State, task_id: TaskId | None) -> Work:
 
 
 # -- documents
-# --------------------------------------------------------------------------------------------------
 
 
 def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -> State:
@@ -176,7 +174,6 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
 
 
 # -- failures
-# --------------------------------------------------------------------------------------------------
 
 
 def handle_failure(pipeline: Pipeline, state: State, report: AgentFailed) -> State:
@@ -249,7 +246,6 @@ def _out_of_wave(state: State, work: Work) -> State:
 
 
 # -- calls
-# --------------------------------------------------------------------------------------------------
 
 
 def handle_calls_requested(pipeline: Pipeline, state: State, report: CallsRequested) -> State:

@@ -176,7 +176,6 @@ class Pipeline(Frozen):
         return next((agent for agent in agents if agent.id == later), None)
 
     def by_model(self) -> "Pipeline":
-        """Return this pipeline with every document written by a model."""
         phases = tuple(
             phase.replace(by_process_when=None, closing=())
             if isinstance(phase, AnsweringPhase)
@@ -255,7 +254,6 @@ class Pipeline(Frozen):
 
     @property
     def task_lists(self) -> tuple[str, ...]:
-        """Return the artifacts that hold the tasks."""
         return tuple(
             phase.writes for phase in self.phases if isinstance(phase, AgentPhase) and phase.tasks
         )
@@ -271,12 +269,10 @@ class Pipeline(Frozen):
         return next(phase for phase in self.phases if isinstance(phase, TasksPhase))
 
     def implements(self, phase_id: PhaseId) -> bool:
-        """Return whether the tasks are implemented in that phase."""
         return any(phase.id == phase_id for phase in self.phases if isinstance(phase, TasksPhase))
 
     @property
     def task_review(self) -> TaskReviewPhase | None:
-        """Return the phase that reviews each task, if the pipeline has one."""
         return next((phase for phase in self.phases if isinstance(phase, TaskReviewPhase)), None)
 
 

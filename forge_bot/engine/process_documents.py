@@ -134,7 +134,6 @@ def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str
 
 
 # -- the task list
-# --------------------------------------------------------------------------------------------------
 
 
 def _tasks(pipeline: Pipeline, state: State, phase: AgentPhase) -> str:
@@ -163,7 +162,6 @@ def _plan(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
 
 
 # -- the second review
-# --------------------------------------------------------------------------------------------------
 
 
 def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactRecord] | None:
@@ -202,7 +200,6 @@ def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:
 
 
 # -- verification and summary
-# --------------------------------------------------------------------------------------------------
 
 
 def _green(state: State) -> str:

@@ -46,7 +46,6 @@ class ReportHead(TypedDict):
 
 
 def head_of(action_id: str, at: datetime, task: TaskId | None = None) -> ReportHead:
-    """Return the head of the report on an action, or on its task."""
     key = f"{action_id}/{task}" if task is not None else action_id
     return ReportHead(key=key, at=at, action_id=action_id)
 

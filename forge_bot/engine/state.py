@@ -327,11 +327,9 @@ class State(Recorded):
         return sorted(seen)
 
     def task(self, task_id: TaskId | None) -> TaskState | None:
-        """Return the task with that id, if there is one."""
         return next((task for task in self.tasks if task.spec.id == task_id), None)
 
     def with_task(self, changed: TaskState) -> Self:
-        """Return this state with one task replaced."""
         tasks = (changed if task.spec.id == changed.spec.id else task for task in self.tasks)
         return self.replace(tasks=tuple(tasks))
 
@@ -370,5 +368,4 @@ class State(Recorded):
 
     @property
     def ended(self) -> bool:
-        """Return whether the run is over."""
         return self.current_phase_status in {RunStatus.COMPLETED, RunStatus.ABANDONED}

@@ -72,12 +72,10 @@ class Step(Frozen):
 
     @property
     def asks(self) -> bool:
-        """Return whether a person is asked before it, or by it."""
         return self.gate or self.kind in {"elicitation", "human"}
 
     @property
     def document(self) -> str:
-        """The artifact with its output."""
         return f"{self.step}.md" if self.kind == "llm" else f"{self.step}.json"
 
     @property

@@ -33,7 +33,6 @@ _NOT_BEGUN = frozenset({CallStatus.WAITING, CallStatus.CLEARED})
 
 
 def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
-    """Return whether the run skips the phase."""
     if isinstance(phase, DecisionPhase):
         return True
     if isinstance(phase, PublishPhase):
@@ -203,7 +202,6 @@ def _without_task_work(pipeline: Pipeline, state: State) -> State:
 
 
 # -- tasks
-# --------------------------------------------------------------------------------------------------
 
 
 def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
@@ -238,7 +236,6 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 
 def reviewed(pipeline: Pipeline, state: State) -> bool:
-    """Return whether each task is reviewed in this run."""
     review = pipeline.task_review
     return review is not None and not is_left_out(pipeline, state, review)
 

@@ -35,7 +35,6 @@ class Definition(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Return how many lines it has."""
         return self.last - self.first + 1
 
 

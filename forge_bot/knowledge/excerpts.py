@@ -284,7 +284,6 @@ class _Parts:
 
 
 def only_hands_on(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of the lines that hold a name, and of those that only hand it on."""
     quoted = re.escape(name)
     return re.compile(rf"(?<!\w){quoted}(?!\w)"), re.compile(_ONLY_HANDS_ON.format(quoted))
 

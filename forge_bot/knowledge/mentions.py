@@ -76,7 +76,6 @@ class Mentions(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the paths as they are written."""
         return tuple(place.path for place in self.places)
 
 
@@ -128,7 +127,6 @@ def request_names(title: str, text: str) -> tuple[str, ...]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a text, each with whether it stands in a fence."""
     fence = ""
     for line in text.splitlines():
         mark = _FENCE.match(line)

@@ -42,7 +42,6 @@ class DocumentNames(NamedTuple):
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Self:
-        """The names that a pipeline gives to the documents."""
         return cls(summary=pipeline.summary)
 
     def all(self) -> tuple[str, ...]:

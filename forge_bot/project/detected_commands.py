@@ -39,7 +39,6 @@ class ProjectCommands(Frozen):
     format: tuple[Command, ...] = ()
 
     def of(self, name: CommandName) -> tuple[Command, ...]:
-        """Return the commands of one kind."""
         match name:
             case CommandName.SETUP:
                 return self.setup

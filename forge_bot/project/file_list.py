@@ -31,11 +31,9 @@ class Listing:
         self._own: dict[str, tuple[str, ...]] = {}
 
     def has(self, path: str) -> bool:
-        """Return whether a file with that path is listed."""
         return path in self._known
 
     def has_folder(self, path: str) -> bool:
-        """Return whether there is a file below that folder."""
         return path in self._folders
 
     def starts_with(self, sign: str) -> bool:
@@ -44,7 +42,6 @@ class Listing:
         return any(path.startswith(sign) for path in self.files[place : place + 1])
 
     def first(self, folder: str, names: Sequence[str]) -> str | None:
-        """Return the path of the first of these names that exists in the folder."""
         return next((path for name in names if self.has(path := join(folder, name))), None)
 
     def text(self, path: str | None) -> str:

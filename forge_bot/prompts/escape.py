@@ -79,16 +79,13 @@ class _QuietWriter(MarkdownWriter):
         return inert_address(address) if points_at_thread(address) else address
 
     def picture(self, address: str) -> Iterable[Piece]:
-        """Return a link to the picture, which is not loaded."""
         link = self.address(address)
         return [Piece("link", link), Piece("text", "🖼 picture"), Piece("end", link)]
 
     def formulas(self, text: str) -> str:
-        """Return the text as it is: its dollars are escaped."""
         return text
 
     def drawing(self, language: str, source: str) -> str:  # noqa: ARG002
-        """Return the source of a drawing, which is shown as code."""
         return source
 
     def encode(self, written: str) -> str:
@@ -123,7 +120,6 @@ def line(markdown: str, longest: int = 600) -> str:
 
 
 def cell(markdown: str, longest: int = 300) -> str:
-    """Return words for a cell of a table."""
     return line(markdown, longest).replace("\\|", "|").replace("|", "\\|")
 
 
@@ -149,7 +145,6 @@ def code(text: str, longest: int = 200) -> str:
 
 
 def code_cell(text: str, longest: int = 200) -> str:
-    """Return a code span for a cell of a table."""
     return code(text, longest).replace("|", "\\|")
 
 

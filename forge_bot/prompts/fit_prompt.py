@@ -99,7 +99,6 @@ def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Cont
 
 
 def describe_omissions(before: Contents, after: Contents) -> Iterator[str]:
-    """Yield what `after` lacks of `before`, a sentence each."""
     for name, heading in _RECALL.items():
         had, has = len(getattr(before, name)), len(getattr(after, name))
         if has < had:

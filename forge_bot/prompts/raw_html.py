@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 
 
 def names(text: str) -> frozenset[str]:
-    """Return the words of a text as a set of names."""
     return frozenset(text.split())
 
 
@@ -105,7 +104,6 @@ class HtmlReader:
 
     @property
     def is_hiding(self) -> bool:
-        """Return whether what follows is not drawn."""
         return (
             self._never_ends
             or self._in_comment

@@ -41,7 +41,6 @@ class Removal(BaseModel):
 
 
 def list_removals(tally: Mapping[RemovalKind, int]) -> tuple[Removal, ...]:
-    """Return the tally as values, in the order of the kinds."""
     return tuple(Removal(kind=kind, count=tally[kind]) for kind in RemovalKind if tally.get(kind))
 
 

@@ -89,11 +89,9 @@ class MarkdownWriter:
         return [Piece("text", seen)]
 
     def address(self, address: str) -> str:
-        """Return the address of a link as it is written."""
         return address
 
     def picture(self, address: str) -> Iterable[Piece]:
-        """Return the pieces that stand for a picture."""
         return [Piece("picture", address)]
 
     def formulas(self, text: str) -> str:
@@ -109,7 +107,6 @@ class MarkdownWriter:
         return FORMULA_LEFT_OUT if formula else DRAWING_LEFT_OUT
 
     def encode(self, written: str) -> str:
-        """Return the paragraph as it is written in the end."""
         return written
 
     def leave_out(self, kind: RemovalKind) -> None:

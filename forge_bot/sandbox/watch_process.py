@@ -41,7 +41,6 @@ class BoundedOutput:
         return self._left_out > 0
 
     def add(self, piece: bytes) -> None:
-        """Add the next piece of the stream."""
         room = self._head_room - len(self._head)
         self._head += piece[:room]
         self._tail += piece[room:]

@@ -287,7 +287,6 @@ class Config(Frozen):
     )
 
     def model_for(self, tier: Tier) -> str:
-        """The model of a tier: its own, else the one for all, else the default."""
         return self.models.get(tier) or self.model or DEFAULT_MODEL
 
     def overrides_by_project(self) -> dict[str, dict[str, tuple[Argv, ...]]]:

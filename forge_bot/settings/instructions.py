@@ -96,7 +96,6 @@ class Rules(Frozen):
     rules: tuple[StandingRule, ...] = ()
 
     def of(self, task: TaskSpec) -> tuple[StandingRule, ...]:
-        """Return the rules that count for a task."""
         return tuple(rule for rule in self.rules if rule.fits(task))
 
     def applied(self, tasks: Sequence[TaskSpec]) -> tuple[TaskSpec, ...]:

@@ -221,7 +221,6 @@ def held_in_sandbox() -> tuple[str, ...]:
 
 
 def covered(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
-    """Return whether a path, given as folded parts, is covered by one of the patterns."""
     name, from_root = _compiled(patterns)
     if any(name.fullmatch(part) for part in parts):
         return True

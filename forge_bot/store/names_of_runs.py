@@ -40,7 +40,6 @@ def _shortened(name: str) -> str:
 
 
 def workspace_name(day: date, source_id: str, name: str) -> str:
-    """`<YYYYMMDD>-[<source id>-]<slug>`."""
     parts = [day.strftime("%Y%m%d"), *([slug(source_id)] if source_id else []), name]
     return "-".join(parts)
 

@@ -50,7 +50,6 @@ class Workspace:
         return f"{SPECS}/{self.name}"
 
     # -- the truth and its fold
-    # ----------------------------------------------------------------------------------------------
 
     @property
     def recorded(self) -> bytes:
@@ -63,7 +62,6 @@ class Workspace:
         return self._recorded
 
     def reports(self) -> "tuple[Report, ...]":
-        """Return all reports in order."""
         return read_reports(self.recorded, f"{self.relative}/{REPORTS}")
 
     def state(self, pipeline: "Pipeline") -> "State":
@@ -91,7 +89,6 @@ class Workspace:
                 file.unlink(missing_ok=True)
 
     # -- artifacts
-    # ----------------------------------------------------------------------------------------------
 
     def write(self, artifact: str, text: str | bytes) -> bytes:
         """Write an artifact whole; returns its bytes."""
@@ -147,12 +144,10 @@ def read_state(pipeline: "Pipeline", raw: bytes, name: str) -> "State":
 
 
 def state_file(state: "State") -> bytes:
-    """Return the bytes of state.json."""
     return f"{state.model_dump_json(indent=2)}\n".encode()
 
 
 def _whole(data: bytes) -> bytes:
-    """Return the complete lines."""
     return data[: data.rfind(b"\n") + 1]
 
 

@@ -132,7 +132,6 @@ def read_node(lines: Lines) -> RunnerResult | None:
 
 
 def _tap(lines: Lines) -> Iterator[tuple[str, bool]]:
-    """Yield each test, and whether it passed."""
     above: list[str] = []
     for line in lines:
         if (subtest := _TAP_SUBTEST.fullmatch(line)) is not None:

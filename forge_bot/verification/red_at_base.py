@@ -77,7 +77,6 @@ def _in(name: str, file: str) -> bool:
 
 
 def _not_loaded(result: CommandResult) -> bool:
-    """Return whether tests could not be loaded."""
     return any(_NO_TEST.search(name) for name in result.failures)
 
 

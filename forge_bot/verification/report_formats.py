@@ -47,7 +47,6 @@ def _result(cases: Sequence[_Case], *, whole: bool = True, shown: str = "") -> R
 
 
 # -- JUnit XML
-# --------------------------------------------------------------------------------------------------
 
 
 def _junit(text: str) -> ET.Element:
@@ -93,7 +92,6 @@ def _of_java(text: str) -> RunnerResult:
 
 
 # -- JSON
-# --------------------------------------------------------------------------------------------------
 
 
 def _of_jest(text: str, sign: str = " › ") -> RunnerResult:
@@ -156,7 +154,6 @@ _READERS: Mapping[str, Callable[[str], RunnerResult]] = {
 
 
 # -- go test -json, https://pkg.go.dev/cmd/test2json
-# --------------------------------------------------------------------------------------------------
 
 
 def read_go(lines: Lines) -> RunnerResult | None:
@@ -220,7 +217,6 @@ def shown_by_go(lines: Lines) -> list[str]:
 
 
 def _event(line: str) -> dict[str, str] | None:
-    """Return an event of a test or of a build."""
     if not line.startswith("{"):
         return None
     try:

@@ -9,7 +9,6 @@ Lines = Sequence[str]
 
 
 def matches(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
-    """Return the matches of the lines that match as a whole."""
     return [match for line in lines if (match := pattern.fullmatch(line)) is not None]
 
 

@@ -98,7 +98,6 @@ def cause_of(result: CommandResult) -> Cause | None:
 
 
 def is_missing(result: CommandResult) -> bool:
-    """Return whether the program of a command is not there."""
     return result.exit_code in NOT_STARTED or bool(result.exit_code and missing_part(result))
 
 
@@ -135,7 +134,6 @@ def same_failure(before: CommandResult, now: CommandResult) -> bool:
 
 
 def _of_tests(result: CommandResult) -> Cause | None:
-    """Return the cause that only a test command can have."""
     if not result.tests and _NOT_COMPILED.search(result.tail) and result.exit_code:
         return Cause.NOT_COLLECTED
     if result.tests is None and _NONE_FOUND.search(result.tail):

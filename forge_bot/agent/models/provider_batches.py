@@ -48,7 +48,6 @@ class ProviderBatches:
         self._reply_of = reply_of
 
     async def submit(self, question: BatchQuestion) -> BatchTicket:
-        """Hand in a batch of one question, once."""
         from pydantic_ai.exceptions import ModelHTTPError
 
         async with self._opened(PossiblyCharged) as model:
@@ -63,7 +62,6 @@ class ProviderBatches:
     async def collect(
         self, ticket: BatchTicket, question: BatchQuestion
     ) -> ModelReply | Unanswered | None:
-        """Return the answer of a batch that has ended."""
         async with self._opened() as model:
             batch = await self._known(model.batch_status(_batch(ticket)), ticket)
             if batch.status != "ended":

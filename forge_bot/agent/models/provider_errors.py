@@ -51,7 +51,6 @@ def retry_delay(error: Exception, attempt: int) -> float | None:
 
 
 def _may_pass(error: Exception) -> bool:
-    """Return whether the failure may be temporary."""
     from pydantic_ai import exceptions as theirs
 
     if isinstance(error, theirs.ModelQuotaExceededError):

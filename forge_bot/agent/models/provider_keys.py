@@ -46,6 +46,5 @@ def has_key(spec: str) -> bool:
 
 
 def needs_key(spec: str, variable: str) -> NoModelKey:
-    """Return the error for a key that is not set."""
     words = f"{spec} needs a key, and {variable} is not set."
     return NoModelKey(words, remedy=SetKey(variable))

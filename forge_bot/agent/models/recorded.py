@@ -51,7 +51,6 @@ class Exchange(Frozen):
 
     @property
     def key(self) -> ReplayKey:
-        """The key of the question that this answers."""
         return ReplayKey(self.agent, self.phase, self.round, self.kind)
 
     def fits(self, key: ReplayKey) -> int | None:

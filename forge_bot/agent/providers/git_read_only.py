@@ -92,7 +92,6 @@ class GitLog(Frozen):
 
 
 def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
-    """Return one line for each commit."""
     scope = [f":(literal){path}"] if (path := normalise(wanted.path or "")) else []
     shown = "--format=%h %ad %an: %s"
     output = git(

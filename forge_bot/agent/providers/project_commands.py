@@ -42,7 +42,6 @@ class LintCheck(Frozen):
 
 
 def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
-    """Return what the host knows of past runs."""
     return head(ask(wanted.query) or "No earlier run resembles this.", limit)
 
 

@@ -39,7 +39,6 @@ class CapabilitySpec(Frozen):
 
     @property
     def line(self) -> str:
-        """Return the entry in the menu."""
         given = ", ".join(
             item.name if item.required else f"{item.name}?" for item in self.parameters
         )

@@ -65,7 +65,6 @@ def result_of(
     content: str,
     shown: ProviderResult | None = None,
 ) -> CapabilityResult:
-    """Return the result of a request."""
     return CapabilityResult(
         key=wanted.key,
         capability=wanted.capability,

@@ -42,7 +42,6 @@ def texts_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
 
 
 def variables_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
-    """Return the names of the variables that a server is given, each once."""
     matches = (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text))
     return tuple(dict.fromkeys(match[1] for match in matches if not match[0].startswith("$$")))
 
@@ -72,8 +71,6 @@ def check_variables(
 
 
 def resolved(text: str, environ: Mapping[str, str]) -> str:
-    """Return the text with the values of its variables."""
-
     def value(match: re.Match[str]) -> str:
         if match[0].startswith("$$"):
             return match[0][1:]

@@ -109,7 +109,6 @@ def _files_beside(place: Path, top: Path) -> Iterator[Path]:
 
 
 def folder_of(setup: CapabilitySetup) -> Path:
-    """Return the folder that servers start in."""
     top, tree = setup.root.resolve(), setup.tree.resolve()
     if setup.base is not None and top.is_relative_to(tree):
         return setup.base / top.relative_to(tree)

@@ -131,7 +131,6 @@ def innermost(error: BaseException) -> BaseException:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return the message of an error in one line."""
     words = error.message if isinstance(error, ForgeError) else str(error)
     return (" ".join(words.split()).rstrip(".") or type(error).__name__)[:600]
 
@@ -193,7 +192,6 @@ def _boxed(
     *,
     network: bool,
 ) -> tuple[str, ...]:
-    """Return the words that start a program in its box."""
     scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="forge-server-"))
 
     def boxed(command: str) -> tuple[str, ...]:

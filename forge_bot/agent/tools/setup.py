@@ -50,7 +50,6 @@ class CapabilitySetup:
 
     @property
     def servers(self) -> dict[str, MCPServerConfig | MCPHttpServerConfig]:
-        """Return the servers that are not disabled, by name."""
         return {
             name: server for name, server in self.config.mcp_servers.items() if not server.disabled
         }

@@ -84,7 +84,6 @@ class SkillContext:
         )
 
     def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
-        """Return the result of one request. Every failure is a status."""
         try:
             if wanted.capability == READ_REFERENCE:
                 shown = self._read(ReadReference.model_validate_json(wanted.params), limits)

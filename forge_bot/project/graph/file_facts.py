@@ -36,7 +36,6 @@ class FileFacts(NamedTuple):
 
     @staticmethod
     def restored(rows: object) -> "FileFacts":
-        """Return the facts from what JSON makes of them."""
         imports, symbols, problem, marks = cast("tuple[list[list[str]], ...]", rows)
         return FileFacts(
             tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in imports),

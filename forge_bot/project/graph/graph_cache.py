@@ -25,8 +25,6 @@ class FactsCache:
         self._file = file
 
     def facts(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return the facts of those of the keys that are known."""
-
         def read(store: sqlite3.Connection) -> dict[str, bytes]:
             facts: dict[str, bytes] = {}
             for start in range(0, len(keys), _AT_ONCE):

@@ -66,7 +66,6 @@ def violations(graph: ProjectGraph) -> list[GraphFinding]:
 
 
 def named(name: str, kind: NodeKind, tier: NodeTier | None) -> dict[str, JsonValue]:
-    """Return a node as documents name it."""
     return {"id": name, "kind": str(kind), "tier": str(tier) if tier is not None else None}
 
 

@@ -53,7 +53,6 @@ class AnsweredNode(Frozen):
 
     @property
     def words(self) -> str:
-        """The node in one line."""
         about = list(dict.fromkeys((str(self.kind), str(self.tier or ""), self.domain)))
         about.append("" if self.criticality is Criticality.NORMAL else str(self.criticality))
         place = f":{self.line}" if self.line else ""
@@ -71,7 +70,6 @@ class GraphAnswer(Frozen):
 
     @property
     def text(self) -> str:
-        """The answer in lines."""
         left = self.total - len(self.nodes)
         more = [f"… {left} more; narrow the question or raise the limit"] if left else []
         return "\n".join([self.sentence, *(node.words for node in self.nodes), *more])
@@ -194,7 +192,6 @@ def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, s
 
 
 def _joined(pairs: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
-    """Yield each node once, with all its relations."""
     relations: dict[GraphNode, list[str]] = {}
     for node, how in pairs:
         relations.setdefault(node, []).append(how)
@@ -232,7 +229,6 @@ class Reach(Frozen):
 
 
 def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
-    """Return the reach of a change of files."""
     distance = graph.dependents(changed)
     tests = [path for path in distance if graph.files[path].kind is NodeKind.TEST]
     tests += [test for path in (*changed, *distance) for test in graph.testers.get(path, ())]

@@ -111,7 +111,6 @@ def problems_of_manifest(text: str | None) -> tuple[str, ...]:
 
 
 def manifest_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the file."""
     return _adapter().json_schema()
 
 
@@ -153,7 +152,6 @@ def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
 
 
 def outside_names(selectors: Iterable[str]) -> frozenset[str]:
-    """Return the packages outside that selectors name."""
     return frozenset(
         selector.removeprefix(_OUTSIDE) for selector in selectors if selector.startswith(_OUTSIDE)
     )

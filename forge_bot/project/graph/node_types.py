@@ -16,7 +16,6 @@ class NodeTier(StrEnum):
 
     @property
     def parent(self) -> "NodeTier | None":
-        """The tier of which this one is a subtype."""
         return _PARENTS.get(self)
 
     @property
@@ -25,7 +24,6 @@ class NodeTier(StrEnum):
         return _MEANINGS[self]
 
     def within(self, other: "NodeTier") -> bool:
-        """Return whether this tier is the other one or a subtype of it."""
         return self is other or (self.parent is not None and self.parent.within(other))
 
 

@@ -72,7 +72,6 @@ class GraphCommand(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The id of its node."""
         return f"{_COMMAND}{self.name}:{self.words}"
 
 
@@ -113,7 +112,6 @@ class ProjectGraph:
 
     @cached_property
     def testers(self) -> Mapping[str, tuple[str, ...]]:
-        """The tests of each file."""
         return _reversed((path, node.tests) for path, node in self.files.items())
 
     @property
@@ -181,7 +179,6 @@ class ProjectGraph:
             yield GraphEdge(path, target, EdgeKind.TESTS)
 
     def edges_to(self, path: str) -> Iterator[GraphEdge]:
-        """Yield the edges that end at a file."""
         sources = (*self.importers.get(path, ()), *self.testers.get(path, ()))
         for source in dict.fromkeys(sources):
             yield from (edge for edge in self.edges_from(source) if edge.target == path)

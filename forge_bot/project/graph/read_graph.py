@@ -184,7 +184,6 @@ def _special_nodes(
 
 
 def _linked(node: FileNode, path: str, files: ProjectFiles) -> FileNode:
-    """Return the node of a link, which uses the file at its end."""
     target = path
     for _ in range(_MOST_LINKS):
         named = files.text(target)

@@ -22,7 +22,6 @@ class GraphFinding(Frozen):
 
     @property
     def words(self) -> str:
-        """The finding in one line."""
         return f"{self.code} {self.path}:{self.line} {self.message}"
 
 

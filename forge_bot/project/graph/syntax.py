@@ -97,7 +97,6 @@ def quoted_import(captures: "dict[str, list[Node]]") -> Sequence[ImportLine]:
 
 
 def words_of(node: "Node") -> str:
-    """Return the text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
 
 

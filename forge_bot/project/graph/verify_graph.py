@@ -90,7 +90,6 @@ def _there(graph: ProjectGraph, name: str) -> bool:
 
 
 def _line(graph: ProjectGraph, word: str) -> tuple[str, int]:
-    """Return the line of a word in the manifest."""
     lines = graph.text(MANIFEST).splitlines()
     return MANIFEST, next((at for at, line in enumerate(lines, 1) if word in line), 1)
 
@@ -178,7 +177,6 @@ def _forbidden(
 
 
 # -- the manifest's rules
-# --------------------------------------------------------------------------------------------------
 
 
 def _selectors(rule: ManifestRule) -> Iterator[str]:
@@ -257,7 +255,6 @@ def _denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
 
 
 def _is_in(name: str, wanted: frozenset[str]) -> bool:
-    """Return whether a package is one of these or below one."""
     return name in wanted or any(
         name.startswith((f"{package}/", f"{package}.")) for package in wanted
     )

@@ -90,7 +90,6 @@ def _share_a_package(listing: Listing, projects: Sequence[_Project]) -> bool:
 
 
 def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
-    """Return the commands of one project with an environment of its own."""
     own = f"{ENV}/{folder or 'root'}"
     changed = {
         str(name): tuple(
@@ -103,7 +102,6 @@ def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
 
 
 def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands:
-    """Return the commands of projects that share an environment."""
     return ProjectCommands(
         setup=_setup(listing, projects),
         test=tuple(command for project in projects for command in _tests(listing, project)),

@@ -143,7 +143,6 @@ def _environment(place: str) -> Command:
 
 
 def _in_version(manager: str, asked: object) -> str:
-    """Return the tool in the version that the project asks for."""
     version = string(asked) if manager == "uv" else ""
     tool = _INSTALLED_AS.get(manager, manager)
     return f"{tool}=={version}" if _VERSION.fullmatch(version) else f"{tool}{version}"

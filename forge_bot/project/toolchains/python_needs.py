@@ -51,11 +51,9 @@ class DependencySource(Frozen):
 
     @property
     def label(self) -> str:
-        """Return its name for a person."""
         return self.name if self.kind == "file" else f"{self.kind} {self.name}"
 
     def names(self, project: str) -> bool:
-        """Return whether it holds a requirement on that project."""
         return any(_name_of(line) == project for line in self.requirements)
 
 

@@ -42,7 +42,6 @@ class AgentWorktrees:
         return AgentWorktree(self.run.tree, self._context, self.run.ref)
 
     def catalogue(self) -> ProviderContext:
-        """Return the context of the providers."""
         return self._context
 
     @asynccontextmanager

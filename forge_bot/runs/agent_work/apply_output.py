@@ -113,7 +113,6 @@ class OutputApplier:
         return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
 
     def planned(self, answer: Change, tree: Tree) -> Files:
-        """Return the files of a tree with the answer's edits."""
         return self._plan(answer, tree).files
 
     def is_held(self, files: Files) -> bool:
@@ -249,7 +248,6 @@ class OutputApplier:
         return self._held(report, patch, risky, task), rest
 
     def held_paths(self, touched: tuple[str, ...]) -> tuple[str, ...]:
-        """Return those of the touched paths that wait for a person."""
         protected = protected_changes(touched, self.run.config.protected)
         scope = self.run.state.flags.scope
         outside = [path for path in touched if not is_inside(path, scope)]

@@ -159,7 +159,6 @@ def answer_contract(
 def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
-    """Return the contract of a phase's artifact."""
     plan = run.pipeline.approved_first
     return ArtifactContract(
         headings=headings,

@@ -31,7 +31,6 @@ def keep_left(run: Run, wanted: ActionsWanted) -> None:
 
 
 def left_action(run: Run, key: str) -> LeftAction | None:
-    """Return the action that a conversation has left under this key, if one has."""
     return read_kept(_file(run, key), LeftAction)
 
 

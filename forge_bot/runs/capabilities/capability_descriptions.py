@@ -26,7 +26,6 @@ _EXAMPLES: dict[str, dict[str, object]] = {
 
 
 def describe_capability(entry: CapabilitySpec) -> Capability:
-    """The entry for the menu of a prompt."""
     sample = _EXAMPLES.get(entry.name, {})
     unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
     free = [

@@ -137,7 +137,6 @@ _NO_USE = frozenset({ResultStatus.SKIPPED_DUPLICATE, ResultStatus.STANDS})
 
 
 def use_of(item: CapabilityResult) -> CapabilityUse:
-    """Return the record of use for a result."""
     denied = item.status is ResultStatus.DENIED
     return CapabilityUse(
         name=item.capability,

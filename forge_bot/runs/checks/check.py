@@ -55,12 +55,10 @@ class CheckReport(Frozen):
 
     @property
     def refusals(self) -> tuple[CheckResult, ...]:
-        """Results that stop a run."""
         return tuple(result for result in self.results if result.weight == "refuse")
 
     @property
     def advice(self) -> tuple[CheckResult, ...]:
-        """Warnings, then notes."""
         rest = (result for result in self.results if result.weight != "refuse")
         return tuple(sorted(rest, key=lambda result: result.weight == "note"))
 
@@ -105,7 +103,6 @@ class CheckSubject:
 
     @property
     def model_names(self) -> dict[Tier, str]:
-        """The name of the model for each tier of work."""
         return {tier: self.model or self.config.model_for(tier) for tier in Tier}
 
     @cached_property
@@ -120,7 +117,6 @@ class CheckSubject:
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The files of that commit."""
         return frozenset(self.repository.list_files(self.base))
 
     @property
@@ -154,7 +150,6 @@ class Check:
 
 
 def refuse(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckResult:
-    """Return a result that stops a run."""
     return CheckResult(what=what, weight="refuse", sentence=sentence, way_out=way_out, code=code)
 
 
@@ -164,5 +159,4 @@ def warn(what: str, sentence: str, way_out: str = "", code: str = "") -> CheckRe
 
 
 def note(what: str, sentence: str, way_out: str = "") -> CheckResult:
-    """Return a result for information."""
     return CheckResult(what=what, weight="note", sentence=sentence, way_out=way_out)

@@ -25,7 +25,6 @@ from forge_bot.text_format import several
 
 
 def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield the commands that were found for tests and lint."""
     commands = subject.profile.commands
     for command in commands.test:
         yield note("tests", " ".join(command.argv))

@@ -97,7 +97,6 @@ class JudgedEdits:
                         return
 
     def _red(self, before: CommandResult) -> NewlyRed | None:
-        """Run a command as before the edits."""
         left = min(self.until - time.monotonic(), self.run.config.command_seconds)
         if not (limit := _limit_of(before, left)):
             self._leave_untold(before)

@@ -128,7 +128,6 @@ def _way_out(command: UnusableCommand, commands: ProjectCommands) -> tuple[str, 
 
 
 def _lists(name: CommandName, commands: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of `commands:` for one kind."""
     yield "commands:"
     if not commands:
         yield f"  {name.value}: []"

@@ -26,7 +26,6 @@ def run_tests(project: Project, selectors: Sequence[str]) -> str:
 
 
 def lint(project: Project, paths: Sequence[str]) -> str:
-    """Return the outcome of the lint commands."""
     return _shown(project, CommandName.LINT, project.profile.commands.lint, paths)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 
 def paths_without(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Path]:
-    """Yield a path, or what is in it where a part of it is kept."""
     if not kept.isdisjoint((path, *path.parents)):
         return
     if not any(path in other.parents for other in kept):

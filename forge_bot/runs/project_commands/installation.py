@@ -206,11 +206,9 @@ class Installation:
 
     @property
     def path(self) -> Path:
-        """The path of the work tree."""
         return self.place.path
 
     def is_base(self, commit: str) -> bool:
-        """Return whether a commit has the code of the base commit and nothing else."""
         root, base = self.repository.root, self.foundation.commit
         return code_of(root, commit) == code_of(root, base)
 
@@ -378,7 +376,6 @@ class Installation:
 
 
 def _take(places: RunPaths) -> _Place | None:
-    """Take a place unless somebody has it."""
     if places.lock in _taken:
         return None
     places.lock.parent.mkdir(parents=True, exist_ok=True)

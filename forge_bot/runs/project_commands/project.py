@@ -111,7 +111,6 @@ class Project:
         return other
 
     # -- setup
-    # ----------------------------------------------------------------------------------------------
 
     def set_up(self) -> tuple[CommandResult, ...]:
         """Run the setup commands at the base commit, with network, into a fresh environment, and
@@ -171,7 +170,6 @@ class Project:
             self.sandbox.try_out()
 
     # -- commands at a commit
-    # ----------------------------------------------------------------------------------------------
 
     def check(self, counts: Callable[[CommandResult], bool]) -> tuple[CommandOutput, ...]:
         """Build, test and lint, without network. Nothing runs where every command has a known

@@ -162,11 +162,9 @@ class PromptContext:
         return _few_files(self.run.repository, self.run.state.base_commit)
 
     def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
-        """The artifact the agent writes."""
         return action.output_file.replace("{task}", task or "")
 
     def round(self, action: SpawnAgent, task: TaskId | None) -> int:
-        """Return the round of this phase, or of this task in it, from 1."""
         place = f"{action.phase}/{task}" if task is not None else action.phase
         return self.run.state.visits.get(place, 0) + 1
 
@@ -218,11 +216,9 @@ class PromptContext:
         )
 
     # -- knowledge
-    # ----------------------------------------------------------------------------------------------
 
     @property
     def history(self) -> History:
-        """Return the history of the runs that have ended."""
         state, documents = self.run.state, DocumentNames.of(self.run.pipeline)
         return history_at(self.run.repository, state.base_commit, documents)
 

@@ -190,7 +190,6 @@ class PromptInputs:
         return tuple(shown)
 
     def names(self, action: SpawnAgent, task: TaskState | None) -> tuple[str, ...]:
-        """Return the documents that an action, or one task of it, is given."""
         if action.parallel_task_ids is not None and task is not None:
             return self._task_inputs(action, task)
         return action.input_files
@@ -348,5 +347,4 @@ class PromptInputs:
 
 
 def text_of(request: Request) -> str:
-    """Return a request as it is searched for what it speaks of."""
     return f"{request.title}\n\n{request.text}"

@@ -127,7 +127,6 @@ def _indexed(repository: Repository, commit: str, about: frozenset[str]) -> Code
 
 @lru_cache(maxsize=4)
 def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
-    """Return the findings for a request at a commit."""
     title, _, text = request.partition("\n")
     index = index_at(repository, base, words(request))
     names = request_names(title, text)[:_MOST_NAMES]

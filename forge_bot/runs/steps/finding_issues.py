@@ -37,7 +37,6 @@ def approval_line(step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen
 def approves(
     question: str, step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]
 ) -> bool:
-    """Return whether a question has that line."""
     return approval_line(step, what) in question.splitlines()
 
 
@@ -139,7 +138,6 @@ def approved_issues(run: Run, phase_id: PhaseId) -> list[IssueToOpen]:
 
 
 def issues_text(issues: list[IssueToOpen]) -> str:
-    """Return the issues as one document for people."""
     return "\n".join(f"# {issue.title}\n\n{issue.body}\n" for issue in issues)
 
 

@@ -43,7 +43,6 @@ class _JavaScriptFiles:
         self._resolved = cache(self._resolve)
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
-        """Return the target of one import."""
         return (self._resolved(dirname(importer), line.module),)
 
     def _resolve(self, folder: str, written: str) -> Resolution:
@@ -88,7 +87,6 @@ class _JavaScriptFiles:
         return next(filter(self._listing.has, forms), None) or self._index(path)
 
     def _index(self, folder: str) -> str | None:
-        """Return the file that a folder stands for."""
         if folder and not self._listing.has_folder(folder):
             return None
         indexes = (join(folder, f"index{ending}") for ending in _ENDINGS)

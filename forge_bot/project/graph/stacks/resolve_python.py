@@ -32,7 +32,6 @@ _FORMS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
 
 
 def python_resolver(listing: Listing) -> Resolve:
-    """Return the resolver for the Python files of a repository."""
     return _PythonRoots(listing).resolve
 
 
@@ -95,7 +94,6 @@ class _PythonRoots:
         return Resolution(outside=top)
 
     def _file(self, importer: str, module: str) -> str | None:
-        """Return the file of a module as its importer sees it."""
         folder = dirname(importer)
         key = (folder, module)
         if key not in self._known:
@@ -141,7 +139,6 @@ class _PythonRoots:
         )
 
     def _top_names(self) -> Mapping[str, frozenset[str]]:
-        """Return the roots by the top names that they hold."""
         roots = {*self._root_of.values(), *self._declared}
         tops: dict[str, set[str]] = defaultdict(set)
         for path in self._files:
