@@ -117,15 +117,6 @@ def test_a_time_zone_that_is_set_reaches_the_tests(sample: Sample) -> None:
 
 
 @pytest.mark.slow
-def test_a_suite_that_a_time_zone_makes_red_says_where_one_is_set(sample: Sample) -> None:
-    code = f"{ZONE}    test_again = test_the_offset\nunittest.main()\n"
-    test = json.dumps([["python3", "-c", code]])
-    committed(sample, {".forge/config.yml": f"commands:\n  test: {test}\n"})
-    begun(sample)
-    assert "a time zone (TZ)" in document(sample)
-
-
-@pytest.mark.slow
 def test_a_test_that_expires_while_the_run_is_under_way_is_not_the_changes_fault(
     sample: Sample, tmp_path: Path
 ) -> None:
