@@ -298,6 +298,8 @@ def test_a_linter_is_run_where_it_is_configured_and_ruff_before_flake8() -> None
     ]
     both = profile_of({"a.py": "", ".flake8": "[flake8]\n", "ruff.toml": ""})
     assert lines(both.commands.lint) == ["{env}/bin/python -m ruff check --output-format=concise ."]
+    old = {"a.py": "", "ruff.toml": "", ".pre-commit-config.yaml": HOOKS.replace("0.9.1", "0.2.0")}
+    assert lines(profile_of(old).commands.lint) == ["{env}/bin/python -m ruff check ."]
     named = f'{EXTRAS}dev = ["ruff", "flake8"]\n'
     assert profile_of({"pyproject.toml": named, "a.py": ""}).commands.lint == ()
 

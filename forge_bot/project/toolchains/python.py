@@ -83,7 +83,7 @@ def _read(listing: Listing, folder: str) -> _Project:
         folder=folder,
         needs=needs,
         tests=tests,
-        linters=tuple(find_linters(listing, folder)),
+        linters=tuple(find_linters(listing, folder, needs)),
         formatters=tuple(python_formatters(listing, folder, PYTHON)),
     )
 

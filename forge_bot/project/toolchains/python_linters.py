@@ -10,6 +10,7 @@ from forge_bot.project.detected_commands import Command, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import ini, items, string, table, toml
 from forge_bot.project.toolchains.python_install import PYTHON
+from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.settings.yaml_file import read_contents
 
 _LINTERS = frozenset({"flake8", "mypy", "pycodestyle", "pyflakes", "pylint", "ruff"})
@@ -19,9 +20,15 @@ _CHANGES = frozenset({"--fix", "--in-place", "--version"})
 _POSARGS = re.compile(r"\{posargs:?([^{}]*)\}")
 _SHELL = re.compile(r"[|&;<>$`*{}]")
 _CONCISE = "--output-format=concise"
+_OLD_RUFF = re.compile(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
 
 
-def find_linters(listing: Listing, folder: str) -> Iterator[Command]:
+def _old_ruff(needs: DeclaredDependencies) -> bool:
+    """Return whether Ruff is pinned to a version that does not know our option."""
+    return _OLD_RUFF.match(needs.declared("ruff")) is not None
+
+
+def find_linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iterator[Command]:
     """Yield Ruff if it is configured, else flake8 if that is, else what tox or CI calls.
 
     Projects that moved to Ruff often left flake8's settings behind.
@@ -31,7 +38,8 @@ def find_linters(listing: Listing, folder: str) -> Iterator[Command]:
     ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))
     if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
         reason = f"{ruff or manifest} configures ruff"
-        yield command(reason, PYTHON, "-m", "ruff", "check", _CONCISE, target)
+        concise = () if _old_ruff(needs) else (_CONCISE,)
+        yield command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):
