@@ -237,7 +237,8 @@ def still_to_come(estimate: Estimate, used: Usage) -> str:
     """Return the unused part of an estimate, such as `$0.40 to $0.90`; empty once nine of ten such
     runs used less.
     """
-    if estimate.cost is not None and used.cost is not None:
+    # A model without a price leaves the tokens.
+    if estimate.cost is not None and estimate.cost.p90 and used.cost is not None:
         dollars = (estimate.cost.p50 - used.cost, estimate.cost.p90 - used.cost)
         low, high = (max(Decimal(0), left) for left in dollars)
         return _span(f"${low:.2f}", f"${high:.2f}") if high else ""
