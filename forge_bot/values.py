@@ -99,13 +99,6 @@ class Verdict(StrEnum):
         }
 
 
-class RecordsPolicy(StrEnum):
-    """The place of a run's record: apart from the branch that is offered, or on it."""
-
-    SEPARATE = "separate"
-    IN_BRANCH = "in-branch"
-
-
 class Severity(StrEnum):
     """The weight of a finding. CRITICAL forbids a positive verdict, MAJOR forbids `--auto`."""
 

@@ -22,7 +22,6 @@ from forge_bot.interaction import markers
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
-from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
@@ -71,7 +70,7 @@ class Publication:
             case _:
                 offered = self._offered(run)
                 detail = f"the last commit of {run.state.branch} is on its way"
-                return publish_result(run, offered, detail)
+                return publish_result(offered, detail)
 
     def _issues(self, run: Run, phase: PhaseId) -> PublishResult:
         """Open each issue that does not exist yet. A repetition finds the issues that it opened, by
@@ -109,8 +108,6 @@ class Publication:
 
     def _offered(self, run: Run) -> Offer:
         """Update the branch for merge here and at GitHub, and return it."""
-        if not is_separate(run.state):
-            return Offer(branch=run.state.branch)
         offered = offer(run)
         if offered.branch and self._wanted(run, offered):
             push_offer(run, offered)
@@ -196,12 +193,9 @@ class Publication:
     def _pull_request(self, run: Run) -> PublishResult:
         offered = self._offered(run)
         if not offered.branch:
-            return publish_result(run, offered, f"there is no pull request: {offered.said}")
-        view: RunView = self.writer.view(run)
-        state = run.state
-        if is_separate(state):
-            state = state.replace(pull_request_branch=offered.branch)
-            view = view.replace(state=state)
+            return publish_result(offered, f"there is no pull request: {offered.said}")
+        state = run.state.replace(pull_request_branch=offered.branch)
+        view: RunView = self.writer.view(run).replace(state=state)
         text, base = self._text(run, view), target_of(run)
         if base != state.base_branch:
             self.writer.say_once(reply("base_is_gone", old=state.base_branch, new=base), run.name)
@@ -223,9 +217,9 @@ class Publication:
             url = view.compare(offered.branch)
             self.writer.say(command_replies.pull_request_by_hand(view, error, url=url))
             detail = f"the pull request has to be opened by hand: {error.message}"
-            return publish_result(run, offered, detail)
+            return publish_result(offered, detail)
         self.refresh(run)
-        return publish_result(run, offered, f"pull request #{pull.number}", pull.url)
+        return publish_result(offered, f"pull request #{pull.number}", pull.url)
 
 
 def _stands_for(there: Issue, marker: Marker | None, wanted: IssueToOpen) -> bool:

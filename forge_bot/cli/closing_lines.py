@@ -9,7 +9,6 @@ from rich.markup import escape
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.refs import ENDED
-from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.outcome import Outcome
@@ -25,7 +24,7 @@ from forge_bot.runs.publishing.publish_result import (
 from forge_bot.runs.publishing.pull_request_branch import Offer, offered
 from forge_bot.runs.run import Run
 from forge_bot.sentences import say
-from forge_bot.text_format import money, named_once
+from forge_bot.text_format import money, named_once, several
 
 _MOST_FILES = 60
 _SHORT = 12
@@ -52,11 +51,8 @@ def _done(run: Run, progress: Progress, ending: Ending) -> None:
     tokens = total.input_tokens + total.output_tokens
     spent = f"{total.calls} calls · {tokens:,} tokens · {money(total.cost)}"
     progress.line(f"[dim]{spent}[/]\n")
-    separate = is_separate(state)
     kept = f"{ENDED}{run.name}" if is_kept(run.repository, run.name, run.tree.commit_id()) else ""
-    code = offered(run) if separate else Offer(branch=state.branch)
-    if state.nothing_to_do is not None:
-        code = Offer()
+    code = offered(run) if state.nothing_to_do is None else Offer()
     for note in _notes(run):
         progress.line(f"{note}\n")
     for row in _places(run, code, kept):
@@ -89,20 +85,13 @@ def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
     state = run.state
     if code.branch:
         branch = escape(code.branch)
-        separate = is_separate(state)
         begins = (
             f"[bold]{branch}[/]"
-            if state.branch == state.base_branch
+            if state.here
             else "[bold]{branch}[/] (from {base}{commits})".format(
                 branch=branch,
                 base=escape(state.base_branch),
-                commits=(
-                    f", {code.commits:,} commit"
-                    if code.commits == 1
-                    else f", {code.commits:,} commits"
-                )
-                if separate
-                else "",
+                commits=f", {several(code.commits, 'commit')}",
             )
         )
         yield _row("cli.closing.branch", begins)
@@ -140,12 +129,9 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     state, branch = run.state, shlex.quote(code.branch)
     target = shlex.quote(target_of(run))
     # In a person's own branch the change begins at a commit.
-    since = (
-        f"{state.base_commit[:_SHORT]}.." if state.branch == state.base_branch else f"{target}..."
-    )
+    since = f"{state.base_commit[:_SHORT]}.." if state.here else f"{target}..."
     away = _away(run)
-    without = "" if is_separate(run.state) else " -- . ':!.specs'"
-    lines = [f"\n  {away}git diff {since}{branch}{without}"]
+    lines = [f"\n  {away}git diff {since}{branch}"]
     if target != branch:
         lines.append(f"  {away}git switch {target} && git merge {branch}")
     if run.repository.remote_url() is None or run.state.pull_request:

@@ -279,7 +279,10 @@ class RunOptions:
     ] = None
     here: Annotated[
         bool,
-        typer.Option("--here", help="Work on the branch and in the folder that is checked out."),
+        typer.Option(
+            "--here",
+            help="Put accepted work on the branch that is checked out, and into its folder.",
+        ),
     ] = False
     pipeline: Annotated[
         str | None,

@@ -32,6 +32,7 @@ from forge_bot.engine.reports import (
     EffortChanged,
     ExternalEvent,
     GateShown,
+    PeopleCommitted,
     Report,
     RequestRefreshed,
     RetryAsked,
@@ -77,7 +78,6 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
         budget=Budget(cap=report.budget, token_cap=report.budget_tokens),
         first_cap=report.budget,
         first_token_cap=report.budget_tokens,
-        records=report.records,
         artifacts={"request.md": ArtifactRecord(blob=report.request_blob, phase=first.id, round=1)},
         seen=frozenset({report.key}),
     )
@@ -221,6 +221,12 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
             after = _with_request(after, pipeline, report)
             conflicts = ", ".join(report.paths)
             event = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
+        case PeopleCommitted():
+            after = external_events.apply_peoples_commits(pipeline, state, report)
+            event = f"{report.count} of people's commits on {report.branch} merged"
+            if after is state:
+                # What is outstanding stays so.
+                return after.logged(report.at, state.current_phase, event)
         case _:
             assert_never(report)
     return _moved(after).logged(report.at, state.current_phase, event)

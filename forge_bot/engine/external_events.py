@@ -1,23 +1,25 @@
 """Apply events from outside the phases of a run.
 
-They are a changed request, another effort, an approval in doubt and failed checks.
+They are a changed request, another effort, an approval in doubt, failed checks, conflicts with the
+base, and people's commits.
 """
 
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reenter_phase
-from forge_bot.engine.phases import AnyPhase, DecisionPhase, GatePhase, SetupPhase
+from forge_bot.engine.phases import AnyPhase, DecisionPhase, GatePhase, SetupPhase, VerifyPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ApprovalDoubted,
     BaseConflicted,
     ChecksFailed,
     EffortChanged,
+    PeopleCommitted,
     RequestRefreshed,
 )
 from forge_bot.engine.state import ArtifactRecord, Reason, State
 from forge_bot.engine.transitions import add_fix, go_back, is_passed_over
 from forge_bot.errors import ReportRejected
-from forge_bot.values import Finding, Severity
+from forge_bot.values import Finding, PhaseId, Severity
 
 CHECKS = "checks"
 """The key under which a run counts its rounds over failed checks.
@@ -139,6 +141,32 @@ def apply_conflicts(pipeline: Pipeline, state: State, report: BaseConflicted) ->
         report.at,
         files=report.paths,
     )
+
+
+def apply_peoples_commits(pipeline: Pipeline, state: State, report: PeopleCommitted) -> State:
+    """Send a run that was verified back to its verification: it judges people's commits too."""
+    if not is_verified(pipeline, state) or state.gate is not None:
+        return state
+    return reenter_phase(
+        pipeline, go_back(pipeline, state, verification(pipeline, state)), report.at
+    )
+
+
+def verification(pipeline: Pipeline, state: State) -> PhaseId:
+    """Return the phase that judges the whole change; the present one where the effort leaves it
+    out.
+    """
+    judging = [
+        phase.id
+        for phase in pipeline.phases
+        if isinstance(phase, VerifyPhase) and phase.id not in state.skipped_phases
+    ]
+    return judging[-1] if judging else state.current_phase
+
+
+def is_verified(pipeline: Pipeline, state: State) -> bool:
+    """Return whether the whole change was judged."""
+    return verification(pipeline, state) in state.completed_phases
 
 
 def _first(pipeline: Pipeline, state: State, *, undone: bool = False) -> AnyPhase:

@@ -18,7 +18,6 @@ from forge_bot.values import (
     Inspection,
     PhaseId,
     Recorded,
-    RecordsPolicy,
     RedBeforeGreen,
     RequirementCheck,
     Source,
@@ -75,7 +74,7 @@ class RunStarted(_Report):
     flags: RunFlags = RunFlags()
     branch: str
     merge_branch: str = Field(
-        default="", description="the name that a person gave to the branch for merge"
+        default="", description="the branch for merge that a person named or has checked out"
     )
     base_branch: str
     base_commit: str
@@ -84,9 +83,6 @@ class RunStarted(_Report):
     budget: Decimal | None = None
     budget_tokens: int | None = None
     by: str = ""
-    records: RecordsPolicy = Field(
-        default=RecordsPolicy.IN_BRANCH, description="where the record is kept"
-    )
 
 
 class _OnAction(_Report):
@@ -366,6 +362,17 @@ class BaseConflicted(_Report):
     via: str
 
 
+class PeopleCommitted(_Report):
+    """What people added to the code branch was merged into the run."""
+
+    type: Literal["people_committed"] = "people_committed"
+    branch: str
+    commit: str = Field(description="the newest one of theirs")
+    count: int = Field(ge=1, description="how many there are")
+    merged: str = Field(description="the commit that merges them, before that of this report")
+    by: str = Field(description="the author of the newest one")
+
+
 class Asked(_Report):
     """A person asked a model about the run without changing it.
 
@@ -412,7 +419,14 @@ WorkReport = (
 )
 """Reports on the outstanding action."""
 
-ExternalEvent = RequestRefreshed | EffortChanged | ApprovalDoubted | ChecksFailed | BaseConflicted
+ExternalEvent = (
+    RequestRefreshed
+    | EffortChanged
+    | ApprovalDoubted
+    | ChecksFailed
+    | BaseConflicted
+    | PeopleCommitted
+)
 """Reports of what changed outside of the run."""
 
 Report = Annotated[

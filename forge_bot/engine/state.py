@@ -18,7 +18,6 @@ from forge_bot.values import (
     NothingToDo,
     PhaseId,
     Recorded,
-    RecordsPolicy,
     RedBeforeGreen,
     RequirementCheck,
     RunStatus,
@@ -313,9 +312,8 @@ class State(Recorded):
     first_token_cap: int | None = None
     usage: Usage = Usage()
     pull_request: str = ""
-    records: RecordsPolicy = RecordsPolicy.IN_BRANCH
     pull_request_branch: str = Field(
-        default="", description="the branch that is offered for merge; empty if it is the run's"
+        default="", description="the branch that is offered for merge; empty before it has a name"
     )
     log: tuple[LogEntry, ...] = ()
     seen: frozenset[str] = Field(
@@ -325,6 +323,11 @@ class State(Recorded):
     @field_serializer("seen")
     def _sorted(self, seen: frozenset[str]) -> list[str]:
         return sorted(seen)
+
+    @property
+    def here(self) -> bool:
+        """Return whether the branch for merge is the one that was checked out at the start."""
+        return self.pull_request_branch == self.base_branch
 
     def task(self, task_id: TaskId | None) -> TaskState | None:
         return next((task for task in self.tasks if task.spec.id == task_id), None)

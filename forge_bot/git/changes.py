@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -25,8 +25,9 @@ class StatusEntry:
     kind: Kind
 
 
-def status(folder: Path) -> tuple[StatusEntry, ...]:
-    """All uncommitted changes: staged or not, untracked files one by one, ignored files not.
+def status(folder: Path, index: Mapping[str, str] | None = None) -> tuple[StatusEntry, ...]:
+    """All uncommitted changes: staged or not, untracked files one by one, ignored files not. With
+    the environment of another index, the changes since that one.
 
     Uncommitted work inside a submodule does not count, since no commit of this repository could
     take it.
@@ -35,7 +36,9 @@ def status(folder: Path) -> tuple[StatusEntry, ...]:
     # path.
     form = ("--porcelain=v1", "-z", "--no-renames")
     files = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
-    rows = git(folder, "status", *form, *files).names
+    rows = git(folder, "status", *form, *files, env=index).names
+    if index is not None:
+        rows = [f" {row[1:]}" if row[0] != "?" else row for row in rows if row[1] != " "]
     return tuple(StatusEntry(row[3:], _kind(row[:2])) for row in rows)
 
 
@@ -79,8 +82,8 @@ def _kind(code: str) -> Kind:
     return "added" if code[0] == "A" else "modified"
 
 
-def discard(folder: Path, paths: Sequence[str]) -> None:
-    """Restore each named file from HEAD, or remove it if HEAD does not have it.
+def discard(folder: Path, paths: Sequence[str], commit: str = "HEAD") -> None:
+    """Restore each named file from a commit, or remove it if that does not have it.
 
     A nested repository, which git names with a slash at the end, is removed whole. Other folders
     are left alone, and so is everything in git's own folder.
@@ -93,14 +96,16 @@ def discard(folder: Path, paths: Sequence[str]) -> None:
     if not files:
         return
     # Names go in by a pipe: an installation leaves more files behind than fit on a command line.
-    tree = tree_id(folder, "HEAD")
+    tree = tree_id(folder, commit)
     known = {path for path in files if find(folder, tree, path) is not None}
     for path in files:
         if path not in known:
             (folder / path).unlink(missing_ok=True)
     if known:
         names = listing(sorted(known))
-        git(folder, "checkout", "--quiet", "HEAD", *FROM_INPUT, stdin=names, seconds=LONG)
+        words = ("restore", "--quiet", f"--source={commit}", "--worktree")
+        staged = ("--staged",) if commit == "HEAD" else ()
+        git(folder, *words, *staged, *FROM_INPUT, stdin=names, seconds=LONG)
 
 
 def nested(folder: Path) -> frozenset[str]:

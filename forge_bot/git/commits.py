@@ -181,18 +181,18 @@ def _add_contents(
     git(folder, "update-index", "-z", "--index-info", stdin=rows, env=index)
 
 
-def log(folder: Path, since: str | None = None) -> tuple[Commit, ...]:
-    """Commits from HEAD back along the first parents, without those of `since`, newest first."""
+def log(folder: Path, since: str | None = None, *, tip: str = "HEAD") -> tuple[Commit, ...]:
+    """Commits from a tip back along the first parents, without those of `since`, newest first."""
     limits = () if since is None else (f"^{commit_id(folder, since)}",)
-    answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, "HEAD", *limits, "--")
+    answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, tip, *limits, "--")
     fields = answer.out.decode(errors="replace").split("\0")
     triples = zip(fields[0::3], fields[1::3], fields[2::3], strict=False)
     return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
 
 
-def last_author(folder: Path, path: str) -> str:
+def last_author(folder: Path, path: str, *, tip: str = "HEAD") -> str:
     """Return the author's name of the last commit that changed a file; empty without one."""
-    answer = git(folder, "log", "-1", "--no-color", "--format=%aN", "HEAD", "--", path)
+    answer = git(folder, "log", "-1", "--no-color", "--format=%aN", tip, "--", path)
     return answer.out.decode(errors="replace").strip()
 
 

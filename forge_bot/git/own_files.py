@@ -1,4 +1,6 @@
-"""Locks of killed git processes are removed; those of living ones are waited for."""
+"""Git's own files: locks of killed git processes are removed, those of living ones are waited for;
+folders are hidden from `git status`.
+"""
 
 import os
 import time
@@ -51,6 +53,18 @@ def unlock_ref(folder: Path, ref: str) -> bool:
         return False
     lock.unlink(missing_ok=True)
     return True
+
+
+def hide(folder: Path, hidden: str) -> None:
+    """Keep a folder of this clone's work trees out of `git status` and `git add`, without a file
+    that could be committed (gitignore(5), $GIT_DIR/info/exclude).
+    """
+    file, line = own_folders(folder)[1] / "info" / "exclude", f"/{hidden}/"
+    text = file.read_text(encoding="utf-8", errors="surrogateescape") if file.is_file() else ""
+    if line not in text.splitlines():
+        file.parent.mkdir(exist_ok=True)
+        lines = f"{text.rstrip()}\n{line}\n".lstrip()
+        file.write_text(lines, encoding="utf-8", errors="surrogateescape")
 
 
 def _places_of_git(folder: Path) -> set[Path | None]:

@@ -90,7 +90,7 @@ def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
     git(copy.folder, *words, stdin=listing(names), env=copy.env, seconds=LONG)
 
 
-def patch(folder: Path, paths: Sequence[str] = ()) -> str:
+def patch(folder: Path, paths: Sequence[str] = (), *, since: str = "HEAD") -> str:
     """The same, whole and for `apply`, of all files or of those named. Files that text would not
     keep go in as base 85.
     """
@@ -98,7 +98,7 @@ def patch(folder: Path, paths: Sequence[str] = ()) -> str:
         scratch(folder, keep=False) as copy,
         tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes,
     ):
-        trees = (commit_id(folder, "HEAD"), work_tree(copy))
+        trees = (commit_id(folder, since), work_tree(copy))
         raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
         if not _safe(raw):
             attributes.write("* -diff\n")

@@ -1,14 +1,14 @@
-"""One work tree on one branch: made, filled, shown, mended, removed."""
+"""One work tree and its branch: made, filled, shown, mended, removed."""
 
 import contextlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from forge_bot.errors import BranchExists, ForgeError, GitFailed
-from forge_bot.git import changes, own_files, remotes, revisions, snapshot
+from forge_bot.git import changes, own_files, remotes, revisions, snapshot, take_commit
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
@@ -23,25 +23,25 @@ class _OfTree(OfFolder[Given, Result]):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A work tree, by its top folder. All paths given or returned count from there."""
+    """A work tree, by its top folder. All paths given or returned count from there.
+
+    `beside` names the branch that the files belong to, where another one is checked out: that one
+    and the index stay as they are.
+    """
 
     path: Path
+    beside: str = ""
 
     # What is there.
-    head = _OfTree(revisions.head)
-    status = _OfTree(changes.status)
     untracked = _OfTree(changes.untracked)
     ignored_beside = _OfTree(changes.ignored_beside)
     would_ignore = _OfTree(changes.would_ignore)
-    commits = _OfTree(made_commits.log)
-    last_author = _OfTree(made_commits.last_author)
 
     # Differences between commits, and patches.
     changed = _OfTree(differences.changed)
     modes = _OfTree(differences.modes)
     merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
-    patch = _OfTree(snapshot.patch)
     patched = _OfTree(snapshot.patched)
     apply = _OfTree(snapshot.apply)
 
@@ -49,16 +49,57 @@ class Tree:
     commit = _OfTree(made_commits.commit)
     has_locks = _OfTree(own_files.has_locks)
     rescue = _OfTree(snapshot.rescue)
-    discard = _OfTree(changes.discard)
     remove_nested = _OfTree(changes.remove_nested)
     unlock = _OfTree(own_files.unlock)
     push = _OfTree(remotes.push)
     unpushed = _OfTree(remotes.unpushed)
     give_way = _OfTree(remotes.give_way)
 
+    @property
+    def tip(self) -> str:
+        """The name of the newest commit of the tree's branch."""
+        return HEADS + self.beside if self.beside else "HEAD"
+
     def commit_id(self) -> str:
-        """Return the id of the commit that is checked out, on a branch or detached."""
-        return revisions.commit_id(self.path, "HEAD")
+        """Return the id of the newest commit of the branch; the one checked out if detached."""
+        return revisions.commit_id(self.path, self.tip)
+
+    def head(self) -> revisions.Head:
+        """Return the tree's branch and its newest commit. Raises DetachedHead or NoCommits."""
+        if self.beside:
+            return revisions.Head(self.beside, self.commit_id())
+        return revisions.head(self.path)
+
+    def commits(self, since: str | None = None) -> tuple[made_commits.Commit, ...]:
+        """Return the branch's commits along the first parents, without those of `since`, the newest
+        first.
+        """
+        return made_commits.log(self.path, since, tip=self.tip)
+
+    def last_author(self, path: str) -> str:
+        """Return the author's name of the last commit that changed a file; empty without one."""
+        return made_commits.last_author(self.path, path, tip=self.tip)
+
+    def status(self) -> tuple[changes.StatusEntry, ...]:
+        """Return the changes since the branch's newest commit: staged or not, untracked files one
+        by one, ignored files not.
+        """
+        if self.beside:
+            return take_commit.status_beside(self.path, self.beside)
+        return changes.status(self.path)
+
+    def patch(self, paths: Sequence[str] = ()) -> str:
+        """Return the same changes for `apply`, of all files or of those named."""
+        return snapshot.patch(self.path, paths, since=self.tip)
+
+    def discard(self, paths: Sequence[str]) -> None:
+        """Restore each named file from the branch, or remove it if that does not have it."""
+        changes.discard(self.path, paths, self.tip)
+
+    def match_index(self, paths: Sequence[str]) -> None:
+        """Make these files in the index those of the newest commit, if that is checked out."""
+        if not self.beside:
+            made_commits.match_index(self.path, paths)
 
     def is_clean(self) -> bool:
         """Return whether `status` is empty."""
@@ -68,8 +109,10 @@ class Tree:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all
         as it was, where uncommitted work or an untracked file is in the way.
         """
-        options = ("--ff-only", "--no-verify-signatures", "--no-autostash", "--no-stat")
-        git(self.path, "merge", "--quiet", *options, commit, seconds=LONG)
+        if self.beside:
+            take_commit.move_beside(self.path, self.beside, commit)
+        else:
+            take_commit.move_forward(self.path, commit)
 
     def check_out(self, branch: str) -> None:
         """Check out a branch in a clean tree. Raises GitFailed."""

@@ -154,8 +154,8 @@ def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
             names = rest.partition(" -- ")[0].split()
             if any(name in _MAIN or _is_other_branch(run, name) for name in names):
                 return (
-                    f"The run {state.run} is under way on {state.branch}: stay on it, or abandon"
-                    " the run first."
+                    f"The run {state.run} is under way on {run.info.at_client}: stay on it, or"
+                    " abandon the run first."
                 )
         if verb not in {"push", "checkout", "switch"} and isinstance(action, SpawnAgent):
             return (
@@ -166,7 +166,7 @@ def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
 
 
 def _is_other_branch(run: RunSnapshot, name: str) -> bool:
-    return name != run.state.branch and run.repository.branch_exists(name)
+    return name != run.info.at_client and run.repository.branch_exists(name)
 
 
 def _check_document(run: RunSnapshot, action: Action, payload: _Object) -> str:
@@ -233,7 +233,7 @@ def _run_under_way(folder: Path) -> RunSnapshot | None:
     branch, specs = repository.head().branch, repository.root / SPECS
     for place in sorted(specs.iterdir(), reverse=True) if specs.is_dir() else ():
         info = run_in(repository.root, place.name)
-        if info is not None and not info.ended and info.branch == branch:
+        if info is not None and not info.ended and info.at_client == branch:
             run = run_snapshot(repository, info, load_config(repository.root))
             if not run.state.ended:
                 return run

@@ -84,7 +84,7 @@ class Queries:
         unborn = run_in(served.path, info.name) is not None and not (
             served.repository.branch_exists(info.branch)
         )
-        return _resume_info(snapshot, here=unborn or served.branch == info.branch)
+        return _resume_info(snapshot, here=unborn or served.branch == info.at_client)
 
     def search(self, query: str, about: About, limit: int) -> dict[str, JsonValue]:
         """Return earlier runs that resemble a text, repeated findings of reviewers, or places where
@@ -236,7 +236,6 @@ _RESUMED = {
     "skipped_phases",
     "effort",
     "flow_template",
-    "branch",
     "rounds",
 }
 
@@ -245,12 +244,13 @@ def _resume_info(run: RunSnapshot, *, here: bool) -> dict[str, JsonValue]:
     """Return the state of one run, with the keys of state.json."""
     state, call = run.state, "call pipeline_next_action"
     action = next_action(run.pipeline, state)
-    following = call if here else f"git switch {state.branch}, then {call}"
+    following = call if here else f"git switch {run.info.at_client}, then {call}"
     usage, about = state.usage, action.agent if isinstance(action, SpawnAgent) else ""
     return {
         "workspace": f"{SPECS}/{state.run}",
         "specName": state.run.partition("-")[2],
         **state.model_dump(mode="json", include=_RESUMED),
+        "branch": run.info.at_client,
         "autoApprove": state.flags.auto,
         "skipPr": state.flags.skip_pr,
         "debug": state.flags.debug,

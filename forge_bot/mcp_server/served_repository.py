@@ -116,6 +116,8 @@ class ServedRepository:
                 f"There is no run in {workspace or 'an empty path'}.",
                 details=tuple(f"{SPECS}/{info.name}" for info in self.runs()[:5]),
             )
+        if elsewhere.here and elsewhere.tree is None and self.branch == elsewhere.merge_branch:
+            return elsewhere.replace(tree=self.path)
         if elsewhere.tree is None:
             raise WrongBranch(
                 f"The run {name} is on the branch {elsewhere.branch}.",

@@ -8,12 +8,14 @@ on the code branch, and what it does not contain other people did.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from forge_bot.artifacts.change_name import begin_with_types
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.state import TaskState
+from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import (
     CommitInfo,
@@ -40,7 +42,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.finding_runs.unused_names import free_branch, numbered
 from forge_bot.store import SPECS, slug
 from forge_bot.store.run_folder import STATE
-from forge_bot.values import Frozen, RecordsPolicy, TaskId
+from forge_bot.values import Frozen, TaskId
 
 RUN = "Forge-Run"
 """Trailer of all commits of a run: its name."""
@@ -64,11 +66,6 @@ def states_types(repository: Repository, base: str) -> bool:
     return begin_with_types(last_subjects(repository.root, base, _SUBJECTS))
 
 
-def is_separate(state: State) -> bool:
-    """Return whether the run has a code branch beside its own."""
-    return state.records is RecordsPolicy.SEPARATE
-
-
 def free_code_branch(repository: Repository, wanted: str) -> str:
     """Return the wanted name, or the next one that no branch has, here or at the remote."""
     branches = repository.branch_names()
@@ -88,6 +85,15 @@ def code_branch_moves(repository: Repository, branch: str, tip: str) -> list[Ref
     if here == tip or not is_ancestor(repository.root, here, tip):
         return []
     return [] if repository.is_checked_out(branch) else [RefMove(ref, tip, here)]
+
+
+def move_checked_out(repository: Repository, branch: str, tip: str) -> None:
+    """Move a code branch that is checked out, with its files, where nobody's work is in the way."""
+    tree, here = repository.tree_of(branch), ref_target(repository.root, f"{HEADS}{branch}")
+    if tree is None or here is None or here == tip or not is_ancestor(repository.root, here, tip):
+        return
+    with suppress(GitFailed):
+        tree.move_forward(tip)
 
 
 def accepted(before: State, after: State) -> bool:

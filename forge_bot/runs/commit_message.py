@@ -20,6 +20,7 @@ from forge_bot.engine.reports import (
     CostCounted,
     EffortChanged,
     GateShown,
+    PeopleCommitted,
     RequestRefreshed,
     RetryAsked,
     RunStarted,
@@ -48,6 +49,7 @@ _SAID: dict[type[object], str] = {
     ApprovalDoubted: "an approval is asked again",
     ChecksFailed: "checks failed",
     BaseConflicted: "the base was merged with conflicts",
+    PeopleCommitted: "people's commits were merged",
     CostCounted: "the cost of lost reports counts",
 }
 

@@ -17,7 +17,8 @@ from forge_bot.errors import BadOption, BranchExists, DirtyTree, RecordChanged
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.git.commit_objects import delete_branch
-from forge_bot.git.commits import NewCommit, RefMove, commit_after, match_index, move_refs
+from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
+from forge_bot.git.own_files import hide
 from forge_bot.git.revisions import HEADS, branch_ref
 from forge_bot.runs.commit_message import start_subject
 from forge_bot.runs.effort import EffortGuess, guess_effort
@@ -38,7 +39,7 @@ from forge_bot.store import (
     told_when_full,
     workspace_name,
 )
-from forge_bot.values import Effort, Frozen, RecordsPolicy
+from forge_bot.values import Effort, Frozen
 
 
 def discussion_questions() -> tuple[str, ...]:
@@ -61,7 +62,7 @@ class RunPlan(Frozen):
     branch: str
     here: bool = False
     merge_branch: str = Field(
-        default="", description="the name that a person gave to the branch for merge"
+        default="", description="the branch for merge that a person named or has checked out"
     )
 
 
@@ -125,8 +126,8 @@ def plan_for(
         head = repository.head()
         if not external_worktree:
             _check_here(repository, head)
-        return plan.replace(branch=head.branch)
-    if branch is not None:
+        branch = head.branch
+    elif branch is not None:
         check_free(repository, branch)
     wanted = branch_name(draft.source.id, plan.slug)
     names = repository.branch_names()
@@ -155,8 +156,8 @@ def create_run(
     """Begin a run: one commit with the frozen request and the first report on the run's branch,
     then its work tree.
 
-    With `external_worktree` the run is in the tree where somebody else works, who may have to make
-    the branch first. Then nothing is committed here: the first opening of the run commits it. If
+    With `external_worktree` the run is in the tree where somebody else works. If that has to make
+    the branch first, nothing is committed here: the first opening of the run commits it. If
     anything fails, nothing is left.
 
     `note` writes further files of the run before it exists.
@@ -171,9 +172,8 @@ def create_run(
         remember_state_folder(repository)
         places = run_paths(repository, name)
         new = _Start(repository, beginning, pipeline, name, head, stamp)
-        begin = (
-            new.write if external_worktree else new.commit_here if plan.here else new.commit_apart
-        )
+        outside = new.commit_beside if plan.here else new.write
+        begin = outside if external_worktree else new.commit_apart
         with _left_whole(places.home):
             if note is not None:
                 note(places)
@@ -181,6 +181,8 @@ def create_run(
     return RunInfo(
         name=name,
         branch=plan.branch,
+        merge_branch=plan.merge_branch,
+        here=plan.here,
         title=beginning.draft.title,
         tree=tree.path,
         effort=plan.effort.value,
@@ -235,17 +237,19 @@ class _Start(NamedTuple):
                 workspace.write(name, raw)
         return tree
 
-    def commit_here(self) -> Tree:
-        """Commit them on the branch that is checked out, and write them into its tree."""
-        tree = Tree(self.repository.root)
-        workspace = Workspace(tree.path, self.name, b"")
+    def commit_beside(self) -> Tree:
+        """Commit them on a new branch, and write them into a tree where somebody else works on
+        the branch for merge, hidden from git there.
+        """
+        root, branch = self.repository.root, self.beginning.plan.branch
+        workspace = Workspace(root, self.name, b"")
         files = self._files(workspace)
-        commit = self._commit(workspace, files)
-        self._move(RefMove(f"{HEADS}{self.head.branch}", commit, self.head.commit))
-        for name, raw in files.items():
-            workspace.write(name, raw)
-        match_index(tree.path, (workspace.relative,))
-        return tree
+        hide(root, workspace.relative)
+        with _left_whole(workspace.path):
+            for name, raw in files.items():
+                workspace.write(name, raw)
+            self._move(RefMove(branch_ref(root, branch), self._commit(workspace, files)))
+        return Tree(root, branch)
 
     def commit_apart(self) -> Tree:
         """Commit them on a new branch, and make a work tree of that. A name that a person gave to
@@ -256,7 +260,7 @@ class _Start(NamedTuple):
         workspace = Workspace(places.tree, self.name, b"")
         commit = self._commit(workspace, self._files(workspace))
         made = {branch_ref(root, plan.branch): commit}
-        if plan.merge_branch:
+        if plan.merge_branch and not plan.here:
             made[branch_ref(root, plan.merge_branch)] = self.head.commit
         self._move(*(RefMove(ref, to) for ref, to in made.items()))
         try:
@@ -312,8 +316,6 @@ class _Start(NamedTuple):
             budget=self.beginning.budget.dollars,
             budget_tokens=self.beginning.budget.tokens,
             by=self.beginning.by,
-            # In a branch that is checked out there is no other place for the record.
-            records=RecordsPolicy.IN_BRANCH if plan.here else RecordsPolicy.SEPARATE,
         )
 
 

@@ -4,19 +4,21 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors import DirtyTree
+from forge_bot.errors import DirtyTree, GitFailed
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.git.commits import match_index
 from forge_bot.git.own_files import INDEX_LOCK
-from forge_bot.git.revisions import HEADS
+from forge_bot.git.revisions import HEADS, head
 from forge_bot.runs.create_run import commit_start
 from forge_bot.runs.finding_runs.ended_runs import last_commit
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.process_signals import stop_on_signals, this_process
+from forge_bot.runs.publishing.pull_request_branch import peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
 from forge_bot.settings import Config
@@ -59,17 +61,28 @@ def open_run(
             run.tell(report)
         if not external_worktree:
             _settle_files(run, ours=ours)
+        if not external_worktree or isinstance(run.action, Checkpoint | HumanGate):
+            take_in(run)
         if not run.state.ended and any(task.settled for task in run.state.tasks):
             run.put_on_code_branch()
         yield run
+
+
+def take_in(run: Run) -> None:
+    """Merge what people added to the code branch, unless another process makes the commits."""
+    if run.hand_over is None and (report := peoples_commits(run)) is not None:
+        try:
+            run.tell(report)
+        except GitFailed as error:
+            run.notices.append(f"people's commits on {report.branch} wait: {error.message}")
 
 
 def _workspace(repository: Repository, tree: Tree, info: RunInfo) -> Workspace:
     """Return the run's folder with the record of its branch. Where the branch has none, as before
     the first commit in a client's tree, the one on disk is committed.
     """
-    head, place = tree.head(), f"{SPECS}/{info.name}"
-    known = repository.read_many(head.commit, (f"{place}/{REPORTS}", f"{place}/{STATE}"))
+    newest, place = tree.head().commit, f"{SPECS}/{info.name}"
+    known = repository.read_many(newest, (f"{place}/{REPORTS}", f"{place}/{STATE}"))
     refuse_other_schema(known.get(f"{place}/{STATE}", b""), place)
     if recorded := known.get(f"{place}/{REPORTS}"):
         return Workspace(tree.path, info.name, recorded)
@@ -94,8 +107,8 @@ def _settle_record(run: Run) -> None:
             else f"lines that the branch does not have were taken away from {REPORTS}"
         )
     workspace.store({REPORTS: known, STATE: state_file(run.state)})
-    head = run.tree.commit_id()
-    match_index(run.tree.path, (workspace.relative, *run.tree.changed(f"{head}^", head)))
+    newest = run.tree.commit_id()
+    run.tree.match_index((workspace.relative, *run.tree.changed(f"{newest}^", newest)))
 
 
 def _settle_files(run: Run, *, ours: bool) -> None:
@@ -157,7 +170,8 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
     """
     if info.tree is not None:
         repository.mend_worktree(info.tree)
-        return Tree(info.tree), ()
+        beside = info.here and head(info.tree).branch == info.merge_branch
+        return Tree(info.tree, info.branch if beside else ""), ()
     if info.remote:
         repository.take(info.tracking)
     if info.kept:

@@ -9,7 +9,8 @@ report accepts a task, it makes the commit of the code branch too, which becomes
 the first. Both branches are moved in one transaction, each from the commit at which it was seen. So
 there is no report without its commit, and a branch that somebody else moved is never overwritten. A
 code branch that is checked out, or that people moved, stays where it is until it is published; its
-commits are safe on the run's branch.
+commits are safe on the run's branch. With `--here` the one that is checked out moves with its
+files, where nobody's work is in the way.
 
 The files of the record in the work tree, and the index, follow the run's branch: a process that is
 killed between the two leaves old ones, which the next opening brings up to date.
@@ -20,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, next_action
-from forge_bot.engine.reports import RunStarted
+from forge_bot.engine.reports import PeopleCommitted, RunStarted
 from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
@@ -29,7 +30,6 @@ from forge_bot.git.commits import (
     NewCommit,
     RefMove,
     commit_after,
-    match_index,
     move_refs,
     tree_after,
 )
@@ -44,7 +44,7 @@ from forge_bot.runs.code_commits import (
     code_branch_moves,
     code_so_far,
     free_code_branch,
-    is_separate,
+    move_checked_out,
 )
 from forge_bot.runs.commit_message import ACCEPTED, ACTION, KEPT, subject, trailers
 from forge_bot.runs.run_paths import RunPaths, run_paths
@@ -125,8 +125,8 @@ class Run:
         self, report: Report, state: State, paths: tuple[str, ...] = (), *, tree: str = ""
     ) -> str:
         """Record a report and the state after it, with the workspace and the given paths; where it
-        accepts a task, also on the code branch. The record in the work tree follows. Return the
-        commit.
+        accepts a task, also on the code branch; where it is about people's commits, after the
+        commit that merges them. The record in the work tree follows. Return the commit.
 
         A `tree` has the files where another process works in the work tree: then the code branch is
         left to a later opening. Raises RecordChanged, with nothing recorded, where the branch has
@@ -136,8 +136,13 @@ class Run:
         text = subject(report, self.state, self.pipeline)
         lines = trailers(report, self.state, self.pipeline)
         new = self._new(text, lines, record, paths, tree).at(report.at.isoformat())
-        accepts = not tree and accepted(self.state, state)
-        made = self._commit(new, state if accepts else None)
+        if isinstance(report, PeopleCommitted):
+            self._newest()
+            made = commit_after(self.tree.path, report.merged, new)
+            self.move_forward(made)
+        else:
+            accepts = not tree and accepted(self.state, state)
+            made = self._commit(new, state if accepts else None)
         self.workspace.store(record)
         self.state = state
         return made
@@ -193,10 +198,11 @@ class Run:
             files = tree_after(self.tree.path, before, new)
             if files != tree_id(self.tree.path, before):
                 self.hand_over(files)
-                match_index(self.tree.path, new.paths)
+                self.tree.match_index(new.paths)
             return self.tree.commit_id()
         made, moves = commit_after(self.tree.path, before, new), list[RefMove]()
-        if accepts is not None and is_separate(accepts):
+        tip = branch = ""
+        if accepts is not None:
             code = self.code_commits(made, accepts)
             tip, branch = code.made(), code.so_far.branch
             if tip != code.so_far.tip:
@@ -207,7 +213,9 @@ class Run:
         if made != before:
             move_refs(self.repository.root, [RefMove(self.ref, made, before), *moves])
             if new.paths:
-                match_index(self.tree.path, new.paths)
+                self.tree.match_index(new.paths)
+        if branch and accepts is not None and accepts.here:
+            move_checked_out(self.repository, branch, tip)
         return made
 
     def _newest(self) -> str:

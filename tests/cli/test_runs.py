@@ -304,42 +304,19 @@ def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text
     assert sample.git("--git-dir", str(tmp_path / "remote.git"), "for-each-ref") == ""
 
 
-LEAVE = """
-import pathlib, subprocess
-for name in ("rota", "left", "mine/left"):
-    subprocess.run(["git", "init", "-q", name], check=True)
-    pathlib.Path(name, "left.txt").write_text("left behind")
-"""
-
-
-def test_here_works_in_the_users_branch_whose_own_repositories_stay_and_those_of_commands_go(
+def test_here_the_branch_that_is_checked_out_gets_the_code_and_the_record_is_beside_it(
     sample: Sample,
 ) -> None:
     sample.git("switch", "-q", "-c", "mine")
-    (sample.path / ".git" / "info" / "exclude").write_text("mine/\n")
-    for name in ("mine", "notes", ".forge"):
-        (sample.path / name).mkdir()
-        (sample.path / name / "work.txt").write_text("work")
-    unittest = ["python3", "-m", "unittest", "discover", "-s", "tests", "-t", "."]
-    commands = {"test": [["python3", "-c", LEAVE], unittest]}
-    (sample.path / ".forge" / "config.yml").write_text(json.dumps({"commands": commands}))
-    sample.git("add", ".forge", "notes")
-    sample.git("commit", "-qm", "commands")
-    base = sample.git("rev-parse", "--short=12", "mine")
-    for name in ("mine", "notes"):
-        sample.git("init", "-q", str(sample.path / name))
     done = sample.forge("run", TASK, "--effort", "S", "--auto", "--here", "--model", sample.model())
-    assert done.code == 0, done.out
-    assert f"git diff {base}..mine -- . ':!.specs'" in done.out
+    assert done.code == 0, done.err
+    assert f"git diff {sample.git('rev-parse', '--short=12', 'main')}..mine\n" in done.out
     assert "git switch main && git merge mine" in done.out
     assert "from mine" not in done.out
-    assert sample.git("rev-parse", "--abbrev-ref", "HEAD") == "mine"
     assert "if day < self.start" in (sample.path / "rota" / "schedule.py").read_text()
-    assert (sample.path / "mine" / "work.txt").read_text() == "work"
-    for kept in ("mine", "notes"):
-        assert (sample.path / kept / ".git").is_dir(), kept
-    for left in ("rota/.git", "rota/left.txt", "left"):
-        assert not (sample.path / left).exists(), left
+    assert sample.git("status", "--porcelain", "--branch") == "## mine"
+    assert sample.git("diff", "--name-only", "main...mine", "--", ".specs") == ""
+    assert sample.git_code("merge-base", "--is-ancestor", "mine", sample.branch) == 0
 
 
 def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(

@@ -1,10 +1,13 @@
 """The code branch gets a task's commit when the task is accepted, and what people do to it counts."""
 
+import json
+
 import pytest
 
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
 
+TASK = "Nobody is on call before the rota starts"
 NAME = ("-c", "user.name=a", "-c", "user.email=a@b.c")
 
 
@@ -51,3 +54,66 @@ def test_what_a_person_does_to_the_code_branch_counts(accepted: Sample, deed: st
     there = accepted.git("diff", "--name-only", "main", code).split()
     assert set(changed) <= set(there)
     assert ("mine.txt" in there) == (deed in {"adds", "rewrites"})
+
+
+def commits(sample: Sample, branch: str, text: str, name: str = "mine.txt") -> str:
+    """A person's commit on a branch, whatever is checked out before and after."""
+    before = sample.git("branch", "--show-current")
+    sample.git("switch", "-q", branch)
+    (sample.path / name).write_text(text)
+    sample.git("add", name)
+    sample.git(*NAME, "commit", "-qm", "Mine")
+    sample.git("switch", "-q", before)
+    return sample.git("rev-parse", branch)
+
+
+def recorded(sample: Sample, name: str) -> str:
+    """A document of the run, as its branch has it."""
+    branch = sample.git("for-each-ref", "--format=%(refname)", "refs/heads/feature")
+    folder = sample.git("ls-tree", "--name-only", branch, ".specs/")
+    return sample.git("show", f"{branch}:{folder}/{name}")
+
+
+def reported(sample: Sample) -> list[str]:
+    """The commits of people that the run has reports about, the oldest first."""
+    reports = map(json.loads, recorded(sample, "reports.jsonl").splitlines())
+    return [report["commit"] for report in reports if report["type"] == "people_committed"]
+
+
+def test_commits_while_a_question_is_open_are_in_the_run_before_its_tasks_begin(
+    sample: Sample,
+) -> None:
+    sample.git("switch", "-qc", "mine")
+    model = sample.model()
+    asked = sample.forge("run", TASK, "--effort", "S", "--here", "--model", model)
+    assert asked.code == 3, asked.err
+    theirs = commits(sample, "mine", "mine\n")
+    assert sample.forge("approve", "--until", "implementation", "--model", model).code == 3
+    assert reported(sample) == [theirs]
+    assert contains(sample, theirs, "mine~1")
+    assert sample.git("status", "--porcelain") == ""
+    done = sample.forge("resume", "--model", model)
+    assert (done.code, reported(sample)) == (0, [theirs]), done.err
+
+
+def test_commits_after_a_task_are_judged_by_the_verification(accepted: Sample) -> None:
+    broken = "def test_theirs():\n    assert False\n"
+    theirs = commits(accepted, accepted.offered, broken, "test_theirs.py")
+    accepted.forge("resume", "--model", accepted.model())
+    assert reported(accepted) == [theirs]
+    assert "test_theirs" in recorded(accepted, "final-verification.md")
+
+
+def test_commits_that_change_the_same_lines_are_told_with_the_way_to_join_both(
+    accepted: Sample,
+) -> None:
+    code, made = accepted.offered, accepted.git("rev-parse", accepted.offered)
+    accepted.git("switch", "-q", "-C", code, "main")
+    theirs = commits(accepted, code, "# theirs\n", "rota/schedule.py")
+    done = accepted.forge("resume", "--until", "implementation", "--model", accepted.model())
+    assert f"git merge {made[:12]}" in " ".join((done.out + done.err).split())
+    assert (accepted.git("rev-parse", code), reported(accepted)) == (theirs, [])
+    assert accepted.git_code("merge", "-q", "-X", "ours", made) == 0
+    joined = accepted.git("rev-parse", code)
+    accepted.forge("resume", "--until", "implementation", "--model", accepted.model())
+    assert reported(accepted) == [joined]

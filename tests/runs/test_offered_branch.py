@@ -463,15 +463,6 @@ def test_without_gh_open_pr_is_refused_before_the_run_begins(
 
 
 @pytest.mark.slow
-def test_here_keeps_the_record_in_the_branch_that_is_checked_out(sample: Sample) -> None:
-    sample.git("switch", "-q", "-c", "mine")
-    _run(sample, "--here")
-    assert sample.git("branch", "--format=%(refname:short)").splitlines() == ["main", "mine"]
-    assert any(name.endswith("/summary.md") for name in _files(sample, "mine"))
-    assert sample.path.is_dir()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("typed", [True, False])
 def test_titles_and_commits_begin_with_a_type_where_those_of_the_repository_do(
     sample: Sample, *, typed: bool

@@ -3,7 +3,6 @@ to these servers in this repository.
 """
 
 import json
-import shutil
 import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,7 +20,6 @@ from forge_bot.settings import load_config
 from tests.cli.test_tools_in_a_run import asks
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 from tests.fakes.tool_servers import SERVER, agree_here, digest_here
 
 TOKEN = "npm-secret-4711"
@@ -240,13 +238,10 @@ def test_our_own_keys_are_given_to_no_server(
     assert f"{name} belongs to forge-bot and is given to no server" in said.out
 
 
-@pytest.mark.parametrize(
-    "program", sampled(["tools/server.py", "${FORGE_BOT_TREE}/tools/server.py"], 2)
-)
 def test_a_server_runs_the_base_commits_files_and_not_what_a_model_made_of_them(
-    hostile: Sample, program: str
+    hostile: Sample,
 ) -> None:
-    write(hostile, [sys.executable, program, "well"])
+    write(hostile, [sys.executable, "${FORGE_BOT_TREE}/tools/server.py", "well"])
     hostile.git(
         "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "name it", "--allow-empty"
     )
@@ -259,22 +254,20 @@ def test_a_server_runs_the_base_commits_files_and_not_what_a_model_made_of_them(
             **{(each, "*", "1.1"): asks(("mcp_docs_echo", {"text": "x"})) for each in reviewers},
         }
     )
-    hostile.forge(*PHASES, "--here", "--model", model)
+    hostile.forge(*PHASES, "--model", model)
     noted(hostile).unlink()
     said = hostile.forge("approve")
-    assert "edits" in (hostile.path / "tools" / "helper.py").read_text(), said.err
+    assert "edits" in hostile.git("show", f"{hostile.offered}:tools/helper.py"), said.err
     assert noted(hostile).read_text() == f"{TOKEN} by its own"
 
 
 def test_a_program_that_is_in_no_commit_is_not_started_where_a_model_edits(
     hostile: Sample,
 ) -> None:
-    write(hostile, [sys.executable, "built/server.py", "well"])
-    (hostile.path / ".git" / "info" / "exclude").write_text("built/\n")
+    write(hostile, [sys.executable, "${FORGE_BOT_TREE}/built/server.py", "well"])
     hostile.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "build it")
-    shutil.copytree(hostile.path / "tools", hostile.path / "built")
     agree_here(hostile.path)
-    said = hostile.forge(*PHASES, "--here", "--model", hostile.model())
+    said = hostile.forge(*PHASES, "--model", hostile.model())
     assert (said.code, noted(hostile).exists()) == (3, False)
     why = "built/server.py lies in the run's tree and is not in its base commit"
     assert why in " ".join((said.out + said.err).split())

@@ -48,7 +48,7 @@ from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.finding_runs.ended_runs import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.pull_request_branch import keep_run
+from forge_bot.runs.publishing.pull_request_branch import keep_run, peoples_commits
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId
@@ -183,7 +183,7 @@ class _ClientHost:
         """Report a publication that needs no step of the client; else keep the step for it."""
         del state
         try:
-            step_or_report = publish_step(self.run, action)
+            step_or_report = peoples_commits(self.run) or publish_step(self.run, action)
         except (GitFailed, StepFailed) as error:
             step_or_report = not_done(action, self.run, error)
         if isinstance(step_or_report, PublishStep):

@@ -15,7 +15,6 @@ from forge_bot.mcp_server.client_runs.client_tree import handed_out
 from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
-from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.publishing.publish_result import PULL_REQUEST
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
@@ -114,7 +113,7 @@ def _executed(run: Run, action: Exec, previous: Previous) -> PhaseReport | None:
     if name.endswith(PUSH) or last:
         if not is_pushed(run):
             raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
-        if name.endswith(PUSH) and (not last or is_separate(run.state)):
+        if name.endswith(PUSH):
             return PhaseReport(
                 state_updated=False,
                 next_action_hint="setup_continue",

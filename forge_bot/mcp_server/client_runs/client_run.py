@@ -79,6 +79,8 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
     Where a person is asked to do something, they may commit it, and at a checkpoint they may edit
     documents. While an agent is at work, nobody commits, and nobody rewrites the branch.
     """
+    if run.tree.beside:
+        _check_beside(run)
     here, known = run.tree.commit_id(), head_at_dispatch(run.places)
     if known and not run.repository.contains(here, known):
         raise _rewritten(run, known[:_SHORT], here)
@@ -103,6 +105,18 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
     )
 
 
+def _check_beside(run: Run) -> None:
+    """Raise ForeignCommits where the branch for merge got commits while an agent is at work."""
+    there, so_far = run.repository.head().commit, run.code_so_far()
+    if isinstance(run.action, SpawnAgent) and not run.repository.contains(
+        run.tree.commit_id(), there
+    ):
+        raise ForeignCommits(
+            f"{so_far.branch} has commits that the run did not make.",
+            hint=f"git reset --soft {so_far.tip[:_SHORT]} {_KEEPS}",
+        )
+
+
 def _rewritten(run: Run, known: str, here: str) -> ForeignCommits:
     if run.repository.contains(run.repository.commit_id(known), here):
         return ForeignCommits(
@@ -119,9 +133,9 @@ def _check_branch(served: ServedRepository, info: RunInfo) -> None:
     """Check that the run's branch is checked out. If it does not exist yet, create it where the run
     began.
     """
-    repository, branch = served.repository, info.branch
+    repository, branch = served.repository, info.at_client
     head = repository.head()
-    if head.branch == branch:
+    if head.branch in {branch, info.branch}:
         return
     words = f"The run is on {branch}, but {head.branch} is checked out in {served.path}."
     if repository.branch_exists(branch):

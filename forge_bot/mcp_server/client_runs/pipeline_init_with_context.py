@@ -278,7 +278,7 @@ def _begun(
             "flow_template": pipeline.flows[effort],
             "skipped_phases": [*pipeline.skipped(effort, auto=call.flags.auto)],
             "request_md_content": request.decode("utf-8", "replace"),
-            "branch": info.branch,
+            "branch": info.at_client,
             "create_branch": creates,
         },
         {"hints": {"next": f"{following}pipeline_next_action"}},
@@ -379,7 +379,7 @@ def _check_branch(served: ServedRepository, branch: str) -> None:
             ),
         )
     for info in served.runs():
-        if info.branch == branch and not info.ended and not info.remote:
+        if info.at_client == branch and not info.ended and not info.remote:
             raise BranchExists(
                 f"The run {SPECS}/{info.name} is under way on {branch}.",
                 hint=(

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from forge_bot.engine import Exec
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published, head_of
-from forge_bot.runs.code_commits import is_separate
 from forge_bot.runs.publishing.open_pull_request import offered_head
 from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
@@ -16,7 +15,7 @@ from forge_bot.runs.publishing.publish_result import (
     pull_request_text,
     target_of,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, offer
+from forge_bot.runs.publishing.pull_request_branch import offer
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 
@@ -44,7 +43,7 @@ def publish_step(run: Run, action: Exec) -> PublishStep | Published | Publicatio
 
 
 def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
-    offered = _offered(run)
+    offered = offer(run)
     written = pull_request_text(run, offered)
     run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
     if not offered.branch:
@@ -64,14 +63,9 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
     )
 
 
-def _offered(run: Run) -> Offer:
-    """The branch for merge, brought up to date in the client's repository; its checkout stays."""
-    return offer(run) if is_separate(run.state) else Offer(branch=run.state.branch)
-
-
 def _going_out(run: Run) -> tuple[str, ...]:
     """Return the branches that are to be at the remote. One that was not moved is the client's."""
-    offered = _offered(run)
+    offered = offer(run)
     named = (run.state.branch, "" if offered.left_behind else offered.branch)
     return tuple(dict.fromkeys(filter(None, named)))
 
@@ -99,15 +93,12 @@ def _post(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
 
 
 def _last_push(run: Run, action: Exec) -> PublishStep | Published:
-    offered = _offered(run)
+    offered = offer(run)
     if not run.state.pull_request:
         place = offered.branch or run.state.branch
         return publication(run, action, f"the work is on the branch {place}")
     if not is_pushed(run):
         return _push(run)
-    if not is_separate(run.state):
-        place = run.state.branch
-        return publication(run, action, f"the work is on the branch {place}")
     written = pull_request_text(run, offered)
     text = ("--title", written.title, "--body", written.body)
     return PublishStep(("gh", "pr", "edit", run.state.pull_request, *text))
@@ -120,9 +111,8 @@ def _push(run: Run) -> PublishStep:
 
 def publication(run: Run, action: Exec, detail: str, url: str = "") -> Published:
     """Return the report that there is nothing left to publish."""
-    branch = run.state.pull_request_branch
-    if action.operation == "pull-request" and is_separate(run.state):
-        branch = _offered(run).branch
+    opens = action.operation == "pull-request"
+    branch = offer(run).branch if opens else run.state.pull_request_branch
     return Published(
         **head_of(action.action_id, now()),
         detail=detail,

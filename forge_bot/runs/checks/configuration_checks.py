@@ -8,7 +8,6 @@ from forge_bot.errors import (
     BadCapabilities,
     BadConfig,
     BadManifest,
-    BadSigningKey,
     ForgeError,
     NoTestCommand,
 )
@@ -54,22 +53,12 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def signing(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield the key that commits for merge are signed with, if they are; a refusal where they would
-    have the record in them. Raises BadSigningKey.
-    """
-    root, config = subject.repository.root, subject.config
-    fingerprint = ""
-    if subject.signs_here:
-        key = find_key(root, subject.environ, wanted=config.sign)
-        fingerprint = try_key(root, key) if key is not None else ""
-    if not fingerprint and (subject.signs_here or not config.sign):
-        return
-    if subject.intent.here:
-        sentence = "Only commits without the run's record can be signed."
-        way_out = "Leave out --here, or the key and `sign: true`."
-        yield refuse("signing", sentence, way_out, BadSigningKey.code)
-    elif fingerprint:
-        yield note("signing", f"Commits for merge are signed by {fingerprint}.")
+    """Yield the key that commits for merge are signed with, if they are. Raises BadSigningKey."""
+    root = subject.repository.root
+    wanted = subject.config.sign
+    key = find_key(root, subject.environ, wanted=wanted) if subject.signs_here else None
+    if key is not None:
+        yield note("signing", f"Commits for merge are signed by {try_key(root, key)}.")
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:

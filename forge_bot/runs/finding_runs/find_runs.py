@@ -28,6 +28,9 @@ class RunInfo(Frozen):
     merge_branch: str = Field(default="", description="the branch that is offered for merge")
     title: str
     tree: Path | None
+    here: bool = Field(
+        default=False, description="whether the branch for merge is the one that was checked out"
+    )
     phase: str = "?"
     status: str = "unreadable"
     effort: str = "?"
@@ -53,6 +56,11 @@ class RunInfo(Frozen):
         return Tracking(self.remote, self.branch)
 
     @property
+    def at_client(self) -> str:
+        """The branch that a client's tree has checked out for the run."""
+        return self.merge_branch if self.here else self.branch
+
+    @property
     def waiting(self) -> bool:
         """Return whether a person is asked."""
         return self.status == RunStatus.AWAITING_HUMAN
@@ -76,6 +84,7 @@ class _State(Recorded):
 
     run: str
     branch: str
+    base_branch: str
     title: str
     pull_request_branch: str = ""
     current_phase: str
@@ -94,6 +103,7 @@ class _FirstReport(Recorded):
     at: AwareDatetime
     run: str
     branch: str
+    base_branch: str
     title: str
     merge_branch: str = ""
 
@@ -107,6 +117,7 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
     """
     refs = repository.refs(HEADS, REMOTES, ENDED, ENDED_AT_ORIGIN)
     committed = _committed(repository, refs)
+    trees = {ref.name: ref.tree for ref in refs if ref.tree is not None}
     by_name: dict[str, RunInfo] = {}
     if unborn:
         local = {ref.name for ref in refs}
@@ -119,8 +130,17 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
         there = [ref for ref in refs if ref.name.startswith(place)]
         infos = [info for ref in there for info in _runs_of(ref, committed[ref.commit])]
         for info in sorted(infos, key=lambda info: info.updated_at, reverse=True):
-            by_name.setdefault(info.name, info)
+            by_name.setdefault(info.name, _placed(info, trees))
     return tuple(by_name.values())
+
+
+def _placed(info: RunInfo, trees: Mapping[str, Path]) -> RunInfo:
+    """Return a run with the tree in which somebody else works for it: the branch for merge is
+    checked out there, and the run's folder lies there.
+    """
+    tree = trees.get(f"{HEADS}{info.merge_branch}") if info.here and info.tree is None else None
+    lies_there = tree is not None and (tree / SPECS / info.name / REPORTS).is_file()
+    return info.replace(tree=tree) if lies_there else info
 
 
 def run_in(tree: Path, name: str) -> RunInfo | None:
@@ -234,6 +254,7 @@ def _info(state: bytes, reports: bytes) -> RunInfo | None:
         name=whole.run,
         branch=whole.branch,
         merge_branch=whole.pull_request_branch,
+        here=whole.pull_request_branch == whole.base_branch,
         title=whole.title,
         tree=None,
         phase=gate or whole.current_phase,
@@ -254,6 +275,7 @@ def _begun(reports: bytes) -> RunInfo | None:
         name=first.run,
         branch=first.branch,
         merge_branch=first.merge_branch,
+        here=first.merge_branch == first.base_branch,
         title=first.title,
         tree=None,
         updated_at=first.at,

@@ -5,8 +5,7 @@ verification; one in progress reaches it later.
 from datetime import datetime
 from pathlib import Path
 
-from forge_bot.engine.external_events import CONFLICTS
-from forge_bot.engine.phases import VerifyPhase
+from forge_bot.engine.external_events import CONFLICTS, verification
 from forge_bot.engine.reports import BaseConflicted, RetryAsked
 from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import blob_id
@@ -22,7 +21,7 @@ from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.publishing.pull_request_branch import take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.text_format import cut
-from forge_bot.values import PhaseId, RunStatus
+from forge_bot.values import RunStatus
 
 _SHOWN = 5
 
@@ -53,10 +52,10 @@ def update(
     """
     state = run.state
     done = state.current_phase_status is RunStatus.COMPLETED
-    verification = _verification(run)
+    judging = verification(run.pipeline, state)
     if state.ended and not done:
         raise CannotUpdate(f"The run is over: {state.current_phase_status.value}.")
-    if state.gate is not None and verification in state.completed_phases:
+    if state.gate is not None and judging in state.completed_phases:
         raise CannotUpdate(
             "The change is verified, and a question is open.",
             hint="Answer what it asks first, and update then.",
@@ -79,9 +78,9 @@ def update(
         return BaseConflicted(
             key=key, at=at, artifact=name, blob=blob, base=base, paths=paths, by=by, via=via
         )
-    if verification not in state.completed_phases:
+    if judging not in state.completed_phases:
         return None
-    return RetryAsked(key=key, at=at, phase=verification, by=by, via=via)
+    return RetryAsked(key=key, at=at, phase=judging, by=by, via=via)
 
 
 def _newest(root: Path, base: str) -> str:
@@ -165,14 +164,3 @@ def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpda
             )
         ),
     )
-
-
-def _verification(run: Run) -> PhaseId:
-    """The phase that judges the whole change; the run's last one where its effort leaves it out."""
-    left_out = run.state.skipped_phases
-    verifications = [
-        phase.id
-        for phase in run.pipeline.phases
-        if isinstance(phase, VerifyPhase) and phase.id not in left_out
-    ]
-    return verifications[-1] if verifications else run.state.current_phase

@@ -2,6 +2,8 @@
 record is left unchanged.
 """
 
+from typing import NamedTuple
+
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.commit_objects import make_commit
 from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
@@ -19,13 +21,18 @@ def newest_base(run: Run) -> str:
     return next(filter(None, merged), first)
 
 
-def merge_people_into_run(run: Run, branch: str, theirs: str) -> tuple[str, ...]:
-    """Merge what people added to the code branch into the run.
-
-    Return the paths that both sides changed differently; then nothing was merged. Raises GitFailed.
+class RunMerge(NamedTuple):
+    """A commit after the run's newest one, which no branch has yet; the same one where there are
+    conflicts.
     """
-    subject = f"Merge what people added to {branch}"
-    return _merged(run, theirs, subject, ((PEOPLE, branch),)).conflicts
+
+    commit: str
+    trees: MergedTrees
+
+
+def merge_of_people(run: Run, branch: str, head: str, theirs: str) -> RunMerge:
+    """Make the commit that merges what people added to the code branch. Raises GitFailed."""
+    return _merge(run, head, theirs, f"Merge what people added to {branch}", ((PEOPLE, branch),))
 
 
 def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> MergedTrees:
@@ -34,18 +41,23 @@ def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> Merg
 
     Where there are conflicts, nothing was merged. Raises GitFailed.
     """
-    return _merged(run, newest, f"Merge {base} into the run", ((BASE, newest),), mark=mark)
+    head, trailers = run.tree.commit_id(), ((BASE, newest),)
+    merge = _merge(run, head, newest, f"Merge {base} into the run", trailers, mark=mark)
+    if merge.commit != head:
+        run.move_forward(merge.commit)
+    return merge.trees
 
 
-def _merged(
+def _merge(
     run: Run,
+    head: str,
     theirs: str,
     subject: str,
     trailers: tuple[tuple[str, str], ...],
     *,
     mark: bool = False,
-) -> MergedTrees:
-    root, head = run.repository.root, run.tree.commit_id()
+) -> RunMerge:
+    root = run.repository.root
     since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
@@ -53,10 +65,8 @@ def _merged(
     # A path that no trailer can hold cannot be found again.
     forbidden += [path for path in merged.marked if " ".join(path.split()) != path]
     if merged.conflicts or forbidden:
-        return MergedTrees(merged.tree, (*merged.conflicts, *forbidden))
+        return RunMerge(head, MergedTrees(merged.tree, (*merged.conflicts, *forbidden)))
     all_trailers = ((RUN, run.name), *trailers, *((CONFLICT, path) for path in merged.marked))
     signature = commit_at(root, head).signature
-    run.move_forward(
-        make_commit(root, merged.tree, (head, theirs), subject, all_trailers, signature)
-    )
-    return merged
+    made = make_commit(root, merged.tree, (head, theirs), subject, all_trailers, signature)
+    return RunMerge(made, merged)

@@ -15,7 +15,7 @@ from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
-from forge_bot.runs.code_commits import is_separate, states_types
+from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.publishing.open_pull_request import (
     OpenPullRequest,
     WantedPullRequest,
@@ -40,9 +40,8 @@ Post = Callable[[str, str], str]
 
 
 class PublishResult(Frozen):
-    """The visible result: a sentence, and its address if it has one.
-
-    If the branch for merge is not the run's, it is named with a sentence of its own.
+    """The visible result: a sentence, its address if it has one, and the branch for merge with a
+    sentence of its own.
     """
 
     detail: str
@@ -51,10 +50,8 @@ class PublishResult(Frozen):
     offer: str = ""
 
 
-def publish_result(run: Run, offered: Offer, detail: str, url: str = "") -> PublishResult:
-    """Return the result of a publication, with the offered branch if that is not the run's."""
-    if not is_separate(run.state):
-        return PublishResult(detail=detail, url=url)
+def publish_result(offered: Offer, detail: str, url: str = "") -> PublishResult:
+    """Return the result of a publication, with the offered branch."""
     return PublishResult(detail=detail, url=url, branch=offered.branch, offer=offered.said)
 
 
@@ -96,7 +93,7 @@ class Publisher:
 
     def _pull_request(self) -> PublishResult:
         run = self.run
-        offered = offer(run) if is_separate(run.state) else Offer(branch=run.state.branch)
+        offered = offer(run)
         written = pull_request_text(run, offered)
         run.workspace.write(PULL_REQUEST, f"# {written.title}\n\n{written.body}")
         write_whole(body_file(run), written.body)
@@ -108,7 +105,7 @@ class Publisher:
         url = ""
         if self.open_pr is not None and offered.branch:
             url = self.open_pr(wanted_pull_request(run, offered.branch, written))
-        return publish_result(run, offered, detail, url)
+        return publish_result(offered, detail, url)
 
     def _post(self) -> PublishResult:
         run = self.run
@@ -128,15 +125,13 @@ class Publisher:
 
     def _final_commit(self) -> PublishResult:
         name = self.run.state.branch
-        offered = offer(self.run) if is_separate(self.run.state) else Offer(branch=name)
+        offered = offer(self.run)
         if not self.push:
-            own = is_separate(self.run.state)
-            of = "runs.publish_result.runs_own_branch" if own else "runs.publish_result.work_is_on"
-            sentence = say(of, branch=name)
-            return publish_result(self.run, offered, sentence)
+            sentence = say("runs.publish_result.runs_own_branch", branch=name)
+            return publish_result(offered, sentence)
         offered = self._pushed(offered)
         sentence = f"the last commit of {name} was pushed"
-        return publish_result(self.run, offered, sentence)
+        return publish_result(offered, sentence)
 
     def _pushed(self, offered: Offer) -> Offer:
         """Push, and merge people's new commits on the offered branch."""
@@ -144,8 +139,7 @@ class Publisher:
             try:
                 push_run(self.run, offered)
             except PushRefused as error:
-                theirs = offered.branch not in {"", self.run.state.branch}
-                if not theirs or (error.why, error.branch) != (PushRefusal.BEHIND, offered.branch):
+                if (error.why, error.branch) != (PushRefusal.BEHIND, offered.branch):
                     raise
                 fetch_branch(self.run.repository.root, offered.branch)
                 offered = offer(self.run)
@@ -201,11 +195,10 @@ def comment_text(run: Run) -> str:
 
 def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText:
     """Title and body of the pull request; documents are named by their paths, since nothing may be
-    on GitHub yet. Where they are not on the branch that is offered, the paths begin with the run's.
+    on GitHub yet.
     """
     relative = run.workspace.relative
-    separate = is_separate(run.state)
-    place = f"{run.state.branch}:{relative}" if separate else relative
+    place = f"{run.state.branch}:{relative}"
     state = run.state
     if offered is not None and offered.branch:
         state = state.replace(pull_request_branch=offered.branch)
@@ -229,7 +222,7 @@ def target_of(run: Run) -> str:
     """
     state, root = run.state, run.repository.root
     places = (f"{REMOTES}origin/{state.base_branch}", f"{HEADS}{state.base_branch}")
-    if state.base_branch != state.branch and any(ref_target(root, ref) for ref in places):
+    if not state.here and any(ref_target(root, ref) for ref in places):
         return state.base_branch
     return run.repository.default_branch() or state.base_branch
 

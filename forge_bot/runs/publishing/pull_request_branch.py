@@ -6,16 +6,18 @@ checked out, or if its commits conflict with the run; the way to add the new com
 
 import shlex
 
+from forge_bot.engine.external_events import is_verified
+from forge_bot.engine.reports import PeopleCommitted
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import count_commits
+from forge_bot.git.commit_history import commit_at, count_commits
 from forge_bot.git.commits import move_refs
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
-from forge_bot.runs.code_commits import code_branch_moves, is_separate
+from forge_bot.runs.code_commits import code_branch_moves
 from forge_bot.runs.finding_runs.ended_runs import KeptRecord, keep_record
 from forge_bot.runs.finding_runs.unused_names import numbered
-from forge_bot.runs.publishing.merge_into_run import merge_people_into_run, newest_base
+from forge_bot.runs.publishing.merge_into_run import merge_of_people, newest_base
 from forge_bot.runs.run import Run
 from forge_bot.text_format import several
 from forge_bot.values import Frozen
@@ -80,21 +82,62 @@ def take_peoples_commits(run: Run) -> tuple[str, ...]:
     """Merge what people added to the code branch, here and at the remote, into the run, so that new
     work includes it. Return the files that both changed differently, where nothing was merged.
     """
-    branch, conflicts = run.code_so_far().branch, list[str]()
-    tips = [_tip(run.repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
+    merged, _, conflicts = _with_peoples_commits(run, run.code_so_far().branch)
+    if merged != run.tree.commit_id():
+        run.move_forward(merged)
+    return conflicts
+
+
+def peoples_commits(run: Run) -> PeopleCommitted | None:
+    """Return the report that merges what people added to the code branch; None where nothing is new
+    or it has to wait. A conflict becomes a notice with the way out.
+    """
+    state, root = run.state, run.repository.root
+    so_far, head = run.code_so_far(), run.tree.commit_id()
+    if state.ended or (state.gate is not None and is_verified(run.pipeline, state)):
+        return None
+    merged, theirs, conflicts = _with_peoples_commits(run, so_far.branch)
+    if conflicts:
+        begun = so_far.tip != state.base_commit
+        way = _way(run.repository, so_far.branch, so_far.tip) if begun else ""
+        run.notices.append(
+            f"people changed {_some(conflicts)} on {so_far.branch} in another way than the run; "
+            "their commits are not merged yet. "
+            + (f"This joins both: {way}" if way else "The next accepted task tries it again.")
+        )
+    if not theirs:
+        return None
+    return PeopleCommitted(
+        key=f"people-{theirs[-1]}",
+        at=run.now(),
+        branch=so_far.branch,
+        commit=theirs[-1],
+        count=count_commits(root, head, merged) - len(theirs),
+        merged=merged,
+        by=commit_at(root, theirs[-1]).signature.author[0],
+    )
+
+
+def _with_peoples_commits(run: Run, branch: str) -> tuple[str, list[str], tuple[str, ...]]:
+    """Return the commit with what people added to the code branch, here and at the remote, their
+    newest commits that are new, and the files that both changed differently.
+    """
+    repository, merged = run.repository, run.tree.commit_id()
+    tips = [_tip(repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
+    new, conflicts = list[str](), list[str]()
     for theirs in dict.fromkeys(tip for tip in tips if tip is not None):
-        if not is_ancestor(run.repository.root, theirs, run.tree.commit_id()):
-            conflicts += merge_people_into_run(run, branch, theirs)
-    return tuple(dict.fromkeys(conflicts))
+        if not is_ancestor(repository.root, theirs, merged):
+            merge = merge_of_people(run, branch, merged, theirs)
+            conflicts += merge.trees.conflicts
+            new += [theirs] if merge.commit != merged else []
+            merged = merge.commit
+    return merged, new, tuple(dict.fromkeys(conflicts))
 
 
 def push_run(run: Run, offered: Offer) -> None:
     """Push the run's branch, which has all that was recorded, and then the code branch. Raises
     GitFailed.
     """
-    if not is_separate(run.state):
-        run.tree.push()
-        return
     push_together(run.repository.root, {run.state.branch: run.tree.commit_id()})
     ahead = _tip(run.repository, f"{_REMOTE}{offered.branch}") if offered.branch else None
     parted = ahead is not None and not is_ancestor(run.repository.root, ahead, offered.tip)
