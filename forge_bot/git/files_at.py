@@ -173,11 +173,11 @@ def _below(folder: Path, tree: str, place: str | None) -> Sequence[tuple[str, Li
     return ((place, entry),) if place and entry is not None else ()
 
 
-def raw(folder: Path, oids: Sequence[str], wanted: str = "blob") -> dict[str, bytes]:
+def raw(folder: Path, oids: Sequence[str]) -> dict[str, bytes]:
     """Contents by object id, from one process (git-cat-file(1))."""
     contents: dict[str, bytes] = {}
     for oid, answer in zip(oids, read_objects(folder, oids), strict=True):
-        if answer is None or answer.kind != wanted:
+        if answer is None or answer.kind != "blob":
             raise GitFailed(
                 f"The object {oid} is missing in {folder}.",
                 hint="`git fsck` says what is broken; a fresh clone mends it.",

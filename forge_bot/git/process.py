@@ -51,6 +51,10 @@ _SETTINGS = (
     # An automatic gc goes on in the background after the call and holds locks.
     "gc.auto=0",
     "maintenance.auto=false",
+    # Objects reach the disk before the refs that name them, so that a power cut leaves no ref
+    # without its commit.
+    "core.fsync=committed,reference",
+    "core.fsyncMethod=batch",
 )
 # What a user or a CI job sets on purpose: identity, transport, and where the configuration lies.
 # All other GIT_* (GIT_DIR, GIT_INDEX_FILE, GIT_TRACE, …) come from a hook or an alias that happens
@@ -93,6 +97,8 @@ _ADVICE = {
     "from promisor remote": "git.process.partial_clone_without_its_remote",
     "dubious ownership": "git.process.folder_of_somebody_else",
     "could not create leading directories": "git.process.state_home_not_writable",
+    "reference broken": "git.process.reference_broken",
+    "is corrupt": "git.process.object_is_damaged",
 }
 
 

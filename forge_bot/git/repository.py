@@ -4,7 +4,7 @@ cloned.
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -185,10 +185,6 @@ class Repository:
         }
         # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
         return commits.get(f"{wanted}^{{}}") or commits.get(wanted)
-
-    def raw_commits(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """Return commits by id as git keeps them: the lines of their heads and the messages."""
-        return files_at.raw(self.root, ids, "commit")
 
 
 def _find_with_care(start: Path, path: Path) -> Repository:

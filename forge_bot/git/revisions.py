@@ -160,6 +160,13 @@ def head(folder: Path) -> Head:
     raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
 
 
+def last_known(folder: Path) -> str:
+    """Return the commit that a work tree stood at last, though its branch is gone (its reflog)."""
+    log = own_folders(folder)[0] / "logs" / "HEAD"
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    return lines[-1].split(" ")[1] if lines else ""
+
+
 def is_shallow(folder: Path) -> bool:
     """Return whether this clone lacks old commits (gitrepository-layout(5), shallow)."""
     file = own_folders(folder)[1] / "shallow"

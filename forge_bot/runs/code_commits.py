@@ -229,7 +229,7 @@ class CodeCommits:
         if tree == tree_id(self.root, tip) and not merges:
             return tip
         by_hand = [commit for commit in self.commits if self._is_by_hand(commit)]
-        theirs = [*merges, *by_hand]
+        theirs = [commit for commit in merges if CODE not in dict(commit.trailers)] + by_hand
         change = change_of(self.pipeline, self.state, self.documents(self.head))
         if not theirs:
             subject = change.subject if self.typed else change.sentence

@@ -30,7 +30,6 @@ from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.publish_result import Publisher
-from forge_bot.runs.publishing.pull_request_branch import peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings import Config
@@ -131,7 +130,7 @@ class LocalHost:
         if self.publisher is not None:
             self._began(action)
             publish = partial(self._publish, self.publisher)
-            if (theirs := await asyncio.to_thread(peoples_commits, self.run)) is not None:
+            if (theirs := await asyncio.to_thread(self.publisher.peoples_commits)) is not None:
                 yield theirs
                 return
             yield await asyncio.to_thread(self._reported, publish, state, action, self.passing)

@@ -11,7 +11,7 @@ from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import advance_branch
 from forge_bot.git.commits import match_index
 from forge_bot.git.own_files import INDEX_LOCK
-from forge_bot.git.revisions import HEADS, head
+from forge_bot.git.revisions import HEADS, head, is_ancestor, is_shallow
 from forge_bot.runs.create_run import commit_start
 from forge_bot.runs.finding_runs.ended_runs import last_commit
 from forge_bot.runs.finding_runs.find_runs import RunInfo
@@ -50,6 +50,7 @@ def open_run(
     with held_tree(repository, info) as (places, tree, notices):
         ours = _is_ours(places, tree)
         run = Run(repository, tree, _workspace(repository, tree, info), config)
+        _check_complete(run)
         run.notices += notices
         run.hand_over = hand_over
         run.notices += check(run) if check is not None else ()
@@ -75,6 +76,16 @@ def take_in(run: Run) -> None:
             run.tell(report)
         except GitFailed as error:
             run.notices.append(f"people's commits on {report.branch} wait: {error.message}")
+
+
+def _check_complete(run: Run) -> None:
+    """Raise GitFailed in a clone that lacks the run's older commits."""
+    root = run.repository.root
+    if is_shallow(root) and not is_ancestor(root, run.state.base_commit, run.tree.commit_id()):
+        raise GitFailed(
+            f"This clone is shallow: it lacks commits of the run {run.name}.",
+            hint="Get them with git fetch --unshallow, and call again.",
+        )
 
 
 def _workspace(repository: Repository, tree: Tree, info: RunInfo) -> Workspace:

@@ -211,7 +211,8 @@ class Run:
                 made = commit_after(self.tree.path, before, new)
                 moves = code_branch_moves(self.repository, branch, tip)
         if made != before:
-            move_refs(self.repository.root, [RefMove(self.ref, made, before), *moves])
+            # From here, so that the reflog of this tree has it too.
+            move_refs(self.tree.path, [RefMove(self.ref, made, before), *moves])
             if new.paths:
                 self.tree.match_index(new.paths)
         if branch and accepts is not None and accepts.here:

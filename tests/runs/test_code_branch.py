@@ -97,8 +97,10 @@ def test_commits_while_a_question_is_open_are_in_the_run_before_its_tasks_begin(
 
 
 def test_commits_after_a_task_are_judged_by_the_verification(accepted: Sample) -> None:
-    broken = "def test_theirs():\n    assert False\n"
-    theirs = commits(accepted, accepted.offered, broken, "test_theirs.py")
+    case = "class Theirs(unittest.TestCase):\n    test_theirs = unittest.TestCase.fail\n"
+    theirs = commits(
+        accepted, accepted.offered, f"import unittest\n\n\n{case}", "tests/test_theirs.py"
+    )
     accepted.forge("resume", "--model", accepted.model())
     assert reported(accepted) == [theirs]
     assert "test_theirs" in recorded(accepted, "final-verification.md")
@@ -111,7 +113,7 @@ def test_commits_that_change_the_same_lines_are_told_with_the_way_to_join_both(
     accepted.git("switch", "-q", "-C", code, "main")
     theirs = commits(accepted, code, "# theirs\n", "rota/schedule.py")
     done = accepted.forge("resume", "--until", "implementation", "--model", accepted.model())
-    assert f"git merge {made[:12]}" in " ".join((done.out + done.err).split())
+    assert f"merge {made[:12]}" in " ".join((done.out + done.err).split())
     assert (accepted.git("rev-parse", code), reported(accepted)) == (theirs, [])
     assert accepted.git_code("merge", "-q", "-X", "ours", made) == 0
     joined = accepted.git("rev-parse", code)

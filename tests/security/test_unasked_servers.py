@@ -3,6 +3,7 @@ to these servers in this repository.
 """
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -266,9 +267,12 @@ def test_a_program_that_is_in_no_commit_is_not_started_where_a_model_edits(
 ) -> None:
     write(hostile, [sys.executable, "${FORGE_BOT_TREE}/built/server.py", "well"])
     hostile.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "build it")
+    (hostile.path / ".git" / "info" / "exclude").write_text("built/\n")
     agree_here(hostile.path)
-    said = hostile.forge(*PHASES, "--model", hostile.model())
-    assert (said.code, noted(hostile).exists()) == (3, False)
+    hostile.forge(*PHASES, "--model", hostile.model())
+    shutil.copytree(hostile.path / "tools", hostile.workspace.parents[1] / "built")
+    said = hostile.forge("approve", "--model", hostile.model())
+    assert not noted(hostile).exists()
     why = "built/server.py lies in the run's tree and is not in its base commit"
     assert why in " ".join((said.out + said.err).split())
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository
-from forge_bot.git.revisions import head
+from forge_bot.git.revisions import head, last_known
 from forge_bot.remedies import StartRun
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
@@ -33,6 +33,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
             match = _called(runs(repository), named)
         if match is not None:
             return match
+        _check_deleted(repository, named)
         raise UnknownRun(
             f"There is no run {wanted!r} in this repository.",
             hint=(
@@ -53,7 +54,27 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
         )
     if candidates := alive or list(known[:1]):
         return candidates[0]
+    _check_deleted(repository)
     raise UnknownRun("This repository has no run yet.", remedy=StartRun())
+
+
+def _check_deleted(repository: Repository, named: str = "") -> None:
+    """Raise UnknownRun with the way back for a run whose branch was deleted while its work tree is
+    there.
+    """
+    for tree in repository.worktrees():
+        if tree.branch is None or repository.branch_exists(tree.branch):
+            continue
+        for info in (run_in(tree.path, folder.name) for folder in (tree.path / SPECS).glob("*")):
+            if info is not None and info.branch == tree.branch and named in {"", *_names(info)}:
+                raise UnknownRun(
+                    f"The branch {info.branch} of the run {info.name} was deleted.",
+                    hint=f"Bring it back: git branch {info.branch} {last_known(tree.path)}",
+                )
+
+
+def _names(info: RunInfo) -> set[str]:
+    return {info.name, info.branch}
 
 
 def run_named(repository: Repository, name: str) -> RunInfo:

@@ -1,12 +1,14 @@
 """Publishes outside the run: the pull request's text, a push, the last commit."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
 from forge_bot.engine.gates import can_be_posted, may_post
-from forge_bot.errors import PushRefusal, PushRefused
+from forge_bot.engine.reports import PeopleCommitted
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, ref_target
@@ -21,7 +23,7 @@ from forge_bot.runs.publishing.open_pull_request import (
     WantedPullRequest,
     offered_head,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, offer, push_run
+from forge_bot.runs.publishing.pull_request_branch import Offer, offer, peoples_commits, push_run
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
@@ -74,6 +76,16 @@ class Publisher:
             and can_be_posted(self.run.pipeline, self.run.state)
             and not may_post(self.run.pipeline, self.run.state)
         )
+
+    def peoples_commits(self) -> PeopleCommitted | None:
+        """Return the report on what people added to the code branch, also at a remote that is
+        pushed to; None without any.
+        """
+        run, branch = self.run, self.run.code_so_far().branch
+        if self.push and branch in run.repository.remote_branches():
+            with suppress(GitFailed):
+                fetch_branch(run.repository.root, branch)
+        return peoples_commits(run)
 
     def publish(
         self,
