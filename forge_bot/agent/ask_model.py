@@ -99,9 +99,9 @@ class AskModel:
             self.notice(ModelAnswered(usage=known.usage, cost=known.usage.cost, again=True))
             return known
         asked = BatchedCall(key, self.model.name, self._call(step, messages), new)
-        reply = await self._batched(asked)
+        reply = await self._answer_from_batch(asked)
         if reply is None:
-            reply = await self._in_time(asked, turn)
+            reply = await self._answer_in_time(asked, turn)
         self.notice(ModelAnswered(usage=reply.usage, cost=reply.usage.cost))
         return reply
 
@@ -122,11 +122,11 @@ class AskModel:
             self.notice(CallLost(usage=lost))
         self.ledger.settle(key, None, unanswered=amount)
 
-    async def _in_time(self, asked: BatchedCall, turn: int) -> ModelReply:
+    async def _answer_in_time(self, asked: BatchedCall, turn: int) -> ModelReply:
         clock = asyncio.timeout(self.seconds_left)
         try:
             async with clock:
-                return await self._asked(asked, turn)
+                return await self._answer(asked, turn)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -135,7 +135,7 @@ class AskModel:
                 "The time for this work was over before the model answered.",
             ) from None
 
-    async def _batched(self, asked: BatchedCall) -> ModelReply | None:
+    async def _answer_from_batch(self, asked: BatchedCall) -> ModelReply | None:
         """Return the answer out of a batch; None if the provider offers none after all."""
         if self.lane is None or self._batches is None:
             return None
@@ -151,7 +151,7 @@ class AskModel:
             raise _too_expensive()
         began = self.now()
         try:
-            reply = self._timed(await self.lane.reply(asked, self._batches), began)
+            reply = self._add_time(await self.lane.reply(asked, self._batches), began)
         except BatchRefused:
             self._batches = None
             self.ledger.settle(asked.key, None)
@@ -164,11 +164,11 @@ class AskModel:
                 self._settle_unanswered(asked.key, reserved.amount)
             else:
                 self.ledger.settle(asked.key, None)
-            raise _stopped(error) from error
+            raise _name_stop(error) from error
         self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
         return self.journal.finished(asked.key, reply)
 
-    async def _asked(self, asked: BatchedCall, turn: int) -> ModelReply:
+    async def _answer(self, asked: BatchedCall, turn: int) -> ModelReply:
         key, call = asked.key, asked.call
         reserved = await self.ledger.reserve(key, asked.model, call.messages, call.output_tokens)
         if reserved is None:
@@ -179,13 +179,13 @@ class AskModel:
         cost, tokens, is_lost = None, 0, True
         try:
             began = self.now()
-            reply = self._timed(await self.model.ask(call), began)
+            reply = self._add_time(await self.model.ask(call), began)
             cost, tokens, is_lost = reply.usage.cost, reply.usage.tokens, False
             return self.journal.finished(key, reply)
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             is_lost = isinstance(error, PossiblyCharged)
             self.journal.failed(key, error.message, paid=is_lost)
-            raise _stopped(error) from error
+            raise _name_stop(error) from error
         except ForgeError as error:
             is_lost = False
             self.journal.failed(key, error.message, paid=False)
@@ -196,7 +196,7 @@ class AskModel:
             else:
                 self.ledger.settle(key, cost, tokens)
 
-    def _timed(self, reply: ModelReply, began: float) -> ModelReply:
+    def _add_time(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)
         usage = reply.usage.replace(
             duration_ms=duration, calls=1, model=reply.usage.model or self.model.name
@@ -208,7 +208,7 @@ def _too_expensive() -> Stopped:
     return Stopped(StopReason.BUDGET, "The next question could cost more than the budget has left.")
 
 
-def _stopped(error: ForgeError) -> Stopped:
+def _name_stop(error: ForgeError) -> Stopped:
     """Return how the conversation ends for an error of the model."""
     trouble = error.trouble if isinstance(error, ModelUnavailable) else None
     too_long = isinstance(error, ContextTooLong)

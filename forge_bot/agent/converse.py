@@ -292,7 +292,7 @@ class _Conversation:
         if sorted_.wanted:
             self._check_time()
         results = await self.requests.fulfil(sorted_.wanted)
-        looked = [_cut(item, limits) for item in results]
+        looked = [_cut_result(item, limits) for item in results]
         if stands := {item.key for item in looked if item.status is ResultStatus.STANDS}:
             self.observations = (*self.observations, *looked)
             calls = tuple(item for item in sorted_.wanted if item.key in stands)
@@ -364,7 +364,7 @@ _ASKED_AGAIN = (
 )
 
 
-def _cut(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
+def _cut_result(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
     """Return the result, cut to the maximum size, whatever the provider returned."""
     most = max(limits.result_chars, limits.file_chars)
     if len(item.content) <= most:

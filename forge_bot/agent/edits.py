@@ -149,7 +149,7 @@ class _Tree:
             case "replace" | "insert_before" | "insert_after":
                 if there is None:
                     raise _Problem("there is no such file; `write` makes a new one.")
-                self._now[path] = _changed(_text(there), edit)
+                self._now[path] = _change_file(_text(there), edit)
         if len(self._now[path] or b"") > _MOST_BYTES:
             raise _Problem(f"the file would be larger than {_MOST_BYTES:,} bytes.")
 
@@ -232,12 +232,12 @@ def _check_loss(old: str, new: str) -> None:
     )
 
 
-def _changed(file: TextFile, edit: Edit) -> bytes:
-    text = (_replaced if edit.operation == "replace" else _inserted)(file, edit)
+def _change_file(file: TextFile, edit: Edit) -> bytes:
+    text = (_replace_passage if edit.operation == "replace" else _insert_lines)(file, edit)
     return file.replace(text=text).data
 
 
-def _replaced(file: TextFile, edit: Edit) -> str:
+def _replace_passage(file: TextFile, edit: Edit) -> str:
     if not edit.old:
         raise _Problem("`old` is empty; `write` makes whole files.")
     if flat(edit.old) == flat(edit.new):
@@ -249,7 +249,7 @@ def _replaced(file: TextFile, edit: Edit) -> str:
     return file.text[:start] + new.replace("\n", line_end) + file.text[end:]
 
 
-def _inserted(file: TextFile, edit: Edit) -> str:
+def _insert_lines(file: TextFile, edit: Edit) -> str:
     """Return the text with the lines of `new` before or after the lines that hold `old`."""
     old, new = flat(edit.old), flat(edit.new)
     if not old.strip():

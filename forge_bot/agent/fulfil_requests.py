@@ -58,7 +58,7 @@ class Fulfilment:
         others.
         """
         left = [item for item in wanted if self._is_left(item)]
-        looked = (self._looked(item) for item in wanted if item not in left)
+        looked = (self._look_up(item) for item in wanted if item not in left)
         results = tuple(await asyncio.gather(*looked))
         if left:
             at = self.assignment
@@ -84,7 +84,7 @@ class Fulfilment:
             and self.journal.observed(at.prefix + item.key) is None
         )
 
-    async def _looked(self, item: CapabilityRequest) -> CapabilityResult:
+    async def _look_up(self, item: CapabilityRequest) -> CapabilityResult:
         key = self.assignment.prefix + item.key
         if known := self.journal.observed(key):
             self.ledger.settle(key, known.usage.cost, known.usage.tokens)
@@ -101,10 +101,10 @@ class Fulfilment:
                 RequestStarted(capability=item.capability, params=printable(item.params, 100))
             )
             seconds = limits.command_seconds if runs else limits.lookup_seconds
-            result = await self._fulfilled(item, seconds)
+            result = await self._fulfil(item, seconds)
         return result.replace(seconds=round(self.now() - began, 3))
 
-    async def _fulfilled(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
+    async def _fulfil(self, item: CapabilityRequest, seconds: float) -> CapabilityResult:
         """Return the result, or a timeout.
 
         A thread that still runs after the timeout is not awaited.

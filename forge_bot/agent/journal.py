@@ -136,7 +136,7 @@ class Journal:
 
     def failed(self, key: str, why: str, *, paid: bool, question: str = "") -> None:
         """Record that a call had no reply, or that a question is in no batch now."""
-        self._noted(Failed(key=key, why=self.strike(why), paid=paid, question=question))
+        self._note(Failed(key=key, why=self.strike(why), paid=paid, question=question))
 
     # -- batches
 
@@ -150,7 +150,7 @@ class Journal:
 
     def handed_in(self, key: str, parked: Parked, messages: Sequence[ChatMessage]) -> None:
         """Record that a question is about to be handed in with a batch."""
-        self._noted(
+        self._note(
             Started(
                 key=key,
                 model=parked.model,
@@ -162,7 +162,7 @@ class Journal:
 
     def submitted(self, key: str, question: str, ticket: BatchTicket) -> None:
         """Record that the provider took the question in."""
-        self._noted(Submitted(key=key, question=question, ticket=ticket))
+        self._note(Submitted(key=key, question=question, ticket=ticket))
 
     def _struck(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         """Return messages without secrets; where one is struck out, the seams are not known."""
@@ -173,7 +173,7 @@ class Journal:
             for item in messages
         )
 
-    def _noted(self, entry: AnyEntry) -> None:
+    def _note(self, entry: AnyEntry) -> None:
         self._append(entry)
         self._remember(entry)
 
@@ -213,7 +213,7 @@ class Journal:
         return entry.outcome
 
     def _append(self, entry: AnyEntry) -> None:
-        self._written(self.path, entry)
+        self._write_line(self.path, entry)
         travels = any(map(entry.key.startswith, self._travels))
         if self.carried is None or not travels:
             return
@@ -222,9 +222,9 @@ class Journal:
             # machine goes on from a prompt of its own, so the branch does not need this one.
             entry = entry.replace(messages=())
         if not isinstance(entry, Started) or entry.question:
-            self._written(self.carried, entry)
+            self._write_line(self.carried, entry)
 
-    def _written(self, path: Path, entry: AnyEntry) -> None:
+    def _write_line(self, path: Path, entry: AnyEntry) -> None:
         line = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n"
         with self._writing:
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

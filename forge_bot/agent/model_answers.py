@@ -158,7 +158,7 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
     The form is `{"result": {"kind": …, "data": …}}`, or the bare data. Documents are returned
     without control characters, edits unchanged. Raises Malformed with a sentence for the model.
     """
-    name, body = _named(_only_object(text))
+    name, body = _split_name(_only_object(text))
     final = Change if kind is AnswerKind.CHANGE else Document
     wanted: dict[str, type[Answer]] = {"Explore": Explore, final.__name__: final}
     if name not in wanted:
@@ -166,7 +166,7 @@ def parse_answer(text: str, kind: AnswerKind) -> Answer:
             f"An answer here is either Explore or {final.__name__}, but this is {name}."
         )
     try:
-        return wanted[name].model_validate(_repaired(body))
+        return wanted[name].model_validate(_repair_answer(body))
     except ValidationError as error:
         faults = [
             f"{'.'.join(str(part) for part in item['loc']) or name}: {item['msg']}"
@@ -206,7 +206,7 @@ def _reason(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "there is none"
 
 
-def _named(data: JsonObject) -> tuple[str, JsonObject]:
+def _split_name(data: JsonObject) -> tuple[str, JsonObject]:
     inner = data.get("result")
     if len(data) == 1 and isinstance(inner, dict):
         data = cast("JsonObject", inner)
@@ -220,7 +220,7 @@ def _named(data: JsonObject) -> tuple[str, JsonObject]:
     raise Malformed(f"The JSON object has the fields {sorted(data)}, which are those of no answer.")
 
 
-def _repaired(body: JsonObject) -> JsonObject:
+def _repair_answer(body: JsonObject) -> JsonObject:
     """Return an answer without terminal control, and with the fields that may be left out."""
     if isinstance(text := body.get("artifact_markdown"), str):
         body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}

@@ -95,7 +95,7 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     weakened = [f"- Weakens tests, which the reviewer judges: {fact}." for fact in last.weakened]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(outcome.red for outcome in tries):
-        green = ["- Nothing is newly red, compared with the commit before them.", *_seen(last)]
+        green = ["- Nothing is newly red, compared with the commit before them.", *_show_ran(last)]
         sentences = [
             *weakened,
             *_formatting(last),
@@ -107,7 +107,11 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if last.red:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
-        lines += [*_formatting(last), "- Nothing is newly red after the last edits.", *_seen(last)]
+        lines += [
+            *_formatting(last),
+            "- Nothing is newly red after the last edits.",
+            *_show_ran(last),
+        ]
     lines += weakened
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
@@ -118,7 +122,7 @@ def _formatting(outcome: TryOutcome) -> list[str]:
     return [f"- {sentence}" for sentence in outcome.formatting]
 
 
-def _seen(outcome: TryOutcome) -> list[str]:
+def _show_ran(outcome: TryOutcome) -> list[str]:
     """Return the commands that ran, and the tests that turned green."""
     green = [f"- Red before the edits, green now: {named(outcome.green)}."] if outcome.green else []
     return [*(f"- {sentence}" for sentence in outcome.ran), *green]

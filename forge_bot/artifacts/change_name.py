@@ -138,13 +138,13 @@ def change_name(
         return begun
     bracketed = _BRACKETED.fullmatch(words)
     if bracketed is not None and (kind := named_type(bracketed["type"])) is not None:
-        return ChangeName(type=kind, title=_as_title(bracketed["title"]))
+        return ChangeName(type=kind, title=_make_title(bracketed["title"]))
     begun_with, slash, _ = branch.partition("/")
     of_branch = begun_with if slash and begun_with != _EVERY_BRANCH else ""
     names = (of_branch, issue_type, *labels)
     kinds = (kind for name in names if (kind := named_type(name)) is not None)
     usual = ChangeType.FIX if _TRACEBACK.search(text[:_LONGEST_READ]) else ChangeType.CHORE
-    return ChangeName(type=next(kinds, usual), title=_as_title(words) or _UNTITLED)
+    return ChangeName(type=next(kinds, usual), title=_make_title(words) or _UNTITLED)
 
 
 def _conventional(words: str) -> ChangeName | None:
@@ -154,7 +154,7 @@ def _conventional(words: str) -> ChangeName | None:
         return None
     return ChangeName(
         type=kind,
-        title=_as_title(match["title"]),
+        title=_make_title(match["title"]),
         scope=(match["scope"] or "").strip("()").strip(),
         breaking=match["breaking"] is not None,
     )
@@ -167,7 +167,7 @@ def named_type(name: str) -> ChangeType | None:
     return _SYNONYMS.get(prefixed["name"].strip() if prefixed is not None else plain)
 
 
-def _as_title(words: str) -> str:
+def _make_title(words: str) -> str:
     """Return the words as a title: no full stop, and no capital at the beginning of a sentence.
 
     An acronym, a name in capitals and code keep theirs.

@@ -56,7 +56,7 @@ def judge_review(
     finding counts: a person is asked next, and sees it.
     """
     verdict, findings = read_verdict(markdown, allowed), read_findings(markdown)
-    why = [*_misplaced(markdown)]
+    why = [*_find_misplaced(markdown)]
     if verdict is Verdict.UNREADABLE:
         choices = ", ".join(f"`## Verdict: {choice.value}`" for choice in allowed)
         why.insert(0, f"there must be exactly one line with a verdict, out of {choices}")
@@ -109,7 +109,7 @@ def _is_shown(block: Block) -> bool:
     return block.kind in {BlockKind.HEADING, BlockKind.TEXT} and not block.quoted
 
 
-def _misplaced(markdown: str) -> Iterator[str]:
+def _find_misplaced(markdown: str) -> Iterator[str]:
     """Yield what stands below the heading of the findings and is none."""
     section = [block for block in blocks_below(markdown, FINDINGS) if _is_shown(block)]
     form = "write each finding as `- **[CRITICAL]** …`, `- **[MAJOR]** …` or `- **[MINOR]** …`"

@@ -26,7 +26,7 @@ def read_section(markdown: str, heading: str) -> str:
             if inside:
                 end = block.line
                 break
-            inside, start, end = _named(block, heading), block.end, len(lines)
+            inside, start, end = _has_heading(block, heading), block.end, len(lines)
     text = "\n".join(lines[start:end]).strip() if inside else ""
     return text if len(text) <= LONGEST_SECTION and _ends(text) else ""
 
@@ -40,7 +40,7 @@ def without_section(markdown: str, heading: str) -> str:
         if block.kind is BlockKind.HEADING and not block.quoted
     ]
     for place, block in reversed([*enumerate(headings)]):
-        if _named(block, heading):
+        if _has_heading(block, heading):
             behind = (later.line for later in headings[place + 1 :] if later.level <= block.level)
             del lines[block.line : next(behind, len(lines))]
     return "\n".join(lines)
@@ -98,13 +98,13 @@ def blocks_below(markdown: str, heading: str) -> list[Block]:
         if block.kind is BlockKind.HEADING and not block.quoted and block.level <= _LEVEL:
             if inside:
                 break
-            inside = _named(block, heading)
+            inside = _has_heading(block, heading)
         elif inside and not block.quoted:
             below.append(block)
     return below
 
 
-def _named(block: Block, heading: str) -> bool:
+def _has_heading(block: Block, heading: str) -> bool:
     return one_line(block.text).strip(" :.#*_").casefold() == heading.casefold()
 
 

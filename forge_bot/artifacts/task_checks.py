@@ -22,7 +22,7 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
     problems = [*_doubles(tasks)]
     unique = not problems
     known = {task.id for task in tasks}
-    problems += [problem for task in tasks for problem in _of_one(task, known)]
+    problems += [problem for task in tasks for problem in _check_task(task, known)]
     if len(tasks) > MOST_TASKS:
         message = (
             f"{len(tasks)} tasks are more than the {MOST_TASKS} that one run can carry; join what"
@@ -51,7 +51,7 @@ def _doubles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
         seen.add(task.id.casefold())
 
 
-def _of_one(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
+def _check_task(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
     here = place(task.id)
     for dependency in task.depends_on:
         if dependency == task.id:

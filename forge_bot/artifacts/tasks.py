@@ -84,12 +84,12 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
     """Return a list with one task that implements a document as a whole, for requests too small to
     be taken apart.
     """
-    parts = [f'- the part "{part}"' for section in sections if (part := _as_heading(section))]
+    parts = [f'- the part "{part}"' for section in sections if (part := _make_heading(section))]
     return "\n".join(
         [
             "# Tasks",
             "",
-            f"## Task 1: {_as_heading(title) or 'Implement the design'}",
+            f"## Task 1: {_make_heading(title) or 'Implement the design'}",
             "mode: sequential",
             "depends_on: []",
             "",
@@ -108,7 +108,7 @@ def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
     for task in tasks:
         here = f"{document} says below task {task.id}"
         lines += [
-            f"## Task {task.id}: {_as_heading(task.title)}",
+            f"## Task {task.id}: {_make_heading(task.title)}",
             f"mode: {task.mode.value}",
             "files:",
             *(f"- `{path}`" for path in task.files),
@@ -256,7 +256,7 @@ def _normal(path: str) -> str:
     return f"/{steps}" if path.startswith(("/", "\\")) else steps or "."
 
 
-def _as_heading(text: str) -> str:
+def _make_heading(text: str) -> str:
     """Return the text on one line, so that a reader of the Markdown sees the same characters.
 
     It stays as it is where its signs mean nothing in Markdown, as in `natural_list([])`. Else each

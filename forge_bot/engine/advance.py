@@ -124,7 +124,7 @@ def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _after(pipeline: Pipeline, state: State, report: Report) -> State:
     if isinstance(report, WorkReport):
-        return _worked(pipeline, state, report)
+        return _add_work(pipeline, state, report)
     if isinstance(report, ExternalEvent):
         return _from_outside(pipeline, state, report)
     match report:
@@ -133,22 +133,22 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Answered():
             after = gate_answers.handle_answer(pipeline, state, report)
             event = f"{report.answer.value} by {report.by} via {report.via}"
-            return _moved(after).logged(report.at, report.gate, event)
+            return _move(after).logged(report.at, report.gate, event)
         case GateShown():
-            return _shown(state, report)
+            return _show_output(state, report)
         case ArtifactChanged():
-            return _changed(pipeline, state, report)
+            return _change_pipeline(pipeline, state, report)
         case RetryAsked():
-            after = _with_request(_moved(handle_retry(pipeline, state, report)), pipeline, report)
+            after = _with_request(_move(handle_retry(pipeline, state, report)), pipeline, report)
             event = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, event)
         case BudgetRaised():
             more = f"${report.amount}" if report.tokens is None else f"{report.tokens:,} tokens"
             event = f"budget raised by {report.by}: +{more}"
-            raised = _raised(pipeline, state, report)
+            raised = _raise_budget(pipeline, state, report)
             after = raised.logged(report.at, state.current_phase, event)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
-            return _moved(after) if asked else after
+            return _move(after) if asked else after
         case Asked():
             # The log omits the words of the question: agents are shown this log, and a question to
             # one model is no instruction to the others.
@@ -159,12 +159,12 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             event = f"abandoned by {report.by} via {report.via}"
-            return _moved(after).logged(report.at, state.current_phase, event)
+            return _move(after).logged(report.at, state.current_phase, event)
         case _:
             assert_never(report)
 
 
-def _worked(pipeline: Pipeline, state: State, report: WorkReport) -> State:
+def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     after = handle_report.handle_work_report(pipeline, state, report)
     by_agent = (
         report if isinstance(report, ArtifactWritten | AgentFailed | CallsRequested) else None
@@ -179,7 +179,7 @@ def _worked(pipeline: Pipeline, state: State, report: WorkReport) -> State:
         after = after.replace(capabilities=summed(after.capabilities, costing.uses))
     # The end of a call is reported on the action that began it.
     begun = isinstance(report, CallBegun)
-    return after if begun or _still_out(state, after) else _moved(after)
+    return after if begun or _still_out(state, after) else _move(after)
 
 
 def _with_request(state: State, pipeline: Pipeline, report: RetryAsked | BaseConflicted) -> State:
@@ -229,7 +229,7 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
                 return after.logged(report.at, state.current_phase, event)
         case _:
             assert_never(report)
-    return _moved(after).logged(report.at, state.current_phase, event)
+    return _move(after).logged(report.at, state.current_phase, event)
 
 
 def _still_out(before: State, after: State) -> bool:
@@ -251,11 +251,11 @@ def _spent(state: State, usage: Usage) -> State:
     return state.replace(usage=state.usage + usage, budget=budget)
 
 
-def _moved(state: State) -> State:
+def _move(state: State) -> State:
     return state.replace(step=state.step + 1)
 
 
-def _shown(state: State, report: GateShown) -> State:
+def _show_output(state: State, report: GateShown) -> State:
     gate = state.gate
     if gate is None or gate.name != report.gate:
         raise NoGateOpen(f"{report.gate} was shown, but it is not open.")
@@ -267,7 +267,7 @@ def _shown(state: State, report: GateShown) -> State:
     return state.replace(gate=gate.replace(shown=(*gate.shown, showing)))
 
 
-def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State:
+def _change_pipeline(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State:
     record = state.artifacts.get(report.artifact)
     if record is None:
         raise ReportRejected(f"{report.artifact} is no artifact of this run.")
@@ -288,7 +288,7 @@ def _changed(pipeline: Pipeline, state: State, report: ArtifactChanged) -> State
     return refresh(state.logged(report.at, record.phase, event))
 
 
-def _raised(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
+def _raise_budget(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
     budget = state.budget
     limits = {"US dollars": budget.cap is not None, "tokens": budget.token_cap is not None}
     unit = "tokens" if report.tokens is not None else "US dollars"

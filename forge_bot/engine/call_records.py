@@ -64,7 +64,7 @@ def begun(state: State, report: CallBegun) -> State:
     """Return the state in which a call is under way. Raises WrongReport."""
     if of(state, report).status is not CallStatus.CLEARED:
         raise WrongReport(f"Call {report.index + 1} of {report.artifact} is not to be made.")
-    return _changed(state, report.artifact, report.index, {"status": CallStatus.BEGUN})
+    return _change_record(state, report.artifact, report.index, {"status": CallStatus.BEGUN})
 
 
 def ended(state: State, report: CallEnded) -> State:
@@ -74,7 +74,7 @@ def ended(state: State, report: CallEnded) -> State:
         raise WrongReport(f"Call {report.index + 1} of {report.artifact} is not under way.")
     record = ArtifactRecord(blob=report.blob, phase=call.phase, round=1)
     done: dict[str, object] = {"status": CallStatus(report.outcome), "result": report.result}
-    after = _changed(state, report.artifact, report.index, done)
+    after = _change_record(state, report.artifact, report.index, done)
     return after.with_document(report.result, record)
 
 
@@ -115,7 +115,7 @@ def place(state: State, gate: OpenGate) -> tuple[PhaseId, TaskId | None]:
     return call.phase, call.task
 
 
-def _changed(state: State, artifact: str, index: int, update: dict[str, object]) -> State:
+def _change_record(state: State, artifact: str, index: int, update: dict[str, object]) -> State:
     return state.replace(
         calls=tuple(
             call.model_copy(update=update)

@@ -43,9 +43,9 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
         case Answer.DONE | Answer.SKIP:
             return _done_outside(pipeline, state, gate, answer)
         case Answer.APPROVE:
-            return _approved(pipeline, state, gate, answer)
+            return _approve(pipeline, state, gate, answer)
         case Answer.REJECT | Answer.ANSWER:
-            return _rejected(pipeline, state, gate, answer)
+            return _reject(pipeline, state, gate, answer)
         case _:
             assert_never(answer.answer)
 
@@ -76,7 +76,7 @@ def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
 # -- approve
 
 
-def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
+def _approve(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
     if gate.reason is None:
         return complete(pipeline, state, answer.at)
     task = state.task(gate.task)
@@ -92,7 +92,7 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
             | Reason.ROUNDS_EXHAUSTED
             | Reason.PROTECTED_PATHS
         ) if task is not None:
-            return hand_out(pipeline, state.with_task(_accepted(task, gate.reason)), answer.at)
+            return hand_out(pipeline, state.with_task(_accept_task(task, gate.reason)), answer.at)
         case Reason.INVALID_ARTIFACT | Reason.UNREADABLE_VERDICT if gate.report is not None:
             work = Work(pipeline.phase(state.current_phase))
             return accept(pipeline, state, work, gate.report.replace(at=answer.at), anyway=True)
@@ -108,7 +108,7 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
         case Reason.TOOL_APPROVAL:
             name = gate.files[0].name
             cleared = call_records.settled(state, name, CallStatus.CLEARED, answer.by)
-            return cleared if task is None else cleared.with_task(_freed(task))
+            return cleared if task is None else cleared.with_task(_free_task(task))
         case Reason.OUTCOME_UNKNOWN:
             phase, task_id = call_records.place(state, gate)
             noted = state.with_note(phase, PROCESS, _TAKEN_AS_MADE, task_id)
@@ -122,11 +122,11 @@ def _approved(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
 _TAKEN_AS_MADE = "A person takes the call whose outcome is unknown as made."
 
 
-def _freed(task: TaskState) -> TaskState:
+def _free_task(task: TaskState) -> TaskState:
     return task.replace(stuck=None, attempts=0)
 
 
-def _accepted(task: TaskState, reason: Reason) -> TaskState:
+def _accept_task(task: TaskState, reason: Reason) -> TaskState:
     stuck = task.stuck
     free = task.replace(stuck=None, attempts=0)
     if reason is Reason.PROTECTED_PATHS:
@@ -151,13 +151,13 @@ _MENDED_BY_A_TASK = {
 }
 
 
-def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
+def _reject(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
     phase = pipeline.phase(gate.name)
     if isinstance(phase, GatePhase):
         state = go_back(pipeline, state, phase.sends_back_to)
         return state.with_note(phase.sends_back_to, answer.by, answer.notes)
     if gate.reason in {Reason.TOOL_APPROVAL, Reason.OUTCOME_UNKNOWN}:
-        return _call_declined(pipeline, state, gate, answer)
+        return _decline_call(pipeline, state, gate, answer)
     task = state.task(gate.task)
     if task is not None:
         return _task_again(pipeline, state, task, answer)
@@ -185,7 +185,7 @@ def _rejected(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered
     return state.with_note(state.current_phase, answer.by, answer.notes).replace(attempts=0)
 
 
-def _call_declined(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
+def _decline_call(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
     """Return the state in which the agent is asked again, with the person's notes.
 
     A call with an unknown outcome is forgotten: if it is asked for again, a person decides again.
@@ -199,7 +199,7 @@ def _call_declined(pipeline: Pipeline, state: State, gate: OpenGate, answer: Ans
     )
     task = state.task(task_id)
     if task is not None:
-        state = state.with_task(_freed(task))
+        state = state.with_task(_free_task(task))
     state = state.with_note(phase, answer.by, answer.notes, task_id).replace(attempts=0)
     return after_calls(pipeline, state, answer.at)
 

@@ -55,7 +55,7 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
     _expect(pipeline, state, report.action_id)
     match report:
         case Prepared():
-            return _prepared(pipeline, state, report)
+            return _prepare(pipeline, state, report)
         case ArtifactWritten():
             return handle_document(pipeline, state, report)
         case AgentFailed():
@@ -67,13 +67,13 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
         case CallEnded():
             return handle_call_ended(pipeline, state, report)
         case CommandsRan():
-            return _verified(pipeline, state, report)
+            return _verify(pipeline, state, report)
         case Published():
-            return _published(pipeline, state, report)
+            return _publish(pipeline, state, report)
         case PublicationAsked():
             return ask_to_post(pipeline, state)
         case ActionFailed():
-            return _action_failed(pipeline, state, report)
+            return _fail_action(pipeline, state, report)
         case _:
             assert_never(report)
 
@@ -126,7 +126,7 @@ def _expect(pipeline: Pipeline, state: State, name: str) -> None:
 # -- setup
 
 
-def _prepared(pipeline: Pipeline, state: State, report: Prepared) -> State:
+def _prepare(pipeline: Pipeline, state: State, report: Prepared) -> State:
     if not isinstance(pipeline.phase(state.current_phase), SetupPhase):
         raise WrongReport(f"{state.current_phase} is not answered by a preparation.")
     baseline = tuple(result for result in report.results if result.name is not CommandName.SETUP)
@@ -172,7 +172,7 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
 # -- commands and publications
 
 
-def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
+def _verify(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, VerifyPhase) or state.verification is not None:
         raise WrongReport(f"{state.current_phase} does not wait for commands.")
@@ -214,7 +214,7 @@ def _verified(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     )
 
 
-def _published(pipeline: Pipeline, state: State, report: Published) -> State:
+def _publish(pipeline: Pipeline, state: State, report: Published) -> State:
     phase = pipeline.phase(state.current_phase)
     if not isinstance(phase, PublishPhase):
         raise WrongReport(f"{state.current_phase} publishes nothing.")
@@ -225,7 +225,7 @@ def _published(pipeline: Pipeline, state: State, report: Published) -> State:
     return complete(pipeline, state, report.at)
 
 
-def _action_failed(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
+def _fail_action(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
     cleared = next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None)
     if cleared is not None:
         tried = cleared.replace(status=TaskStatus.PENDING, attempts=cleared.attempts + 1)

@@ -67,7 +67,7 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
     task = state.task(report.task)
     if task is not None and task.status is TaskStatus.CLEARED and state.wave is None:
         state = with_artifact(state, report, pipeline.implementation.id)
-        return hand_out(pipeline, state.with_task(_implemented(task)), report.at)
+        return hand_out(pipeline, state.with_task(_implement(task)), report.at)
     work = _work(pipeline, state, report.task)
     phase = work.phase
     if (
@@ -105,7 +105,7 @@ def accept(
         case ReviewPhase() | TaskReviewPhase():
             verdict = verdict_of(phase, report)
             if not verdict.positive and not (anyway and verdict is Verdict.UNREADABLE):
-                return _refused(pipeline, state, work, phase, report)
+                return _refuse(pipeline, state, work, phase, report)
             if task is not None:
                 done = {"status": TaskStatus.PASSED, "verdict": verdict, "attempts": 0}
                 return hand_out(pipeline, state.with_task(task.replace(**done)), report.at)
@@ -122,7 +122,7 @@ def accept(
     return complete(pipeline, state, report.at)
 
 
-def _refused(
+def _refuse(
     pipeline: Pipeline,
     state: State,
     work: Work,
@@ -153,7 +153,7 @@ def _refused(
     return _ask(pipeline, state, work, Reason.ROUNDS_EXHAUSTED, text, report.at, report=report)
 
 
-def _implemented(task: TaskState) -> TaskState:
+def _implement(task: TaskState) -> TaskState:
     return task.replace(status=TaskStatus.IMPLEMENTED, attempts=0, stuck=None)
 
 
@@ -163,7 +163,7 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
     A task that touches protected paths is stuck until a person answers.
     """
     if report.held is None:
-        return _implemented(task)
+        return _implement(task)
     stuck = Stuck(
         reason=Reason.PROTECTED_PATHS,
         subject="it changes protected paths: " + ", ".join(report.held_paths),

@@ -101,13 +101,15 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
             from forge_bot.engine.verification_report import commands_section
 
             bodies = {"Summary": _green(state), REQUIREMENTS: _requirements(pipeline, state)}
-            return _filled(phase, "Final verification", bodies) + "\n" + commands_section(state)
+            return (
+                _fill_headings(phase, "Final verification", bodies) + "\n" + commands_section(state)
+            )
         case _ if state.nothing_to_do is not None:
-            return _filled(phase, state.title, _unneeded(state.nothing_to_do))
+            return _fill_headings(phase, state.title, _explain_unneeded(state.nothing_to_do))
         case _:
             plan = _plan(pipeline, state)
             title = plan.title if plan is not None and plan.title else state.title
-            text = _filled(phase, title, _of_summary(pipeline, state))
+            text = _fill_headings(phase, title, _write_summary(pipeline, state))
             return f"{text}\n{uses}" if (uses := uses_section(state)) else text
 
 
@@ -126,7 +128,7 @@ def _written_before(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> 
     return next((record.next_document for record in records if record is not None), "")
 
 
-def _filled(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:
+def _fill_headings(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:
     """Return a document with the headings that the phase requires, each with its text."""
     parts = [f"# {' '.join(title.split())}\n"]
     parts += [f"## {name}\n\n{bodies.get(name) or 'Nothing to add.'}\n" for name in phase.headings]
@@ -187,7 +189,7 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     verdict = (*given, *positive)[0]
     table = record.sections.get(REQUIREMENTS, "") if record is not None else ""
     bodies = {REQUIREMENTS: table or f"As `{name}` says.", "Findings": "None."}
-    text = _filled(phase, phase.label.capitalize(), bodies)
+    text = _fill_headings(phase, phase.label.capitalize(), bodies)
     stands = f"The run has one task, and its review stands with its findings: `{name}`."
     return text.replace("## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{stands}")
 
@@ -246,7 +248,7 @@ UNNEEDED = {
 """The sentences for the person who asked, by the reason why no change is needed."""
 
 
-def _unneeded(reason: NothingToDo) -> dict[str, str]:
+def _explain_unneeded(reason: NothingToDo) -> dict[str, str]:
     return {
         "Summary": f"{UNNEEDED[reason.why]}\n\nA person has read the evidence and agreed:\n\n"
         f"{reason.evidence}",
@@ -255,7 +257,7 @@ def _unneeded(reason: NothingToDo) -> dict[str, str]:
     }
 
 
-def _of_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
+def _write_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
     # Reads Markdown, which commands that only look never do.
     from forge_bot.artifacts.requirement_table import without_numbers
 

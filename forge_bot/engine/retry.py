@@ -31,12 +31,12 @@ def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     phase = pipeline.phase(report.phase)
     match phase:
         case TasksPhase():
-            tasks = tuple(map(_as_planned, state.tasks))
+            tasks = tuple(map(_reset_to_plan, state.tasks))
             state = go_back(pipeline, state, phase.id).replace(tasks=tasks)
         case TaskReviewPhase():
             # Both task phases run together: the run returns to the tasks, and only their reviews
             # are open again.
-            tasks = tuple(map(_unreviewed, state.tasks))
+            tasks = tuple(map(_drop_review, state.tasks))
             state = go_back(pipeline, state, pipeline.implementation.id).replace(tasks=tasks)
         case _:
             state = go_back(pipeline, state, phase.id)
@@ -45,7 +45,7 @@ def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
     return reenter_phase(pipeline, state, report.at)
 
 
-def _as_planned(task: TaskState) -> TaskState:
+def _reset_to_plan(task: TaskState) -> TaskState:
     """Return the task before any work on it.
 
     What a person did outside or left out keeps its status.
@@ -58,7 +58,7 @@ def _as_planned(task: TaskState) -> TaskState:
     )
 
 
-def _unreviewed(task: TaskState) -> TaskState:
+def _drop_review(task: TaskState) -> TaskState:
     """Return the task as implemented, without its review.
 
     A task that is not implemented stays as it is, including a question about it.
@@ -80,7 +80,7 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
     phase = next((phase for phase in pipeline.phases if phase.id == target), None)
     if phase is None:
         raise NothingToRetry(f"The pipeline {pipeline.id} has no phase {target}.")
-    name = _named(phase)
+    name = _name_phase(phase)
     if isinstance(phase, SetupPhase | EndPhase | DecisionPhase):
         raise NothingToRetry(
             f"{name} cannot be done again.",
@@ -89,16 +89,16 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
         )
     if is_passed_over(pipeline, state, phase):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")
-    if not _reached(pipeline, state, phase):
-        here = _named(pipeline.phase(state.current_phase))
+    if not _has_reached(pipeline, state, phase):
+        here = _name_phase(pipeline.phase(state.current_phase))
         raise NothingToRetry(f"{name} has not been reached; the run stands at {here}.")
 
 
-def _named(phase: AnyPhase) -> str:
+def _name_phase(phase: AnyPhase) -> str:
     return f"{phase.label} ({phase.id})"
 
 
-def _reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
+def _has_reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
     if pipeline.position(phase.id) <= pipeline.position(state.current_phase):
         return True
     # The first tasks may have been reviewed while others are still to be implemented.

@@ -321,7 +321,7 @@ class State(Recorded):
     )
 
     @field_serializer("seen")
-    def _sorted(self, seen: frozenset[str]) -> list[str]:
+    def _sort_ids(self, seen: frozenset[str]) -> list[str]:
         return sorted(seen)
 
     @property

@@ -75,7 +75,7 @@ def end_unchanged(pipeline: Pipeline, state: State, at: datetime) -> State:
     done = (*state.completed_phases, state.current_phase)
     state = state.replace(completed_phases=done, attempts=0, notes=())
     for phase in pipeline.phases[here + 1 : target]:
-        state = _skipped(state, phase)
+        state = _skip(state, phase)
     return enter(pipeline, state, target, at)
 
 
@@ -83,7 +83,7 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
     """Return the run at the first phase from `position` on that needs an action."""
     for phase in pipeline.phases[position:]:
         if is_passed_over(pipeline, state, phase):
-            state = _skipped(state, phase)
+            state = _skip(state, phase)
             continue
         here = state.replace(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
         if isinstance(phase, EndPhase):
@@ -104,7 +104,7 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
     return state
 
 
-def _skipped(state: State, phase: AnyPhase) -> State:
+def _skip(state: State, phase: AnyPhase) -> State:
     """Return the state with the phase among the skipped ones. Phases that the effort skips are
     among them from the start.
     """
@@ -141,7 +141,7 @@ def go_back(
         "current_phase": target,
         "current_phase_status": RunStatus.IN_PROGRESS,
         "completed_phases": tuple(done for done in state.completed_phases if done not in later),
-        "skipped_phases": _still_skipped(pipeline, state, later),
+        "skipped_phases": _keep_skipped(pipeline, state, later),
         "attempts": 0,
         "wave": None,
         "gate": None,
@@ -173,7 +173,7 @@ def go_back(
     return state.replace(**changes)
 
 
-def _still_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
+def _keep_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
     """Return the skipped phases without those whose condition is checked again on entry."""
     by_effort = pipeline.skipped(state.effort, auto=state.flags.auto)
     return tuple(

@@ -119,7 +119,7 @@ def excerpt(
         left = _not_in(((max(1, span[0]), min(span[1], total)),), (*without, *chosen))
         # What little is left of a part that is shown already tells nothing by itself.
         fresh = [part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT]
-        more = _merged((*chosen, *fresh))
+        more = _merge_spans((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
     return Excerpt(written(lines, chosen, definitions), chosen, total)
@@ -163,12 +163,12 @@ class _Parts:
             )
         for definition in meant:
             if definition.length > _LONGEST:
-                yield from self._ranked(self._pieces_of(definition), _MOST_RANKED)
+                yield from self._rank(self._pieces_of(definition), _MOST_RANKED)
         if self.wanted.search:
-            yield from self._searched(meant)
+            yield from self._find_further(meant)
         if not (meant or cited or self.wanted.named_only or self.wanted.search):
             yield from self._uses(self.wanted.names)
-            yield from self._ranked([*_pieces(self.lines, 1, len(self.lines))], _MOST_RANKED + 1)
+            yield from self._rank([*_pieces(self.lines, 1, len(self.lines))], _MOST_RANKED + 1)
         yield from self._ends(is_wanted=bool(meant or cited or self.wanted.named_only))
         for definition in meant if not (self.wanted.named_only or self.wanted.search) else ():
             yield from self._pieces_of(definition)
@@ -179,7 +179,7 @@ class _Parts:
         """
         owners = {name for name in self.wanted.names if "." not in name}
         for name in self.wanted.names:
-            hits = meant_by(name, self.definitions) or self._declared(name)
+            hits = meant_by(name, self.definitions) or self._find_declared(name)
             if len(hits) > 1:
                 inside = [hit for hit in hits if {*hit.owner.split(".")} & owners]
                 alone = [hit for hit in hits if not hit.owner]
@@ -187,7 +187,7 @@ class _Parts:
                 hits = inside or (few if len(few) <= _MOST_ALIKE else [])
             yield from hits
 
-    def _declared(self, name: str) -> list[Definition]:
+    def _find_declared(self, name: str) -> list[Definition]:
         """Return the blocks that begin with a name where no grammar sees a definition: a function
         in another, a member of an object, a test by its title.
         """
@@ -195,7 +195,7 @@ class _Parts:
         at = [number for number, line in enumerate(self.lines, 1) if begins.match(line)]
         return [Definition(name, "", n, block_end(self.lines, n), n) for n in at]
 
-    def _searched(self, meant: Sequence[Definition]) -> Iterator[Span]:
+    def _find_further(self, meant: Sequence[Definition]) -> Iterator[Span]:
         """Yield further parts for a request: definitions called alike, what the meant ones call,
         uses of the names, and what shares most words with the request.
         """
@@ -206,13 +206,13 @@ class _Parts:
             if counts and any(holds(definition.name, name) for name in names):
                 yield definition.first, min(definition.last, definition.first + _LONGEST)
         near = [definition for definition in meant if definition.length <= _SHORT]
-        yield from self._called(near)
+        yield from self._find_called(near)
         yield from self._uses(self.wanted.names)
         if self.wanted.first or not meant:
             most = 1 if not self.wanted.first else _MOST_RANKED if meant else _MOST_RANKED + 1
-            yield from self._ranked([*_pieces(self.lines, 1, len(self.lines))], most)
+            yield from self._rank([*_pieces(self.lines, 1, len(self.lines))], most)
 
-    def _called(self, callers: Sequence[Definition]) -> Iterator[Span]:
+    def _find_called(self, callers: Sequence[Definition]) -> Iterator[Span]:
         """Yield the short definitions of this file that some definitions call."""
         text = "\n".join(
             "\n".join(self.lines[definition.first - 1 : definition.last]) for definition in callers
@@ -249,7 +249,7 @@ class _Parts:
             return [(definition.first, definition.last)]
         return [*_pieces(self.lines, definition.at, definition.last)]
 
-    def _ranked(self, pieces: Sequence[Span], most: int) -> Iterator[Span]:
+    def _rank(self, pieces: Sequence[Span], most: int) -> Iterator[Span]:
         """Yield the pieces that share most words with the task."""
         pieces = [piece for piece in pieces if _not_in((piece,), self.without) == (piece,)]
         texts = [words(" ".join(self.lines[first - 1 : last])) for first, last in pieces]
@@ -344,7 +344,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+def _merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return spans in order, joined where at most two lines lie between them."""
     joined: list[Span] = []
     for first, last in sorted(spans):

@@ -95,7 +95,7 @@ class History:
         usually the one that asks.
         """
         return tuple(
-            _similar(run, score) for run, score in self._best(_asked(text), limit, exclude)
+            _similar(run, score) for run, score in self._best(_split_query(text), limit, exclude)
         )
 
     def _best(
@@ -110,12 +110,12 @@ class History:
 
         People come first, then the most frequent and newest.
         """
-        themes = about(self._findings, len(self.runs), _asked(text), files, limit)
+        themes = about(self._findings, len(self.runs), _split_query(text), files, limit)
         return tuple(_pattern(theme) for theme in themes)
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
         """Return where runs got stuck on a text or files, the most frequent and newest first."""
-        themes = about(self._stuck, len(self.runs), _asked(text), (), limit)
+        themes = about(self._stuck, len(self.runs), _split_query(text), (), limit)
         return tuple(theme.text for theme in themes)
 
     def recall(
@@ -132,7 +132,7 @@ class History:
         """
         return Recall(
             similar=(
-                self._alike([*_asked(text), *words(" ".join(files))], exclude)
+                self._alike([*_split_query(text), *words(" ".join(files))], exclude)
                 if "similar" in parts
                 else ()
             ),
@@ -178,7 +178,7 @@ class History:
 
 
 @lru_cache(maxsize=8)
-def _asked(text: str) -> tuple[str, ...]:
+def _split_query(text: str) -> tuple[str, ...]:
     """Return the words of a query.
 
     The same query goes to runs, findings and friction, and comes from several agents.

@@ -44,7 +44,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
     if folder := _fragment_folder(listing):
         waiting.append(f"{folder}/")
     else:
-        waiting += list(_in_usual_places(listing, _CHANGELOGS))[:1]
+        waiting += list(_look_in_usual_places(listing, _CHANGELOGS))[:1]
     room, rules = _ROOM, list[HouseRule]()
     for place, path in enumerate(waiting):
         share = min(room, max(_LEAST, room // (len(waiting) - place)))
@@ -93,7 +93,7 @@ def _beginning(path: str, text: str, room: int) -> HouseRule:
 def _guides(listing: Listing) -> Iterator[str]:
     """Yield the files with rules in words, each text once, agents' instructions first."""
     known = set[str]()
-    for path in _in_usual_places(listing, _GUIDES):
+    for path in _look_in_usual_places(listing, _GUIDES):
         text = listing.text(path).strip()
         pointer = _POINTER.fullmatch(text)
         # A file may be a copy of another one, or only name it.
@@ -102,7 +102,7 @@ def _guides(listing: Listing) -> Iterator[str]:
             yield path
 
 
-def _in_usual_places(listing: Listing, stems: tuple[str, ...]) -> Iterator[str]:
+def _look_in_usual_places(listing: Listing, stems: tuple[str, ...]) -> Iterator[str]:
     small = {path.casefold(): path for path in reversed(listing.files)}
     for name in (f"{at}{stem}{end}" for stem in stems for at in _FOLDERS for end in _ENDINGS):
         if name in small:

@@ -89,7 +89,7 @@ def read_reported(text: str) -> ReviewReports:
         report = json_object(line)
         kind, phase = string(report.get("type")), short_line(string(report.get("phase")))
         if kind == "artifact_written":
-            findings += ((phase, finding) for finding in _recorded(report.get("inspection")))
+            findings += ((phase, finding) for finding in _read_findings(report.get("inspection")))
         elif kind == "retry_asked" or (kind == "answered" and report.get("answer") == "reject"):
             rejections.append(
                 (
@@ -213,7 +213,7 @@ def _first_paragraph(summary: str) -> str:
     )
 
 
-def _recorded(record: object) -> tuple[Finding, ...]:
+def _read_findings(record: object) -> tuple[Finding, ...]:
     """Return the findings in a record that have a known severity."""
     rows = map(table, items(table(record).get("findings")))
     pairs = ((string(row.get("severity")), string(row.get("description"))) for row in rows)

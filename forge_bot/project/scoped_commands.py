@@ -30,7 +30,9 @@ def scoped_commands(
         commands = with_overrides(whole.commands, overrides)
         return whole.replace(commands=commands)
     folders = [*_folders(projects, scope)]
-    scoped = combined(_of_folder(listing, name, projects.get(name, {}), whole) for name in folders)
+    scoped = combined(
+        _detect_in_folder(listing, name, projects.get(name, {}), whole) for name in folders
+    )
     if not scoped.commands.test and not any("test" in projects.get(name, {}) for name in folders):
         # Its tests are elsewhere, so only all tests together surely include the relevant ones.
         commands = with_overrides(whole.commands, overrides)
@@ -54,7 +56,7 @@ def _folders(projects: Mapping[str, Overrides], scope: str) -> Iterator[str]:
     yield from around or [scope]
 
 
-def _of_folder(
+def _detect_in_folder(
     listing: Listing, folder: str, own: Overrides, whole: DetectedCommands
 ) -> DetectedCommands:
     """Return the commands of one folder. If only the root has a lock file, that is installed."""

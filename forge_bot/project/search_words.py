@@ -51,11 +51,11 @@ def words(text: str) -> list[str]:
         return [word for run in _RUN.findall(text) for word in _latin(run)]
     parts: list[str] = []
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
-        parts += _latin(run) if run.isascii() else _mixed(run)
+        parts += _latin(run) if run.isascii() else _split_mixed(run)
     return parts
 
 
-def _mixed(run: str) -> list[str]:
+def _split_mixed(run: str) -> list[str]:
     parts = (_bigrams(part) if _CJK.match(part) else _latin(part) for part in _CJK.split(run))
     return [word for part in parts for word in part]
 

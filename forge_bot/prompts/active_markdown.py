@@ -33,31 +33,33 @@ def active_markup(markdown: str) -> tuple[str, ...]:
     active = [f"definition: {label}" for label in env.get("references", {})]
     if not tokens or tokens[-1].type != "html_block" or tokens[-1].level:
         active.append("a block that does not end")
-    active += [item for token in tokens[:-1] for item in _in_block(token)]
+    active += [item for token in tokens[:-1] for item in _find_in_block(token)]
     return tuple(active)
 
 
 def active_markup_in_line(markdown: str) -> tuple[str, ...]:
     """Return everything in a line of words that would act."""
-    return tuple(item for token in _parser().parseInline(markdown) for item in _in_block(token))
+    return tuple(
+        item for token in _parser().parseInline(markdown) for item in _find_in_block(token)
+    )
 
 
-def _in_block(token: Token) -> Iterator[str]:
+def _find_in_block(token: Token) -> Iterator[str]:
     if token.type == "html_block":
         yield f"HTML: {token.content}"
     elif token.type == "fence" and _DRAWN.match(token.info.strip()):
         yield f"drawing: {token.info}"
     elif token.children:
-        yield from _in_line(token.children)
+        yield from _find_in_line(token.children)
 
 
-def _in_line(tokens: list[Token]) -> Iterator[str]:
+def _find_in_line(tokens: list[Token]) -> Iterator[str]:
     words: list[str] = []
     for token in tokens:
         if token.type == "text":
             words.append(token.content)
             continue
-        yield from _in_words("".join(words))
+        yield from _find_in_words("".join(words))
         words = []
         if token.type == TANGLED:
             yield TANGLED
@@ -67,10 +69,10 @@ def _in_line(tokens: list[Token]) -> Iterator[str]:
             yield f"{token.type}: {token.content}"
         elif token.type == "link_open" and points_at_thread(str(token.attrGet("href") or "")):
             yield f"address: {token.attrGet('href')}"
-    yield from _in_words("".join(words))
+    yield from _find_in_words("".join(words))
 
 
-def _in_words(words: str) -> Iterator[str]:
+def _find_in_words(words: str) -> Iterator[str]:
     yield from (f"mention: {word}" for word in _MENTION.findall(words))
     yield from (f"reference: {word}" for word in _REFERENCE.findall(words))
     yield from (f"address: {word}" for word in _ADDRESS.findall(words) if points_at_thread(word))

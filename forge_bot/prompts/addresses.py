@@ -38,17 +38,17 @@ def inert_address(address: str) -> str:
     scheme, divider, rest = meant.partition("://")
     scheme, rest = (scheme, rest) if divider else ("https", meant.lstrip("/"))
     if not points_at_thread(meant):
-        return f"{opening}{scheme}://{_encoded(rest)}"
+        return f"{opening}{scheme}://{_encode(rest)}"
     host, _, path = rest.partition("/")
     if unquote(host).lower() in _GITHUB:
-        return f"{opening}{scheme}://{_INERT_HOST}/{_encoded(path)}"
+        return f"{opening}{scheme}://{_INERT_HOST}/{_encode(path)}"
     # Another server may be a GitHub too. A browser decodes %69 as i; a search for issue addresses
     # does not find it.
-    plain = _encoded(unquote(path))
+    plain = _encode(unquote(path))
     return f"{opening}{scheme}://{host}/" + _KIND.sub(
         lambda kind: f"/%{ord(kind[1][0]):02X}{kind[1][1:]}/", plain, count=1
     )
 
 
-def _encoded(path: str) -> str:
+def _encode(path: str) -> str:
     return re.sub(r"[\s<>()\[\]\\@\"'`|$]", lambda sign: f"%{ord(sign[0]):02X}", path)

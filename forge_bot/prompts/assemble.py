@@ -51,10 +51,10 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     whole = _contents(material, tally)
     role = _role(material, environment)
     words: dict[str, object] = {
-        "notes": [_quoted(_cleaned(note, tally)) for note in material.notes],
-        "decided": [_quoted(_cleaned(note, tally)) for note in material.decided],
+        "notes": [_quote(_clean(note, tally)) for note in material.notes],
+        "decided": [_quote(_clean(note, tally)) for note in material.decided],
         # The requester typed this text: `Vec<String>` in it is not a tag that hides something.
-        "question": _quoted(material.question),
+        "question": _quote(material.question),
         "role": role.rstrip("\n"),
     }
     common = _facts_for_template(material, "", "", material.offered or material.capabilities)
@@ -78,7 +78,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         user=written,
         role=role,
         seams=tuple(_seams(written, contents)),
-        tokens=_estimated_tokens(len(system) + len(written)),
+        tokens=_estimate_tokens(len(system) + len(written)),
         dropped=tuple(describe_omissions(whole, contents)),
         removed=sentence(list_removals(tally)),
     )
@@ -101,7 +101,7 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
             ShownInput(
                 name=entry.shown_as or entry.name,
                 kind=entry.kind,
-                whole=_cleaned(entry.text, tally) if entry.untrusted else entry.text,
+                whole=_clean(entry.text, tally) if entry.untrusted else entry.text,
             )
             for entry in material.inputs
             if material.delivery == "answer" or entry.is_quoted
@@ -195,7 +195,7 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
         ],
         "problems": _lines(material.problems),
         "offered": _fewer(material),
-        "listed": _listed(material),
+        "listed": _find_document_of_section(material),
     }
 
 
@@ -206,7 +206,7 @@ def _fewer(material: Material) -> str:
     return ", ".join(f"`{_open(name)}`" for name in own) if set(own) != all_named else ""
 
 
-def _listed(material: Material) -> str:
+def _find_document_of_section(material: Material) -> str:
     """Return the name of the shown document that holds the task's section; empty if none does."""
     task = material.task
     if task is None or material.delivery != "answer":
@@ -232,7 +232,7 @@ def _task(task: TaskSpec | None) -> TaskSpec | None:
     )
 
 
-def _cleaned(text: str, tally: Counter[RemovalKind]) -> str:
+def _clean(text: str, tally: Counter[RemovalKind]) -> str:
     cleaned = clean(text)
     for removal in cleaned.removals:
         tally[removal.kind] += removal.count
@@ -269,7 +269,7 @@ def _facts(repository: tuple[Line, ...]) -> tuple[Line, ...]:
     )
 
 
-def _quoted(note: str) -> str:
+def _quote(note: str) -> str:
     """Return a note as a block quote. Each line is marked, so the note cannot end the quote."""
     return "\n".join(
         f"> {_DELIMITER.sub('&lt;', line)}".rstrip() for line in note.strip().splitlines()
@@ -285,7 +285,7 @@ def _tidy(text: str) -> str:
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def _estimated_tokens(characters: int) -> int:
+def _estimate_tokens(characters: int) -> int:
     """Return the estimated tokens of this number of characters, rounded up, before the provider has
     counted.
     """

@@ -64,7 +64,7 @@ class Environment:
 
     def has(self, name: str) -> bool:
         """Return whether `render` would find the template."""
-        return name in self._overrides or self._shipped(name) is not None
+        return name in self._overrides or self._find_shipped(name) is not None
 
     def render(self, name: str, facts: object) -> str:
         """Return the template's text for these facts.
@@ -104,10 +104,10 @@ class Environment:
         # Tracebacks contain the file name. An error gets its template and line from there.
         if name in self._overrides:
             return self._overrides[name], f".forge/prompts/{name}", None
-        path = self._shipped(name.removeprefix(SHIPPED))
-        return None if path is None else (path.read_text(encoding="utf-8"), _shown(path), None)
+        path = self._find_shipped(name.removeprefix(SHIPPED))
+        return None if path is None else (path.read_text(encoding="utf-8"), _show_path(path), None)
 
-    def _shipped(self, name: str) -> Path | None:
+    def _find_shipped(self, name: str) -> Path | None:
         path = self._folder / name
         return path if name == path.name and name.endswith(SUFFIX) and path.is_file() else None
 
@@ -116,7 +116,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     """Return the name of a shipped template as errors show it."""
     return f"{path.parent.name}/{path.name}"
 

@@ -67,12 +67,12 @@ class _QuietWriter(MarkdownWriter):
                 if not _acts(match[0]):
                     continue
                 address = match[0].rstrip(".,;:!?*_~")
-                yield Piece("text", _separated(piece.text[reached : match.start()]))
+                yield Piece("text", _separate(piece.text[reached : match.start()]))
                 yield Piece("link", self.address(address))
-                yield Piece("text", _separated(address))
+                yield Piece("text", _separate(address))
                 yield Piece("end", self.address(address))
                 reached = match.start() + len(address)
-            yield Piece("text", _separated(piece.text[reached:]))
+            yield Piece("text", _separate(piece.text[reached:]))
 
     def address(self, address: str) -> str:
         """Return an address that leaves no note on the page of an issue."""
@@ -209,7 +209,7 @@ def separate_signs(text: str) -> str:
     return _TOGETHER.sub(rf"\1{BLANK}", text)
 
 
-def _separated(text: str) -> str:
+def _separate(text: str) -> str:
     return _TOGETHER.sub("\\1\u200b", text)
 
 

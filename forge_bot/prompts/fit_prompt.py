@@ -93,7 +93,7 @@ def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Cont
         contents = contents.replace(repository=kept)
     for kinds in (_FIRST_CUT, _LAST_CUT):
         if (excess := over()) > 0:
-            contents = contents.replace(shown=_shortened(contents.shown, kinds, excess))
+            contents = contents.replace(shown=_shorten(contents.shown, kinds, excess))
             texts = sum(len(entry.text) for entry in contents.shown)
     return contents
 
@@ -110,7 +110,7 @@ def describe_omissions(before: Contents, after: Contents) -> Iterator[str]:
             yield f"{entry.name}: {entry.missing:,} of {len(entry.whole):,} characters left out."
 
 
-def _shortened(
+def _shorten(
     shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: int
 ) -> tuple[ShownInput, ...]:
     """Return the inputs, the largest of these kinds cut to one common length.

@@ -78,7 +78,7 @@ def write_paragraph(pieces: Sequence[Piece], encode: Callable[[str], str]) -> st
 
     `encode` may write characters in another way that is read alike.
     """
-    pieces = _joined(pieces)
+    pieces = _join_texts(pieces)
     if len(pieces) == 1 and pieces[0].kind == "text" and _HARMLESS.fullmatch(pieces[0].text):
         return pieces[0].text
     for escapes in (False, True):
@@ -88,7 +88,7 @@ def write_paragraph(pieces: Sequence[Piece], encode: Callable[[str], str]) -> st
     return encode(_source(pieces, escapes=True, marks=False))
 
 
-def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+def _join_texts(pieces: Iterable[Piece]) -> list[Piece]:
     """Return the pieces with neighbouring texts as one, blanks as they are read, no empty text."""
     joined: list[Piece] = []
     for piece in pieces:
@@ -113,7 +113,7 @@ def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
     for piece in pieces:
         match piece.kind:
             case "text":
-                parts.append(_escaped(piece.text) if escapes else piece.text)
+                parts.append(_escape(piece.text) if escapes else piece.text)
             case "code":
                 parts.append(_code_span(piece.text))
             case "picture":
@@ -131,7 +131,7 @@ def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
     return "".join(parts)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     signs = _SIGNS.sub(r"\\\1", text.replace("&", "&amp;"))
     return _BEGINNING.sub(lambda match: f"{match[1]}\\", signs)
 
@@ -157,7 +157,7 @@ def _read_again(written: str) -> list[Piece] | None:
     blocks = [block for block in blocks if block != "footnote_block_open"]
     if blocks != ["paragraph_open"]:
         return None
-    return _joined(_plain_pieces(tokens[1].children or []))
+    return _join_texts(_plain_pieces(tokens[1].children or []))
 
 
 def _plain_pieces(tokens: Sequence[Token]) -> Iterator[Piece]:

@@ -163,7 +163,7 @@ class HtmlReader:
                 self.hidden.append("element")
         if self.is_hiding or (closing and name not in _BREAKS):
             return []
-        return self._opened(name, tag["attributes"])
+        return self._open_tag(name, tag["attributes"])
 
     def _leave_out(self, comment: str) -> None:
         """Note a comment, or a tag without an end, which hides all that follows."""
@@ -173,7 +173,7 @@ class HtmlReader:
         self._in_comment = comment.startswith("<!--") and not has_end
         self._never_ends = self._never_ends or not (has_end or self._in_comment)
 
-    def _opened(self, name: str, written: str) -> list[str | Picture]:
+    def _open_tag(self, name: str, written: str) -> list[str | Picture]:
         attributes = {
             part["name"].lower(): unescape(part["a"] or part["b"] or part["c"] or "")
             for part in _ATTRIBUTE.finditer(written)

@@ -163,7 +163,7 @@ def fence(text: str, label: str) -> str:
         pieces += [text[reached:start], "&lt;"]
         reached = start + 1
     pieces.append(text[reached:])
-    return f'<{_DELIMITER} source="{_escaped_label(label)}">\n{"".join(pieces)}\n</{_DELIMITER}>'
+    return f'<{_DELIMITER} source="{_escape_label(label)}">\n{"".join(pieces)}\n</{_DELIMITER}>'
 
 
 def _delimiters(text: str) -> Iterator[int]:
@@ -171,7 +171,7 @@ def _delimiters(text: str) -> Iterator[int]:
     folded: list[str] = []
     places: list[int] = []
     for index, char in enumerate(text):
-        letters = _folded(char)
+        letters = _fold(char)
         folded.append(letters)
         places.extend([index] * len(letters))
     plain = "".join(folded)
@@ -184,7 +184,7 @@ def _delimiters(text: str) -> Iterator[int]:
 
 
 @cache
-def _folded(char: str) -> str:
+def _fold(char: str) -> str:
     """Return the character as a reader sees it: lower case, without style, "" for blanks.
 
     Invisible characters give "" too.
@@ -196,7 +196,7 @@ def _folded(char: str) -> str:
     return unicodedata.normalize("NFKC", char).casefold().translate(_LOOK_ALIKES).strip()
 
 
-def _escaped_label(label: str) -> str:
+def _escape_label(label: str) -> str:
     line = " ".join(label.split())
     seen, _ = without_unseen(line)
     return escape(seen[:_LONGEST_LABEL])

@@ -77,7 +77,7 @@ class MarkdownWriter:
     def write_line(self, markdown: str) -> str:
         """Return one line of words written anew."""
         tokens = parser().parseInline(markdown, {})
-        return self._written(self._pieces(tokens[0].children or [])) if tokens else ""
+        return self._write_paragraph(self._pieces(tokens[0].children or [])) if tokens else ""
 
     # -- what a subclass may write in another way
 
@@ -143,7 +143,7 @@ class MarkdownWriter:
             case "fence" | "code_block":
                 return [] if self._html.is_hiding else self._code(node)
             case "html_block":
-                return self._written(self._drawn(node.content)).strip().splitlines()
+                return self._write_paragraph(self._draw(node.content)).strip().splitlines()
             case "hr":
                 return [] if self._html.is_hiding else ["---"]
             case "table":
@@ -216,7 +216,7 @@ class MarkdownWriter:
                 source = self.formulas(self._without_comments(token.content))
                 read = parser().parseInline(source, {})[0] if source != token.content else token
                 pieces += self._pieces(read.children or [])
-        return self._written(pieces).strip()
+        return self._write_paragraph(pieces).strip()
 
     def _without_comments(self, text: str) -> str:
         """Return the source of a paragraph without comments.
@@ -247,7 +247,7 @@ class MarkdownWriter:
                 opened.append(len(pieces))
                 pieces.append(Piece("link", self._link(token)))
             elif token.type == "link_close":
-                pieces = self._linked(pieces, opened.pop())
+                pieces = self._close_link(pieces, opened.pop())
             else:
                 pieces += self._piece(token)
         return pieces
@@ -264,7 +264,7 @@ class MarkdownWriter:
         self.leave_out(RemovalKind.LINK_ADDRESS)
         return ""
 
-    def _linked(self, pieces: list[Piece], start: int) -> list[Piece]:
+    def _close_link(self, pieces: list[Piece], start: int) -> list[Piece]:
         """Return the pieces with a link closed; a link that shows nothing is dropped."""
         content = pieces[start + 1 :]
         if any(piece.text.strip() for piece in content if piece.kind not in MARKS):
@@ -275,7 +275,7 @@ class MarkdownWriter:
 
     def _piece(self, token: Token) -> Iterable[Piece]:
         if token.type == "html_inline":
-            return self._drawn(token.content)
+            return self._draw(token.content)
         if token.type == TANGLED:
             self.leave_out(RemovalKind.TANGLED)
         if self._html.is_hiding:
@@ -297,7 +297,7 @@ class MarkdownWriter:
             case _:
                 return [Piece(token.type, token.markup)] if token.type in MARKS else ()
 
-    def _drawn(self, source: str) -> list[Piece]:
+    def _draw(self, source: str) -> list[Piece]:
         before = len(self._html.hidden)
         pieces: list[Piece] = []
         for part in self._html.read(source):
@@ -312,6 +312,6 @@ class MarkdownWriter:
 
     # -- writing
 
-    def _written(self, pieces: Sequence[Piece]) -> str:
+    def _write_paragraph(self, pieces: Sequence[Piece]) -> str:
         """Return a paragraph that is read as these pieces: with as few escapes as possible."""
         return write_paragraph(pieces, self.encode)

@@ -79,12 +79,12 @@ def run(
     found, started, or held to its limits is an outcome. SandboxFailed is raised only when the box
     itself could not be made. argv is a list of words: no shell is involved unless it is named.
     """
-    words = _checked_words(argv)
+    words = _check_words(argv)
     binary = bubblewrap_here() if backend is BackendName.BUBBLEWRAP else ""
     return _outcome(backend, box.limits, *_run(backend, binary, box, words, called_off))
 
 
-def _checked_words(argv: Sequence[str]) -> tuple[str, ...]:
+def _check_words(argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words of a command if a program can receive them."""
     if not argv or not argv[0]:
         raise SandboxFailed(
@@ -168,13 +168,13 @@ def bubblewrap_here() -> str:
     reasons: list[str] = []
     for binary in bubblewrap.binaries():
         try:
-            return _probed(binary)
+            return _probe(binary)
         except SandboxFailed as error:
             reasons.append(error.message)
     raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or "no bwrap program is installed.")
 
 
-def _probed(binary: str) -> str:
+def _probe(binary: str) -> str:
     _try(BackendName.BUBBLEWRAP, binary)
     return binary
 

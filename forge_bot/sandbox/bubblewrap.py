@@ -80,9 +80,7 @@ def run(
             *("--chdir", str(seen.worktree)),
         )
         filters = seccomp.program(namespaces=True, network=box.network)
-        started = prepared.enter_context(
-            _started(binary, options, environment(seen), argv, filters)
-        )
+        started = prepared.enter_context(_start(binary, options, environment(seen), argv, filters))
         if started.inside:
             prepared.enter_context(_let_go(box, seen, started))
         watched = watch(
@@ -112,7 +110,7 @@ class _Started:
 
 
 @contextmanager
-def _started(
+def _start(
     binary: str,
     options: Sequence[str],
     variables: Sequence[str],

@@ -79,7 +79,7 @@ def run(
             "file_bytes": box.limits.file_bytes,
             "walls": _walls(box, seen, there, port) if walls else None,
         }
-        code, watched, report = _kept(order, box, called_off)
+        code, watched, report = _run_under_keeper(order, box, called_off)
     if report.get("stage") == "exec":
         reason = cannot_start(argv[0], report["errno"])
         return reason.exit_code, reason
@@ -88,7 +88,7 @@ def run(
     return code if code >= 0 else _BY_SIGNAL - code, watched
 
 
-def _kept(
+def _run_under_keeper(
     order: dict[str, Any], box: Box, called_off: Event | None
 ) -> tuple[int, ProcessReport, dict[str, Any]]:
     """Run a command under a keeper; return its exit code, what was seen, and why it could not be

@@ -34,7 +34,7 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
         if root.is_symlink():
             words += ["--symlink", str(root.readlink()), str(root)]
         elif root.exists():
-            words += _bound("--ro-bind", root)
+            words += _bind("--ro-bind", root)
     words += ["--proc", _PROC, *_kernel(), "--dev", "/dev"]
     words += [
         "--size",
@@ -48,7 +48,7 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
     ]
     for place in (TEMPORARY, _TEMPORARY_TOO):
         words += ["--bind", str(seen.temporary), place]
-    words += _named(seen, holes)
+    words += _list_mounts(seen, holes)
     for private in seen.hidden:
         empty = (
             _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
@@ -87,26 +87,26 @@ def environment(seen: VisibleFiles) -> list[str]:
     return [word for name, value in seen.env.items() for word in ("--setenv", name, value)]
 
 
-def _named(seen: VisibleFiles, holes: Protected) -> list[str]:
+def _list_mounts(seen: VisibleFiles, holes: Protected) -> list[str]:
     """Return the mounts that a box names, outer folders first.
 
     So the most specific mount of a place comes last.
     """
     changeable = (seen.worktree, *seen.writable)
-    wanted = [(place, _bound("--bind", place)) for place in (*changeable, *holes.pinned)]
+    wanted = [(place, _bind("--bind", place)) for place in (*changeable, *holes.pinned)]
     for place in seen.readable:
         inside_changeable = any(
             place.is_relative_to(folder) and place != folder for folder in changeable
         )
         if inside_changeable or not is_within(place, (*ROOTS, *changeable)):
-            wanted.append((place, _bound("--ro-bind", place)))
-    wanted += [(place, _bound("--ro-bind", place)) for place in holes.locked]
+            wanted.append((place, _bind("--ro-bind", place)))
+    wanted += [(place, _bind("--ro-bind", place)) for place in holes.locked]
     return [
         word for _, words in sorted(wanted, key=lambda pair: len(pair[0].parts)) for word in words
     ]
 
 
-def _bound(option: str, place: Path) -> list[str]:
+def _bind(option: str, place: Path) -> list[str]:
     return [option, str(place), str(place)]
 
 

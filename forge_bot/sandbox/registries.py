@@ -84,7 +84,7 @@ class Registries:
 
 def registries(environ: Mapping[str, str], home: Path) -> Registries:
     """Read this machine's package configuration without anything that looks like a secret."""
-    env = {name: value for name, value in environ.items() if _wanted(name.upper(), value)}
+    env = {name: value for name, value in environ.items() if _is_wanted(name.upper(), value)}
     files = {place: text for place in _CONFIG_FILES if (text := _clean_text(home / place))}
     texts = [
         *files.values(),
@@ -101,11 +101,11 @@ def registries(environ: Mapping[str, str], home: Path) -> Registries:
         *_folders(" ".join(env.values())),
         *(folder for text in texts for folder in _folders(text)),
     ]
-    readable = (*_name_service(), *(place for place in (*named, *folders) if _to_show(place)))
+    readable = (*_name_service(), *(place for place in (*named, *folders) if _is_to_show(place)))
     return Registries(env, files, tuple(dict.fromkeys(readable)), registry_places(env, texts))
 
 
-def _wanted(name: str, value: str) -> bool:
+def _is_wanted(name: str, value: str) -> bool:
     if secret_name(name) or secret_value(value):
         return False
     return name in _NAMES or (
@@ -134,7 +134,7 @@ def _folders(text: str) -> Iterator[Path]:
         )
 
 
-def _to_show(place: Path) -> bool:
+def _is_to_show(place: Path) -> bool:
     return place.exists() and is_safe_to_show(place) and is_safe_to_show(place.resolve())
 
 

@@ -98,7 +98,7 @@ def program(*, namespaces: bool, network: bool, machine: str = "") -> bytes:
     judged = {
         "socket": _socket(namespaces=namespaces, network=network),
         "socketpair": _pair(connected_only=network or not namespaces),
-        "ioctl": [_argument(1), *_refused_values(_TERMINAL_INPUT), _allow()],
+        "ioctl": [_argument(1), *_refuse_values(_TERMINAL_INPUT), _allow()],
         "clone": _without_bit(0, _NEW_USER_NAMESPACE),
         "unshare": _without_bit(0, _NEW_USER_NAMESPACE),
     }
@@ -186,7 +186,7 @@ def _without_bit(argument: int, bit: int) -> list[_Instruction]:
     return [_argument(argument), (_ANY_BIT, 0, 1, bit), _deny(), _allow()]
 
 
-def _refused_values(values: tuple[int, ...]) -> list[_Instruction]:
+def _refuse_values(values: tuple[int, ...]) -> list[_Instruction]:
     return [rule for value in values for rule in ((_EQUAL, 0, 1, value), _deny())]
 
 

@@ -105,7 +105,11 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         replaced=_copies(_with_passwords() | git.cleaned, copies),
         temporary=temporary,
         home=home,
-        env={**_clean(home, seen), **_declared(box, tools, fetching, seen), "PATH": tools.path},
+        env={
+            **_clean(home, seen),
+            **_declare_variables(box, tools, fetching, seen),
+            "PATH": tools.path,
+        },
         policy=(
             machine_policy(
                 fetching.places
@@ -119,7 +123,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     )
 
 
-def _declared(box: Box, tools: Tools, fetching: Registries, seen: str) -> dict[str, str]:
+def _declare_variables(box: Box, tools: Tools, fetching: Registries, seen: str) -> dict[str, str]:
     """Return the variables of a box's tools, registries, copied folders and own environment."""
     rust = {
         name: value

@@ -310,7 +310,7 @@ _KEYS = (
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> Config:
+def _parse(text: str) -> Config:
     from forge_bot.settings.yaml_file import read_yaml
 
     return read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS)
@@ -332,7 +332,7 @@ def parse_config(text: str | None, environ: Mapping[str, str] = os.environ) -> C
 
     $FORGE_BOT_MODEL replaces `model`. Raises BadConfig with all problems and their lines.
     """
-    config = _parsed(text) if text is not None else Config()
+    config = _parse(text) if text is not None else Config()
     if model := environ.get("FORGE_BOT_MODEL", "").strip():
         return config.replace(model=model, models={})
     return config

@@ -122,11 +122,11 @@ def parse_rules(text: str | None) -> Rules:
     """Return the standing rules in a text; None is no file. Raises BadConfig with all problems
     and their lines.
     """
-    return _parsed(text) if text is not None else Rules()
+    return _parse(text) if text is not None else Rules()
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> Rules:
+def _parse(text: str) -> Rules:
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     start = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[start].rstrip() != _FENCE:
@@ -153,10 +153,10 @@ def _touches(path: str, patterns: Sequence[str]) -> bool:
     """Return whether a declared path is one that a pattern fits, or a folder or pattern that may
     hold such paths.
     """
-    plain = _folded(path)
+    plain = _fold(path)
     fixed = re.split(r"[*?]", plain)[0]
     for pattern in patterns:
-        start = re.split(r"[*?]", _folded(pattern))[0]
+        start = re.split(r"[*?]", _fold(pattern))[0]
         above = start == plain or start.startswith(f"{plain.rstrip('/')}/")
         # Where both have wildcards they are taken to meet if one begins as the other does.
         vague = fixed != plain and (fixed.startswith(start) or start.startswith(fixed))
@@ -166,11 +166,11 @@ def _touches(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
-    return any(_compiled(_folded(pattern)).fullmatch(_folded(path)) for pattern in patterns)
+    return any(_compile(_fold(pattern)).fullmatch(_fold(path)) for pattern in patterns)
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """Return a pattern as an expression: `**` is any folders, `*` and `?` are characters other than
     a slash, and a folder covers its whole content.
     """
@@ -179,5 +179,5 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(pieces) + "(?:/.*)?", re.DOTALL)
 
 
-def _folded(path: str) -> str:
+def _fold(path: str) -> str:
     return unicodedata.normalize("NFC", normal_path(path)).casefold()

@@ -29,7 +29,7 @@ def pipeline_names(root: Path | None) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str, place: str) -> "Pipeline | StepPipeline":
+def _parse(text: str, place: str) -> "Pipeline | StepPipeline":
     # A server reads the same text at every call; YAML takes longer to read than all else that a
     # call does.
     from forge_bot.settings.yaml_file import raise_problems, read_with_lines
@@ -67,12 +67,12 @@ def load_pipeline(name: str, root: Path | None) -> "Pipeline":
 
     descriptor = load_descriptor(name, root)
     if isinstance(descriptor, StepPipeline):
-        return _of_steps(descriptor.model_dump_json())
-    return _by_model(descriptor) if root is not None and _wants_models(root) else descriptor
+        return _load_steps(descriptor.model_dump_json())
+    return _let_model_judge(descriptor) if root is not None and _wants_models(root) else descriptor
 
 
 @lru_cache(maxsize=16)
-def _of_steps(descriptor: str) -> "Pipeline":
+def _load_steps(descriptor: str) -> "Pipeline":
     from forge_bot.engine.pipeline import StepPipeline
     from forge_bot.engine.step_phases import phases_of
 
@@ -80,7 +80,7 @@ def _of_steps(descriptor: str) -> "Pipeline":
 
 
 @lru_cache(maxsize=16)
-def _by_model(pipeline: "Pipeline") -> "Pipeline":
+def _let_model_judge(pipeline: "Pipeline") -> "Pipeline":
     return pipeline.by_model()
 
 
@@ -101,7 +101,7 @@ def load_descriptor(name: str, root: Path | None) -> "Pipeline | StepPipeline":
     from forge_bot.engine.pipeline import StepPipeline
 
     text, place = pipeline_source(name, root)
-    parsed = _parsed(text, place)
+    parsed = _parse(text, place)
     if isinstance(parsed, StepPipeline) and parsed.pipeline_id != name:
         wrong = f"{place}:1: pipeline_id: {parsed.pipeline_id!r}; the file is named {name!r}"
         raise BadPipeline(f"{place} has one problem.", details=(wrong,))

@@ -198,7 +198,7 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
     Case does not matter, since some file systems do not see it, nor does anything else in a name
     that one of them leaves out.
     """
-    parts = tuple(_folded(part) for part in _SEPARATOR.split(path) if part not in {"", "."})
+    parts = tuple(_fold(part) for part in _SEPARATOR.split(path) if part not in {"", "."})
     for rule in RULES:
         if covered(parts[-1:] if rule.of_files else parts, rule.patterns):
             return say(rule.reason)
@@ -221,7 +221,7 @@ def held_in_sandbox() -> tuple[str, ...]:
 
 
 def covered(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
-    name, from_root = _compiled(patterns)
+    name, from_root = _compile(patterns)
     if any(name.fullmatch(part) for part in parts):
         return True
     return any(
@@ -232,14 +232,14 @@ def covered(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[str, ...], ...]]:
+def _compile(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[str, ...], ...]]:
     """Return one expression for the patterns of one name, and the others as folded parts."""
-    split = [tuple(_folded(part) for part in pattern.strip("/").split("/")) for pattern in patterns]
+    split = [tuple(_fold(part) for part in pattern.strip("/").split("/")) for pattern in patterns]
     names = "|".join(translate(parts[0]) for parts in split if len(parts) == 1)
     return re.compile(names or r"(?!)"), tuple(parts for parts in split if len(parts) > 1)
 
 
-def _folded(part: str) -> str:
+def _fold(part: str) -> str:
     """Return a name as the most careless file system reads it: HFS+ leaves characters out (git's
     utf8.c lists them), NTFS dots and spaces at the end and what follows a colon.
     """

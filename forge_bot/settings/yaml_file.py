@@ -62,7 +62,7 @@ def read_with_lines(
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
     contents = YamlContents(value if value is not None else {}, lines, twice)
-    return _validated(contents, name, adapter, error, keys), lines
+    return _validate(contents, name, adapter, error, keys), lines
 
 
 def raise_problems(
@@ -70,7 +70,7 @@ def raise_problems(
 ) -> None:
     """Raise `error` if anything is wrong with a value of the right form."""
     if wrong:
-        details = [_said(name, lines, place, message) for place, message in wrong]
+        details = [_describe_problem(name, lines, place, message) for place, message in wrong]
         raise _invalid(name, details, error)
 
 
@@ -92,7 +92,7 @@ def read_json(
     # JSON is YAML too, but for tabs at the beginning of lines; YAML's reader knows the places.
     with suppress(yaml.YAMLError, ValueError):
         _, lines, twice = read_contents(_TABS.sub("", text))
-    return _validated(YamlContents(value, lines, twice), name, adapter, error, keys)
+    return _validate(YamlContents(value, lines, twice), name, adapter, error, keys)
 
 
 def _too_long(name: str, text: str) -> str:
@@ -102,7 +102,7 @@ def _too_long(name: str, text: str) -> str:
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
-def _validated(
+def _validate(
     contents: "YamlContents",
     name: str,
     adapter: TypeAdapter[T],
@@ -115,7 +115,8 @@ def _validated(
         parsed = adapter.validate_python(value)
     except ValidationError as problem:
         details += [
-            _said(name, lines, entry["loc"], _plainly(entry, keys)) for entry in problem.errors()
+            _describe_problem(name, lines, entry["loc"], _plainly(entry, keys))
+            for entry in problem.errors()
         ]
         raise _invalid(name, details, error) from problem
     if details:
@@ -184,7 +185,7 @@ def _invalid(name: str, details: list[str], error: type[SetupError]) -> SetupErr
     return error(message, details=tuple(details))
 
 
-def _said(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
+def _describe_problem(name: str, lines: dict[Place, int], loc: Place, message: str) -> str:
     # pydantic names the union member it tried, and marks an error of a key; such steps are not in
     # the file.
     known: Place = ()

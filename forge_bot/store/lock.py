@@ -27,7 +27,7 @@ def held(path: Path, what: str, by: str = "") -> Generator[bool]:
     try:
         lock.acquire()
     except Timeout as error:
-        raise RunBusy(f"Another process is working on {what}{_said(holder)}.") from error
+        raise RunBusy(f"Another process is working on {what}{_describe_holder(holder)}.") from error
     try:
         killed = holder.exists()
         _say(holder, by)
@@ -57,7 +57,7 @@ def _say(holder: Path, by: str) -> None:
         ) from error
 
 
-def _said(holder: Path) -> str:
+def _describe_holder(holder: Path) -> str:
     try:
         by = holder.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -18,7 +18,7 @@ def slug(title: str) -> str:
     name = "-".join("".join(letters).split())
     if not name:
         return f"task-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-    return _shortened(name)
+    return _shorten(name)
 
 
 def _plain(character: str) -> str:
@@ -31,7 +31,7 @@ def _plain(character: str) -> str:
     )
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     if len(name) <= LONGEST_SLUG:
         return name
     cut, _, rest = name[:LONGEST_SLUG].rpartition("-")

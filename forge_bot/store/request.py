@@ -71,7 +71,7 @@ def read_request(text: str) -> Request:
     import yaml
 
     try:
-        request, stated = _parsed(text)
+        request, stated = _parse(text)
     except (ValueError, ValidationError, yaml.YAMLError) as error:
         raise ReportsDamaged(
             f"request.md cannot be read: {error}.",
@@ -91,7 +91,7 @@ def read_request(text: str) -> Request:
     return request
 
 
-def _parsed(text: str) -> tuple[Request, object]:
+def _parse(text: str) -> tuple[Request, object]:
     import yaml
 
     empty, front, body = text.split(f"{_FENCE}\n", 2)

@@ -54,7 +54,7 @@ def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
 
     Return the warnings if there is nothing else or if the tool counts them.
     """
-    complaints = [*_found(lines)]
+    complaints = [*_find_complaints(lines)]
     errors = [item for severity, item in complaints if severity == "error"]
     every = any(map(_ALL_COUNT.fullmatch, lines))
     items = [item for _, item in complaints] if every or not errors else errors
@@ -76,7 +76,7 @@ def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
     Cargo prints an error for every target it concerns.
     """
     pairs = (
-        _arrowed(lines, number)
+        _read_arrow(lines, number)
         for number, line in enumerate(lines)
         if line.lstrip().startswith("-->")
     )
@@ -91,24 +91,24 @@ def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _found(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _find_complaints(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the severity and the stable name of each complaint."""
     path = ""
     for number, line in enumerate(lines):
         if (below := _BELOW.fullmatch(line)) is not None and path:
-            yield from _named(path, below["message"])
+            yield from _name_complaint(path, below["message"])
         elif (match := _PARENTHESES.fullmatch(line) or _COLONS.fullmatch(line)) is not None:
-            yield from _named(match["path"], match["message"])
+            yield from _name_complaint(match["path"], match["message"])
         elif (match := _REFORMAT.fullmatch(line)) is not None:
             yield "error", f"{match['path']}: would be reformatted"
         elif _ARROW.fullmatch(line) is not None:
-            yield from filter(None, [_arrowed(lines, number)])
+            yield from filter(None, [_read_arrow(lines, number)])
         if line.strip() and below is None:
             file = _FILE.fullmatch(line)
             path = file["path"] if file is not None else ""
 
 
-def _arrowed(lines: Sequence[str], number: int) -> tuple[str, str] | None:
+def _read_arrow(lines: Sequence[str], number: int) -> tuple[str, str] | None:
     """Return the complaint whose place is given on line `number`.
 
     The line above must be a complaint and no note.
@@ -116,13 +116,13 @@ def _arrowed(lines: Sequence[str], number: int) -> tuple[str, str] | None:
     arrow = _ARROW.fullmatch(lines[number])
     head = _HEAD.fullmatch(lines[number - 1]) if number else None
     return (
-        next(_named(arrow["path"], head["message"]), None)
+        next(_name_complaint(arrow["path"], head["message"]), None)
         if arrow is not None and head is not None
         else None
     )
 
 
-def _named(path: str, message: str) -> Iterator[tuple[str, str]]:
+def _name_complaint(path: str, message: str) -> Iterator[tuple[str, str]]:
     severity = _SEVERITY.match(message)
     word = severity["severity"] if severity is not None else "error"
     if word in {"note", "info", "information", "help"}:

@@ -89,13 +89,13 @@ class _Reruns:
         left = [name for name in suspects if select_tests(self.argv, (name,)) is not None]
         others = [name for name in suspects if name not in left]
         for _ in range(RERUNS):
-            steady = [name for name in left if not self._mixed(name)]
+            steady = [name for name in left if not self._is_mixed(name)]
             after = self._outcomes(Moment.AFTER, steady)
             others += [name for name in steady if name not in after]
-            left = self._undecided([name for name in left if name not in others])
+            left = self._find_undecided([name for name in left if name not in others])
         for _ in range(RERUNS):
             self._outcomes(Moment.BEFORE, [name for name in left if self._needs_base(name)])
-            left = self._undecided(left)
+            left = self._find_undecided(left)
         # Green alone after the change, or red alone before it: it depends on other tests.
         return others + [
             name
@@ -123,17 +123,17 @@ class _Reruns:
         known = (Moment.BEFORE, name) in self._seen
         return name not in self._absent and (not known or self._fails(Moment.AFTER, name))
 
-    def _undecided(self, names: Sequence[str]) -> list[str]:
+    def _find_undecided(self, names: Sequence[str]) -> list[str]:
         """Note the tests whose outcomes disagree as flaky, and return those that may still be.
 
         A test that is new with the change is the change's own, and stays red if it is flaky.
         """
         for name in names:
-            if self._mixed(name) and (Moment.BEFORE, name) in self._seen:
+            if self._is_mixed(name) and (Moment.BEFORE, name) in self._seen:
                 self.flaky.add(name)
         return [name for name in names if name not in self.flaky and name not in self._absent]
 
-    def _mixed(self, name: str) -> bool:
+    def _is_mixed(self, name: str) -> bool:
         """Return whether a test gave both outcomes at one commit."""
         return any(self._passes(moment, name) and self._fails(moment, name) for moment in Moment)
 
@@ -145,18 +145,18 @@ class _Reruns:
 
     def _outcomes(self, moment: Moment, names: Sequence[str]) -> Collection[str]:
         """Run tests, in one command if it reports each of them; return the reported ones."""
-        outcomes = dict(self._told(moment, names)) if names else {}
+        outcomes = dict(self._read_moment(moment, names)) if names else {}
         if len(names) > 1:
             for name in names:
                 if name not in outcomes:
-                    outcomes |= dict(self._told(moment, (name,)))
+                    outcomes |= dict(self._read_moment(moment, (name,)))
         if moment is Moment.BEFORE:
             self._absent |= {name for name in names if name not in outcomes}
         for name, red in outcomes.items():
             self._seen.setdefault((moment, name), set()).add(red)
         return outcomes
 
-    def _told(self, moment: Moment, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    def _read_moment(self, moment: Moment, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
         """Yield each test whose outcome a run of these tests shows, and whether it failed."""
         selection = select_tests(self.argv, names)
         result = self.run(moment, names) if selection is not None else None

@@ -55,7 +55,7 @@ def judge(
     notes = [note for before, now in judged for note in _notes(before, now)]
     notes += [_flaky(result) for result in after if result.flaky]
     notes += [_only_together(result) for result in after if result.together]
-    notes += [_unjudged(command) for command in without]
+    notes += [_explain_unjudged(command) for command in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
     return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
@@ -115,7 +115,7 @@ def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
     return f"{said_before(failed[0])}; a person agreed to go on without it." if failed else ""
 
 
-def _unjudged(command: UnusableCommand) -> str:
+def _explain_unjudged(command: UnusableCommand) -> str:
     rest = ", and nothing after it is" if command.cause is Cause.SETUP_FAILED else ""
     return f"{said_before(command)}; a person agreed that it is not judged{rest}."
 
@@ -137,14 +137,14 @@ def _without_flaky(before: CommandResult | None, now: CommandResult | None) -> "
 
 def _flaky(result: CommandResult) -> str:
     return (
-        f"{_called(result)} has flaky tests, which are not judged: they failed in one run and"
+        f"{_label(result)} has flaky tests, which are not judged: they failed in one run and"
         f" passed in another of the same code{_naming(result.flaky)}."
     )
 
 
 def _only_together(result: CommandResult) -> str:
     return (
-        f"{_called(result)} has tests that pass alone and fail with the others; something that"
+        f"{_label(result)} has tests that pass alone and fail with the others; something that"
         f" runs before them may leave its traces{_naming(result.together)}."
     )
 
@@ -170,27 +170,27 @@ def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) ->
 def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
     if now is None:
         if before is not None:
-            yield f"{_called(before)} ran before the change but not after it."
-    elif _as_before(before, now):
+            yield f"{_label(before)} ran before the change but not after it."
+    elif _fails_as_before(before, now):
         return
     elif now.timed_out:
-        yield f"{_called(now)} did not end in time."
+        yield f"{_label(now)} did not end in time."
     elif now.exit_code in NOT_STARTED:
         why = "command not found" if now.exit_code == NOT_FOUND else "not executable"
-        yield f"{_called(now)} could not be started: {why}."
+        yield f"{_label(now)} could not be started: {why}."
     elif now.name is CommandName.TEST and now.tests == 0 and not now.failures:
-        yield f"{_called(now)} ran no test."
+        yield f"{_label(now)} ran no test."
     elif now.exit_code == 0:
         if before is not None and before.tests and now.tests is None:
             yield (
-                f"{_called(now)} ended well, but its output no longer tells that any test ran;"
+                f"{_label(now)} ended well, but its output no longer tells that any test ran;"
                 f" before, {before.tests} did."
             )
-    elif (reason := _red(before, now)) is not None:
+    elif (reason := _explain_red(before, now)) is not None:
         yield reason
 
 
-def _as_before(before: CommandResult | None, now: CommandResult) -> bool:
+def _fails_as_before(before: CommandResult | None, now: CommandResult) -> bool:
     """Return whether a command that is not green fails exactly as before the change.
 
     A setup that fails is never as before: without it nothing after it can be trusted.
@@ -211,9 +211,9 @@ def _fails(result: CommandResult) -> bool:
     return result.exit_code != 0 or result.timed_out
 
 
-def _red(before: CommandResult | None, now: CommandResult) -> str | None:
+def _explain_red(before: CommandResult | None, now: CommandResult) -> str | None:
     """Return the reason why a failed command is newly red; None if it fails as before."""
-    failed = f"{_called(now)} failed with exit code {now.exit_code}"
+    failed = f"{_label(now)} failed with exit code {now.exit_code}"
     if before is None:
         return (
             f"{failed}, and there is no run from before the change to compare"
@@ -237,20 +237,20 @@ def _red(before: CommandResult | None, now: CommandResult) -> str | None:
 def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
     if before is None or now is None:
         return
-    if _as_before(before, now) and not _fails(now):
-        yield f"{_called(now)} ran no test, as before the change."
+    if _fails_as_before(before, now) and not _fails(now):
+        yield f"{_label(now)} ran no test, as before the change."
     elif _fails(now) and not [*_reasons(before, now)]:
         named = _naming(now.failures, _OLD_NAMED)
-        yield f"{_called(now)} was red before the change and still is{named}."
+        yield f"{_label(now)} was red before the change and still is{named}."
     if now.exit_code == 0 and now.failures == (UNNAMED,):
-        yield f"{_called(now)} ended well although its output counts failures, without naming them."
+        yield f"{_label(now)} ended well although its output counts failures, without naming them."
     elif now.exit_code == 0 and now.failures:
         yield (
-            f"{_called(now)} ended well although its output names failures{_naming(now.failures)}."
+            f"{_label(now)} ended well although its output names failures{_naming(now.failures)}."
         )
     if before.tests is not None and now.tests is not None and now.tests < before.tests:
         yield (
-            f"{_called(now)} ran fewer tests than before the change: {now.tests} instead of"
+            f"{_label(now)} ran fewer tests than before the change: {now.tests} instead of"
             f" {before.tests}."
         )
 
@@ -268,7 +268,7 @@ def _same_end(before: CommandResult, now: CommandResult) -> bool:
     return before.exit_code == now.exit_code or counted
 
 
-def _called(result: CommandResult) -> str:
+def _label(result: CommandResult) -> str:
     return f"{result.name.value} (`{command_line(result.argv)}`)"
 
 

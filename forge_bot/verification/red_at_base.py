@@ -63,11 +63,11 @@ def of_files(names: Sequence[str], files: Collection[str]) -> tuple[str, ...]:
     return tuple(
         name
         for name in names
-        if _NAMES_FILES.search(name) is None or any(_in(name, file) for file in files)
+        if _NAMES_FILES.search(name) is None or any(_lies_in(name, file) for file in files)
     )
 
 
-def _in(name: str, file: str) -> bool:
+def _lies_in(name: str, file: str) -> bool:
     stem = basename(file).split(".")[0]
     file_named = _FILE_BEFORE.match(name)
     if file_named is not None and f"/{file}".endswith(f"/{_PATH_END.sub('', file_named[0])}"):
@@ -76,7 +76,7 @@ def _in(name: str, file: str) -> bool:
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
 
 
-def _not_loaded(result: CommandResult) -> bool:
+def _failed_to_load(result: CommandResult) -> bool:
     return any(_NO_TEST.search(name) for name in result.failures)
 
 
@@ -86,7 +86,7 @@ def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
         words = f"`{command_line(result.argv)}`"
         if result.timed_out:
             yield f"At the base commit {words} did not end in time with the tests of this change."
-        elif _not_loaded(result):
+        elif _failed_to_load(result):
             yield f"At the base commit {words} could not load the tests of this change."
         elif result.exit_code and not result.failures:
             yield f"The output of {words} does not name its tests."

@@ -22,7 +22,7 @@ _GO_LEFT_OUT = re.compile(r"package (?P<package>\S+): build constraints exclude 
 
 def read_report(name: str, text: str) -> RunnerResult | None:
     """Return the outcome in a report; None if it cannot be read. Its name tells its form."""
-    reader = _READERS.get(name, _of_java)
+    reader = _READERS.get(name, _read_java)
     try:
         return reader(text)
     except (ValueError, LookupError, TypeError, AttributeError, ET.ParseError):
@@ -63,7 +63,7 @@ def _end_of(case: ET.Element) -> str:
     return "failed" if failed else "error" if error else "passed"
 
 
-def _of_pytest(text: str) -> RunnerResult:
+def _read_pytest(text: str) -> RunnerResult:
     return _result([(_node(case), _end_of(case)) for case in _junit(text).iter("testcase")])
 
 
@@ -78,7 +78,7 @@ def _node(case: ET.Element) -> str:
     return "::".join(filter(None, (file, *classes.split("."), name)))
 
 
-def _of_java(text: str) -> RunnerResult:
+def _read_java(text: str) -> RunnerResult:
     """Read a report of Surefire or Gradle. An error of a test is a failure too."""
     return _result(
         [
@@ -94,7 +94,7 @@ def _of_java(text: str) -> RunnerResult:
 # -- JSON
 
 
-def _of_jest(text: str, sign: str = " › ") -> RunnerResult:
+def _read_jest(text: str, sign: str = " › ") -> RunnerResult:
     """Read the report of Jest, which Vitest writes too."""
     report = json.loads(text)
     cases: list[_Case] = []
@@ -110,11 +110,11 @@ def _of_jest(text: str, sign: str = " › ") -> RunnerResult:
     return _result(cases, whole=not report.get("wasInterrupted"))
 
 
-def _of_vitest(text: str) -> RunnerResult:
-    return _of_jest(text, " > ")
+def _read_vitest(text: str) -> RunnerResult:
+    return _read_jest(text, " > ")
 
 
-def _of_mocha(text: str) -> RunnerResult:
+def _read_mocha(text: str) -> RunnerResult:
     """Read the report of Mocha, which prints nothing else: what it would print is made of it."""
     report = json.loads(text)
     failures = report["failures"]
@@ -132,7 +132,7 @@ def _of_mocha(text: str) -> RunnerResult:
     )
 
 
-def _of_rspec(text: str) -> RunnerResult:
+def _read_rspec(text: str) -> RunnerResult:
     report = json.loads(text)
     outside = report["summary"].get("errors_outside_of_examples_count", 0)
     return _result(
@@ -145,11 +145,11 @@ def _of_rspec(text: str) -> RunnerResult:
 
 
 _READERS: Mapping[str, Callable[[str], RunnerResult]] = {
-    "pytest.xml": _of_pytest,
-    "jest.json": _of_jest,
-    "vitest.json": _of_vitest,
-    "mocha.json": _of_mocha,
-    "rspec.json": _of_rspec,
+    "pytest.xml": _read_pytest,
+    "jest.json": _read_jest,
+    "vitest.json": _read_vitest,
+    "mocha.json": _read_mocha,
+    "rspec.json": _read_rspec,
 }
 
 
@@ -192,7 +192,7 @@ def read_go(lines: Lines) -> RunnerResult | None:
         if (match := _GO_BROKEN.fullmatch(line)) is not None
     }
     names = (
-        _of_package(name, broken.get(name, ""), name in panicked)
+        _name_package(name, broken.get(name, ""), name in panicked)
         for name in packages
         if name not in red or name in panicked
     )
@@ -226,7 +226,7 @@ def _event(line: str) -> dict[str, str] | None:
     return event if "Action" in event and ("Package" in event or "ImportPath" in event) else None
 
 
-def _of_package(package: str, broken: str, panicked: bool) -> str:
+def _name_package(package: str, broken: str, panicked: bool) -> str:
     """Return the name of a package's failure; "" for one that is still named by its folder: there
     is none that the command could run.
     """

@@ -160,7 +160,7 @@ def _pytest(words: Words, names: Sequence[str]) -> Selection | None:
     chosen = [name.removesuffix(_BROKEN) for name in dict.fromkeys(chosen)]
     if not all("::" in name for name in chosen):
         return None
-    return Selection(_in_place_of_folders(words, chosen), len(chosen))
+    return Selection(_replace_folders(words, chosen), len(chosen))
 
 
 def select_files(argv: Sequence[str], files: Sequence[str]) -> Words | None:
@@ -169,13 +169,11 @@ def select_files(argv: Sequence[str], files: Sequence[str]) -> Words | None:
     """
     own = [path for path in files if path.endswith(".py")]
     return (
-        _in_place_of_folders(tuple(argv), own)
-        if own and runner_of(tuple(argv)) == "pytest"
-        else None
+        _replace_folders(tuple(argv), own) if own and runner_of(tuple(argv)) == "pytest" else None
     )
 
 
-def _in_place_of_folders(words: Words, chosen: Sequence[str]) -> Words:
+def _replace_folders(words: Words, chosen: Sequence[str]) -> Words:
     """Return a command of pytest with files or tests in the place of the folders that hold them."""
     program = next(
         place for place, word in enumerate(words) if word.endswith(("pytest", "py.test"))

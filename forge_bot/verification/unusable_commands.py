@@ -92,7 +92,7 @@ def cause_of(result: CommandResult) -> Cause | None:
         return Cause.MISSING_TOOL
     if is_usage_error(result):
         return Cause.USAGE_ERROR
-    if result.name is CommandName.TEST and (cause := _of_tests(result)) is not None:
+    if result.name is CommandName.TEST and (cause := _find_cause_in_tests(result)) is not None:
         return cause
     return Cause.UNREADABLE if result.exit_code and not result.failures else None
 
@@ -133,7 +133,7 @@ def same_failure(before: CommandResult, now: CommandResult) -> bool:
     return _steady(before.tail) == _steady(now.tail)
 
 
-def _of_tests(result: CommandResult) -> Cause | None:
+def _find_cause_in_tests(result: CommandResult) -> Cause | None:
     if not result.tests and _NOT_COMPILED.search(result.tail) and result.exit_code:
         return Cause.NOT_COLLECTED
     if result.tests is None and _NONE_FOUND.search(result.tail):

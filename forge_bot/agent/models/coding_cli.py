@@ -130,9 +130,9 @@ class CodingCli:
                 )
             self._calls += 1
             with tempfile.TemporaryDirectory(prefix="forge-cli-") as place:
-                return await self._answered(call, Path(place))
+                return await self._answer(call, Path(place))
 
-    async def _answered(self, call: ModelCall, place: Path) -> ModelReply:
+    async def _answer(self, call: ModelCall, place: Path) -> ModelReply:
         order_of, read = _PROGRAMS[self.program]
         system = "\n\n".join(
             message.text for message in call.messages if message.role is MessageRole.SYSTEM
@@ -140,7 +140,7 @@ class CodingCli:
         order = order_of(self.model, system, _conversation(call), place)
         empty = place / "empty"
         empty.mkdir()
-        output = await self._ran(order, empty)
+        output = await self._run_program(order, empty)
         try:
             text, usage = read(output, place)
         except (ValueError, KeyError, OSError) as error:
@@ -150,7 +150,7 @@ class CodingCli:
             ) from error
         return ModelReply(text=text, usage=usage.replace(cost=None, model=self.name))
 
-    async def _ran(self, order: _Order, folder: Path) -> str:
+    async def _run_program(self, order: _Order, folder: Path) -> str:
         process = await asyncio.create_subprocess_exec(
             *order.words,
             stdin=asyncio.subprocess.PIPE,

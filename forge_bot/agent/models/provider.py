@@ -120,14 +120,14 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     try:
         return ProviderModel(spec, infer_model(spec, provider), settings)
     except (UserError, ValueError, TypeError, ImportError) as error:
-        raise _unopened(spec, error) from error
+        raise _explain_unopened(spec, error) from error
     except Exception as error:
         if (known := of_credentials(spec, error)) is None:
             raise
         raise known from error
 
 
-def _unopened(spec: str, error: Exception) -> ForgeError:
+def _explain_unopened(spec: str, error: Exception) -> ForgeError:
     """Return the error for a model that the library does not open: a variable that is not set, a
     package that is missing, or no such model.
     """
@@ -302,7 +302,7 @@ def _history(messages: tuple[ChatMessage, ...], *, marked: bool) -> "list[ModelM
     def asked(item: ChatMessage) -> ModelRequest:
         if not marked or not item.seams:
             return ModelRequest.user_text_prompt(item.text)
-        return ModelRequest(parts=[UserPromptPart(content=_marked(item))])
+        return ModelRequest(parts=[UserPromptPart(content=_mark_for_cache(item))])
 
     return [
         ModelResponse(parts=[TextPart(item.text)])
@@ -313,7 +313,7 @@ def _history(messages: tuple[ChatMessage, ...], *, marked: bool) -> "list[ModelM
     ]
 
 
-def _marked(item: ChatMessage) -> "list[UserContent]":
+def _mark_for_cache(item: ChatMessage) -> "list[UserContent]":
     from pydantic_ai.messages import CachePoint
 
     seams = [seam for seam in item.seams if 0 < seam < len(item.text)]
@@ -342,14 +342,14 @@ def _reply(name: str, call: ModelCall, response: "ModelResponse") -> ModelReply:
     finish = _FINISH.get(response.finish_reason or "stop", FinishReason.STOP)
     if len(text) > _MOST_CHARACTERS:
         text, finish = text[:_MOST_CHARACTERS], FinishReason.LENGTH
-    return ModelReply(text=text, usage=_counted(name, call, text, response), finish=finish)
+    return ModelReply(text=text, usage=_count_usage(name, call, text, response), finish=finish)
 
 
 _MOST_TOKENS = 100_000_000
 """The maximum tokens of one call; no model reads or writes as many."""
 
 
-def _counted(name: str, call: ModelCall, text: str, response: "ModelResponse") -> Usage:
+def _count_usage(name: str, call: ModelCall, text: str, response: "ModelResponse") -> Usage:
     """Return the usage of one reply.
 
     Missing, negative or implausible counts are replaced by a high estimate, so that a budget holds

@@ -50,7 +50,7 @@ class ProviderBatches:
     async def submit(self, question: BatchQuestion) -> BatchTicket:
         from pydantic_ai.exceptions import ModelHTTPError
 
-        async with self._opened(PossiblyCharged) as model:
+        async with self._open_model(PossiblyCharged) as model:
             encoded = await model.batch_encode(self._request_of(question))
             try:
                 return _ticket(await model.batch_create([encoded]))
@@ -62,19 +62,19 @@ class ProviderBatches:
     async def collect(
         self, ticket: BatchTicket, question: BatchQuestion
     ) -> ModelReply | Unanswered | None:
-        async with self._opened() as model:
-            batch = await self._known(model.batch_status(_batch(ticket)), ticket)
+        async with self._open_model() as model:
+            batch = await self._look_up_batch(model.batch_status(_batch(ticket)), ticket)
             if batch.status != "ended":
                 return None
             results = {result.custom_id: result for result in await model.batch_results(batch)}
-            return self._decoded(model, results.get(question.id), question)
+            return self._decode_result(model, results.get(question.id), question)
 
     async def cancel(self, ticket: BatchTicket) -> None:
         """Ask the provider to end the batch."""
-        async with self._opened() as model:
-            await self._known(model.batch_cancel(_batch(ticket)), ticket)
+        async with self._open_model() as model:
+            await self._look_up_batch(model.batch_cancel(_batch(ticket)), ticket)
 
-    def _decoded(
+    def _decode_result(
         self, model: "LibraryModel", result: "BatchResult | None", question: BatchQuestion
     ) -> ModelReply | Unanswered:
         from pydantic_ai.exceptions import AgentRunError
@@ -92,7 +92,7 @@ class ProviderBatches:
             return Unanswered(words=to_forge_error(self._name, error, _SECONDS, 1).message)
 
     @asynccontextmanager
-    async def _opened(
+    async def _open_model(
         self, violation: type[ModelUnavailable] = ModelUnavailable
     ) -> "AsyncGenerator[LibraryModel]":
         """Open the model's client, and raise the errors of the library as ours; `violation` where
@@ -113,7 +113,7 @@ class ProviderBatches:
                 details=error_details(error),
             ) from error
 
-    async def _known(self, asked: "Awaitable[_Done]", ticket: BatchTicket) -> _Done:
+    async def _look_up_batch(self, asked: "Awaitable[_Done]", ticket: BatchTicket) -> _Done:
         """Return the answer about a batch. Raises ModelUnavailable if the key does not see it."""
         from pydantic_ai.exceptions import ModelHTTPError
 

@@ -91,9 +91,9 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             used_up = f"The account for {name} has used up its quota or credit."
             return ModelUnavailable(used_up, trouble=trouble, details=details)
         case theirs.ModelRateLimitError():
-            return _limited(name, error.retry_after, times, details)
+            return _explain_rate_limit(name, error.retry_after, times, details)
         case theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
-            return _not_reached(name, error, seconds, times)
+            return _explain_missing_answer(name, error, seconds, times)
         case theirs.ModelRequestRejectedError():
             return QuestionRejected(
                 f"The provider of {name} rejects the question: {why}", details=details
@@ -155,7 +155,9 @@ def key_refused(name: str, error: Exception) -> KeyRefused:
     )
 
 
-def _not_reached(name: str, error: Exception, seconds: float, times: str) -> ModelUnavailable:
+def _explain_missing_answer(
+    name: str, error: Exception, seconds: float, times: str
+) -> ModelUnavailable:
     """Return the error for a missing answer.
 
     The answer may be charged unless no connection was ever made.
@@ -176,7 +178,7 @@ def _not_reached(name: str, error: Exception, seconds: float, times: str) -> Mod
     )
 
 
-def _limited(
+def _explain_rate_limit(
     name: str, wait: float | None, times: str, details: tuple[str, ...]
 ) -> ModelUnavailable:
     """Return the error for a rate limit; it says when to come back if the provider asks for a

@@ -131,12 +131,12 @@ class Recorder:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(self._opened())
+            os.close(self._open_counter())
         except OSError as error:
             why = error.strerror or error
             raise BadOption(f"--record {path}: the file cannot be written: {why}.") from error
 
-    def _opened(self) -> int:
+    def _open_counter(self) -> int:
         return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     async def ask(self, call: ModelCall) -> ModelReply:
@@ -154,7 +154,7 @@ class Recorder:
         data = exchange.model_dump(mode="json", exclude_defaults=True)
         # Each line is one write: recorders of parallel tasks share the file.
         line = json.dumps(data, ensure_ascii=False) + "\n"
-        descriptor = self._opened()
+        descriptor = self._open_counter()
         try:
             os.write(descriptor, line.encode("utf-8", "replace"))
         finally:

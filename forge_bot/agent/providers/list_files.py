@@ -41,7 +41,7 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     if len(whole) <= limit:
         return ProviderResult(content=whole, note=note, truncated=listed.cut)
     summary = head(
-        _by_folder(names, folder),
+        _list_by_folder(names, folder),
         limit,
         f"{note}, too many to list: folders with the number of files in them",
     )
@@ -57,7 +57,7 @@ def _globs(folder: str, glob: str) -> list[str]:
     ]
 
 
-def _by_folder(names: list[str], folder: str) -> str:
+def _list_by_folder(names: list[str], folder: str) -> str:
     skip = len(folder) + 1 if folder else 0
     counts = Counter(
         name[: skip + len(rest)] + ("/" if slash else "")

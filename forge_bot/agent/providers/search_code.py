@@ -54,7 +54,7 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     if not matches:
         return ProviderResult(content="No line matches.", note=note)
     most = wanted.max or _MOST_MATCHES
-    shown = "\n".join(_shown(line) for line in matches[:most])
+    shown = "\n".join(_show_line(line) for line in matches[:most])
     counted = (
         f"{len(matches):,} matches" if not output.cut else f"more than {len(matches):,} matches"
     )
@@ -77,10 +77,10 @@ def _public(root: Path, matches: list[str]) -> list[str]:
 
 
 def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
-    output, note = _with(root, "-P", wanted), ""
+    output, note = _grep_in(root, "-P", wanted), ""
     if output.code and _WITHOUT_PERL in output.complaint:
         output, note = (
-            _with(root, "-E", wanted),
+            _grep_in(root, "-E", wanted),
             "this git knows only POSIX extended expressions: no \\d, no look-around",
         )
     if output.code > 1 and not output.cut:
@@ -88,7 +88,7 @@ def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
     return output, note
 
 
-def _with(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
+def _grep_in(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
     # The expression follows -e and the path follows --, so neither can be an option.
     named = [_pathspec(root, path) for path in expand_braces(wanted.path or "")]
     scope = ["--", *named, *_without_records(wanted.path)]
@@ -140,7 +140,7 @@ def _pathspec(root: Path, path: str) -> str:
     return f":(glob)**/{glob}" if anywhere else f":(glob){glob}"
 
 
-def _shown(line: str) -> str:
+def _show_line(line: str) -> str:
     path, number, text = line.split("\0", _FIELDS - 1)
     text = text.rstrip("\r")
     return f"{path}:{number}: {cut(text, _LINE_CHARS)}"

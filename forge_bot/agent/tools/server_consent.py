@@ -58,7 +58,7 @@ def program_digests(
     files = {
         str(file.relative_to(top)): file
         for text in texts
-        for place, top in _named(setup, text)
+        for place, top in _find_named_files(setup, text)
         for file in _files_beside(place, top)
     }
     return {
@@ -66,7 +66,7 @@ def program_digests(
     }
 
 
-def _named(setup: CapabilitySetup, text: str) -> Iterator[tuple[Path, Path]]:
+def _find_named_files(setup: CapabilitySetup, text: str) -> Iterator[tuple[Path, Path]]:
     """Yield the files and folders of the repository that a text names, also as a module, each with
     the folder that it counts from.
     """
@@ -135,17 +135,17 @@ def require_base_files(setup: CapabilitySetup, words: Sequence[str]) -> None:
         then, now = folder_of(setup) / as_placed(setup, word), setup.root / word
         if now.resolve() == setup.tree.resolve():
             continue
-        if (now.exists() and not then.exists()) or _in_tree(setup, then):
+        if (now.exists() and not then.exists()) or _is_in_tree(setup, then):
             raise _changeable(word)
 
 
 def require_outside(setup: CapabilitySetup, program: str | None) -> None:
     """Raise Declined where a program that was found by its name lies in the run's tree."""
-    if program is not None and setup.base is not None and _in_tree(setup, Path(program)):
+    if program is not None and setup.base is not None and _is_in_tree(setup, Path(program)):
         raise _changeable(program)
 
 
-def _in_tree(setup: CapabilitySetup, file: Path) -> bool:
+def _is_in_tree(setup: CapabilitySetup, file: Path) -> bool:
     return any(
         place.is_relative_to(setup.tree.resolve()) for place in (file.absolute(), file.resolve())
     )

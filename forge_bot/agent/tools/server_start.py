@@ -104,7 +104,7 @@ class _Complaints:
         self.pipe = open(write_end, "w")  # noqa: PTH123, SIM115 - closed at exit
 
     def __enter__(self) -> Self:
-        asyncio.get_running_loop().add_reader(self._read_end, self._read)
+        asyncio.get_running_loop().add_reader(self._read_end, self._read_errors)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -112,13 +112,13 @@ class _Complaints:
         self.pipe.close()
         self._read_end.close()
 
-    def _read(self) -> None:
+    def _read_errors(self) -> None:
         more = self._read_end.read(_PIPE_BYTES) or b""
         self._kept = (self._kept + more)[-_MOST_COMPLAINT - 1 :]
 
     def last_words(self) -> str:
         """Return the end of what the server wrote, from the start of a line."""
-        self._read()
+        self._read_errors()
         lines = self._kept.decode("utf-8", "replace").split("\n")
         return " ".join(" ".join(lines[len(self._kept) > _MOST_COMPLAINT :]).split())
 
@@ -172,7 +172,7 @@ def _command(
             started_by = (*keeper_process.words(), *words)
         else:
             network = name in setup.policy.network
-            started_by = _boxed(setup, words, env, stack, network=network)
+            started_by = _put_in_box(setup, words, env, stack, network=network)
             env = {}
         yield StdioServerParameters(
             command=started_by[0],
@@ -184,7 +184,7 @@ def _command(
         )
 
 
-def _boxed(
+def _put_in_box(
     setup: CapabilitySetup,
     words: tuple[str, ...],
     env: Mapping[str, str],

@@ -61,13 +61,13 @@ class CapabilitySetup:
 
     def permission(self, name: str, *, reads_only: bool) -> CapabilityPermission:
         """Return the policy's decision on a capability. A capability that only reads needs none."""
-        if _named(name, self.policy.deny):
+        if _matches_a_glob(name, self.policy.deny):
             return CapabilityPermission.DENY
-        if _named(name, self.policy.ask):
+        if _matches_a_glob(name, self.policy.ask):
             return CapabilityPermission.ASK
-        allowed = reads_only or _named(name, self.policy.allow)
+        allowed = reads_only or _matches_a_glob(name, self.policy.allow)
         return CapabilityPermission.ALLOW if allowed else CapabilityPermission.ASK
 
 
-def _named(name: str, globs: tuple[str, ...]) -> bool:
+def _matches_a_glob(name: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)

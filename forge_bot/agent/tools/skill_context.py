@@ -86,10 +86,12 @@ class SkillContext:
     def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
         try:
             if wanted.capability == READ_REFERENCE:
-                shown = self._read(ReadReference.model_validate_json(wanted.params), limits)
+                shown = self._read_asset(ReadReference.model_validate_json(wanted.params), limits)
                 return result_of(wanted, ResultStatus.OK, shown.content, shown)
             if wanted.capability == RUN_SCRIPT:
-                return self._ran(wanted, SkillScript.model_validate_json(wanted.params), limits)
+                return self._run_script(
+                    wanted, SkillScript.model_validate_json(wanted.params), limits
+                )
         except ValidationError as error:
             faults = "; ".join(f"{item['loc'][0]}: {item['msg']}" for item in error.errors()[:5])
             return result_of(wanted, ResultStatus.INVALID_PARAMS, faults)
@@ -97,12 +99,12 @@ class SkillContext:
             return result_of(wanted, declined.status, declined.why)
         return self.providers.fetch(wanted, limits)
 
-    def _read(self, wanted: ReadReference, limits: WorkLimits) -> ProviderResult:
+    def _read_asset(self, wanted: ReadReference, limits: WorkLimits) -> ProviderResult:
         references, scripts = files_of(self.skill)
         file = self._file(wanted.path, (*references, *scripts))
         return head(file.read_text(encoding="utf-8", errors="replace"), limits.file_chars)
 
-    def _ran(
+    def _run_script(
         self, wanted: CapabilityRequest, script: SkillScript, limits: WorkLimits
     ) -> CapabilityResult:
         if RUN_SCRIPT not in allowed_tools(self.skill):

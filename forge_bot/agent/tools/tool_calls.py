@@ -65,12 +65,12 @@ class ToolCalls:
         if (complaint := self.complaint(wanted)) is not None:
             return complaint, False
         try:
-            shown = self._run(self._executed(wanted, limit))
+            shown = self._run(self._execute(wanted, limit))
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why), declined.sent
         return result_of(wanted, ResultStatus.OK, shown.content, shown), False
 
-    async def _executed(self, wanted: CapabilityRequest, limit: int) -> ProviderResult:
+    async def _execute(self, wanted: CapabilityRequest, limit: int) -> ProviderResult:
         tool = self.catalogue.mcp_tools.get(wanted.capability)
         if tool is None:
             why = f"{wanted.capability} is a skill: it takes a model, and there is none here."

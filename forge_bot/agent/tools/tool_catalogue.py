@@ -140,7 +140,7 @@ def _skills(
     problems: list[CapabilityProblem] = []
     for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
         for folder in skill_folders(place):
-            shown = _shown(folder, setup.root)
+            shown = _show_folder(folder, setup.root)
             try:
                 skill = read_skill(folder, shown)
             except BadCapabilities as error:
@@ -156,7 +156,7 @@ def _skills(
     return dict(sorted(skills.items())), tuple(problems)
 
 
-def _shown(folder: Path, root: Path) -> str:
+def _show_folder(folder: Path, root: Path) -> str:
     top = root.resolve()
     return folder.relative_to(top).as_posix() if folder.is_relative_to(top) else str(folder)
 

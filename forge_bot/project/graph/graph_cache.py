@@ -35,7 +35,7 @@ class FactsCache:
                 facts.update(store.execute(asked, part))
             return facts
 
-        return self._with(read, {}) if keys else {}
+        return self._use(read, {}) if keys else {}
 
     def keep(self, facts: Mapping[str, bytes]) -> None:
         """Keep facts; the oldest go when there are too many."""
@@ -45,9 +45,9 @@ class FactsCache:
             oldest = "(SELECT max(rowid) FROM facts) - ?"
             store.execute(f"DELETE FROM facts WHERE rowid <= {oldest}", (_MOST,))  # noqa: S608 - no input
 
-        self._with(write, None)
+        self._use(write, None)
 
-    def _with(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
+    def _use(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self._file, timeout=_BUSY)) as store, store:

@@ -77,7 +77,7 @@ class GraphAnswer(Frozen):
 
 def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     """Return the answer to a question. Raises BadOption for a node that there is not."""
-    one, more, pairs = _found(graph, question)
+    one, more, pairs = _find_answer(graph, question)
     fitting = [(node, how) for node, how in pairs if _fits(node, question)]
     shown = fitting[: question.limit]
     if not (question.between or question.of or question.touches):
@@ -100,7 +100,7 @@ def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     return GraphAnswer(sentence=sentence, nodes=nodes, total=total)
 
 
-def _found(
+def _find_answer(
     graph: ProjectGraph, asked: GraphQuestion
 ) -> tuple[str, str, Sequence[tuple[GraphNode, str]]]:
     """Return the sentence for one node and for more of them, and the nodes with their relations."""
@@ -119,7 +119,7 @@ def _found(
         )
         return "It is the same node", more, [(graph.file_node(name), "") for name in path]
     if asked.touches:
-        return _touched(graph, asked.touches)
+        return _find_touched(graph, asked.touches)
     if asked.used_by:
         node = named_node(graph, asked.used_by)
         users = [*_pipelines(graph, node)]
@@ -188,17 +188,17 @@ def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, s
         for e in graph.edges_from(node.id)
     )
     inside = [(part, "in it") for part in graph.contained(node.id)]
-    return [*_joined(into), *_joined(out), *inside]
+    return [*_join_relations(into), *_join_relations(out), *inside]
 
 
-def _joined(pairs: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
+def _join_relations(pairs: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
     relations: dict[GraphNode, list[str]] = {}
     for node, how in pairs:
         relations.setdefault(node, []).append(how)
     return ((node, ", ".join(dict.fromkeys(hows))) for node, hows in relations.items())
 
 
-def _touched(
+def _find_touched(
     graph: ProjectGraph, selectors: Sequence[str]
 ) -> tuple[str, str, list[tuple[GraphNode, str]]]:
     changed = [

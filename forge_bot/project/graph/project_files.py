@@ -58,7 +58,7 @@ class ProjectFiles:
     def listing(self) -> Listing:
         """Return the files as a list with a reader of text. The manifests are read at once."""
         manifests = [path for path in self.entries if path.rpartition("/")[2] in MANIFESTS]
-        texts = {path: _decoded(data) for path, data in self.contents(manifests)}
+        texts = {path: _decode(data) for path, data in self.contents(manifests)}
         return Listing(
             tuple(self.entries), lambda path: texts[path] if path in texts else self.text(path)
         )
@@ -74,10 +74,10 @@ class ProjectFiles:
 
     def text(self, path: str) -> str:
         """Return the text of a file; empty when there is none."""
-        return _decoded(next(self.contents((path,)))[1]) if path in self.entries else ""
+        return _decode(next(self.contents((path,)))[1]) if path in self.entries else ""
 
 
-def _decoded(data: bytes | None) -> str:
+def _decode(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "replace")
 
 

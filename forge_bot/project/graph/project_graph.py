@@ -108,11 +108,11 @@ class ProjectGraph:
     @cached_property
     def importers(self) -> Mapping[str, tuple[str, ...]]:
         """The files that import each file."""
-        return _reversed((path, node.imports) for path, node in self.files.items())
+        return _reverse((path, node.imports) for path, node in self.files.items())
 
     @cached_property
     def testers(self) -> Mapping[str, tuple[str, ...]]:
-        return _reversed((path, node.tests) for path, node in self.files.items())
+        return _reverse((path, node.tests) for path, node in self.files.items())
 
     @property
     def missing(self) -> tuple[MissingImport, ...]:
@@ -224,7 +224,7 @@ def _inside(
             )
 
 
-def _reversed(edges: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
+def _reverse(edges: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
     reverse: dict[str, list[str]] = defaultdict(list)
     for source, targets in edges:
         for target in targets:

@@ -70,10 +70,10 @@ class GraphReader:
 
     def _graph(self, files: ProjectFiles) -> ProjectGraph:
         if self._known is None or self._known[0].entries != files.entries:
-            self._known = (files, self._made(files))
+            self._known = (files, self._make_graph(files))
         return self._known[1]
 
-    def _made(self, files: ProjectFiles) -> ProjectGraph:
+    def _make_graph(self, files: ProjectFiles) -> ProjectGraph:
         listing = files.listing()
         make = _maker(listing)
         facts = self._facts_of(files, files.entries)
@@ -101,7 +101,7 @@ class GraphReader:
         for start in range(0, len(todo), _PARTS):
             fresh: dict[str, bytes] = {}
             for path, data in files.contents(todo[start : start + _PARTS]):
-                self._facts[keys[path]] = facts = _read(path, data)
+                self._facts[keys[path]] = facts = _read_facts(path, data)
                 if data is not None:
                     fresh[keys[path]] = to_json(facts)
             self._cache.keep(fresh)
@@ -126,7 +126,7 @@ def _keys(files: ProjectFiles, paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _read(path: str, data: bytes | None) -> FileFacts:
+def _read_facts(path: str, data: bytes | None) -> FileFacts:
     if data is None:
         return FileFacts(problem="its contents are not in this clone")
     return cast("Stack", stack_for(path)).read(path, data)
@@ -178,12 +178,12 @@ def _special_nodes(
         if entry.mode == SUBMODULE:
             yield path, nodes[path]._replace(problem="a submodule; its files are not read")
         elif entry.mode == LINK:
-            yield path, _linked(nodes[path], path, files)
+            yield path, _link(nodes[path], path, files)
         elif basename(path) in MANIFESTS and (problem := _problem(listing, path)):
             yield path, nodes[path]._replace(problem=problem)
 
 
-def _linked(node: FileNode, path: str, files: ProjectFiles) -> FileNode:
+def _link(node: FileNode, path: str, files: ProjectFiles) -> FileNode:
     target = path
     for _ in range(_MOST_LINKS):
         named = files.text(target)

@@ -36,10 +36,10 @@ def repo_map(
             if len(entry) > room:
                 entry = path + "\n"
             if len(entry) > room:
-                return _written(chosen, len(ranked))
+                return _write_map(chosen, len(ranked))
             room -= len(entry)
             chosen[path] = entry
-    return _written(chosen, len(ranked))
+    return _write_map(chosen, len(ranked))
 
 
 def _parts(paths: list[str]) -> Iterator[list[str]]:
@@ -57,7 +57,7 @@ def _definitions(symbols: tuple[SymbolFact, ...]) -> list[str]:
     return shown[:_MOST_LINES] + (["  …"] if len(shown) > _MOST_LINES else [])
 
 
-def _written(chosen: dict[str, str], count: int) -> str:
+def _write_map(chosen: dict[str, str], count: int) -> str:
     left = count - len(chosen)
     more = f"… {left} more files of code\n" if left else ""
     return "".join(chosen.values()) + more

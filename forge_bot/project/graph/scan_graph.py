@@ -27,7 +27,7 @@ class GraphFinding(Frozen):
 
 def scan(graph: ProjectGraph) -> list[GraphFinding]:
     """Return the findings, sorted by their places."""
-    findings = [*_unread(graph), *_missing(graph), *_circles(graph), *_untested(graph)]
+    findings = [*_unread(graph), *_missing(graph), *_circles(graph), *_find_untested(graph)]
     return sorted(findings, key=lambda finding: (finding.path, finding.line, finding.code))
 
 
@@ -56,7 +56,7 @@ def _circles(graph: ProjectGraph) -> Iterator[GraphFinding]:
         yield _finding(graph, "SCAN-003", path, message, line)
 
 
-def _untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
+def _find_untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
     for path, stated in graph.overrides.items():
         node = graph.files[path]
         high = stated.criticality.weight >= Criticality.HIGH.weight

@@ -50,7 +50,7 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
         return trouble
     from tree_sitter import QueryCursor
 
-    parser, query = _loaded(grammar)
+    parser, query = _load(grammar)
     root = parser.parse(data).root_node
     if root.has_error and any(_is_heap(node) for node in (root, *root.children)):
         problem = f"line {broken_line(root)} cannot be parsed, nor most of what follows"
@@ -68,9 +68,7 @@ def read_source(grammar: Grammar, data: bytes, imports: ImportReader) -> FileFac
             node = nodes[0]
             definitions.append((node.start_byte, -node.end_byte, kind, names[0], owner))
     problem = f"line {broken_line(root)} cannot be parsed" if root.has_error else ""
-    return FileFacts(
-        tuple(dict.fromkeys(lines)), _nested(definitions, data), problem, marks_of(data)
-    )
+    return FileFacts(tuple(dict.fromkeys(lines)), _nest(definitions, data), problem, marks_of(data))
 
 
 def unreadable(data: bytes) -> FileFacts | None:
@@ -100,7 +98,7 @@ def words_of(node: "Node") -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def _nested(
+def _nest(
     definitions: "list[tuple[int, int, str, Node, Node | None]]", data: bytes
 ) -> tuple[SymbolFact, ...]:
     """Return the definitions with the names of those around them, without those in functions."""
@@ -153,11 +151,11 @@ def broken_line(root: "Node") -> int:
 
 def syntax_tree(package: str, function: str, data: bytes) -> "Node":
     """Return the root of a text's syntax tree by a grammar."""
-    return _loaded(Grammar(package, "", function))[0].parse(data).root_node
+    return _load(Grammar(package, "", function))[0].parse(data).root_node
 
 
 @cache
-def _loaded(grammar: Grammar) -> "tuple[Parser, Query]":
+def _load(grammar: Grammar) -> "tuple[Parser, Query]":
     from tree_sitter import Language, Parser, Query
 
     capsule: object = getattr(import_module(grammar.package), grammar.function)()

@@ -27,7 +27,7 @@ def with_tests(
     asked = {path for path, holders in packages.items() if holders}.union(*packages.values())
     facts = facts_of(sorted(asked))
     for path, node in tests.items():
-        targets = [*node.imports, *_passed_on(path, node, facts, nodes)]
+        targets = [*node.imports, *_find_origins(path, node, facts, nodes)]
         if path.endswith("_test.go"):
             targets += by_folder[dirname(path)]
         tested = tuple(
@@ -46,7 +46,7 @@ def _packages(node: FileNode) -> set[str]:
     return {path for path in node.imports if basename(path) == "__init__.py"}
 
 
-def _passed_on(
+def _find_origins(
     path: str, node: FileNode, facts: Mapping[str, FileFacts], nodes: Mapping[str, FileNode]
 ) -> list[str]:
     """Return the files from which packages take the names that a file takes from them."""

@@ -49,7 +49,7 @@ class Violation(NamedTuple):
 def verify(graph: ProjectGraph) -> tuple[Violation, ...]:
     """Return all violations, sorted by their place. Raises BadManifest."""
     stated, manifest = declared(graph)
-    violations = [*_parity(stated, manifest), *_proposed(stated, manifest)]
+    violations = [*_parity(stated, manifest), *_check_proposed(stated, manifest)]
     if manifest.default_rules:
         violations += _tiers(stated)
     for rule in manifest.rules:
@@ -131,7 +131,7 @@ def _imports(graph: ProjectGraph, name: str, dependency: str) -> bool:
     return any(targets & graph.files[path].imports.keys() for path in sources)
 
 
-def _proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
+def _check_proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
     for name, node in manifest.nodes.items():
         for code, what, wanted in (
             (ProposedDependencyUnresolved.code, "dependency", node.proposed_dependencies),
@@ -192,8 +192,8 @@ def _rule(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
     elif rule.without_circles:
         yield from _without_circles(graph, rule)
     else:
-        yield from _allowed(graph, rule)
-        yield from _denied(graph, rule)
+        yield from _check_allowed(graph, rule)
+        yield from _check_denied(graph, rule)
 
 
 def _layers(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
@@ -221,7 +221,7 @@ def _without_circles(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violat
         yield _forbidden(graph, path, target, line, message, rule.name)
 
 
-def _allowed(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+def _check_allowed(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
     if not rule.may_import:
         return
     sources = _files(graph, rule.sources)
@@ -233,7 +233,7 @@ def _allowed(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
                 yield _forbidden(graph, path, target, line, message, rule.name)
 
 
-def _denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
+def _check_denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
     denied = frozenset(_files(graph, rule.may_not_import))
     outside = outside_names(rule.may_not_import)
     for start in _files(graph, rule.sources):
@@ -308,13 +308,13 @@ def _strong(pairs: Iterable[tuple[str, str]]) -> Iterator[set[str]]:
     left = set(after) & set(before)
     while left:
         start = min(left)
-        group = _reached(start, after) & _reached(start, before)
+        group = _reach(start, after) & _reach(start, before)
         left -= {start, *group}
         if len(group) > 1:
             yield group
 
 
-def _reached(start: str, edges: dict[str, set[str]]) -> set[str]:
+def _reach(start: str, edges: dict[str, set[str]]) -> set[str]:
     reached, queue = {start}, [start]
     for node in queue:
         for other in edges.get(node, ()):

@@ -130,7 +130,7 @@ def managed_commands(
             *(
                 f"{_TOOLS}/bin/python",
                 *PIP[1:],
-                _in_version(manager, project.get("required-version")),
+                _ask_for_version(manager, project.get("required-version")),
             ),
         ),
         command(evidence, *_install(manager, needs, chosen, workspace="workspace" in project)),
@@ -142,7 +142,7 @@ def _environment(place: str) -> Command:
     return command("an environment outside the worktree", "python3", "-m", "venv", place)
 
 
-def _in_version(manager: str, asked: object) -> str:
+def _ask_for_version(manager: str, asked: object) -> str:
     version = string(asked) if manager == "uv" else ""
     tool = _INSTALLED_AS.get(manager, manager)
     return f"{tool}=={version}" if _VERSION.fullmatch(version) else f"{tool}{version}"
@@ -194,11 +194,11 @@ def _sources_for_tests(
     Those for development are used when there are none for tests, or if only they name the tool that
     runs the tests. Where nothing has such a name, the shortest source that names the tool is used.
     """
-    tests = _preferred([source for source in needs.sources if source.for_tests])
-    development = _preferred([source for source in needs.sources if source.for_development])
+    tests = _choose_sources([source for source in needs.sources if source.for_tests])
+    development = _choose_sources([source for source in needs.sources if source.for_development])
     runner = tools[:1]
     if not (tests or development):
-        others = _preferred([s for s in needs.sources if any(map(s.names, runner))])
+        others = _choose_sources([s for s in needs.sources if any(map(s.names, runner))])
         return tuple(sorted(others, key=lambda source: len(source.requirements))[:1])
     if not tests:
         return development
@@ -206,7 +206,7 @@ def _sources_for_tests(
     return tests + tuple(s for s in development if any(map(s.names, lacking)))
 
 
-def _preferred(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
+def _choose_sources(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
     """Return extras and groups if there are any, else requirements files.
 
     A project that has both keeps the files for something else.

@@ -63,7 +63,7 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
     files = tuple(
         path for path in listing.own(folder) if path.endswith(".py") and is_test_file(path)
     )
-    configured, quiet = _configured(listing, folder)
+    configured, quiet = _find_configuration(listing, folder)
     declared = needs.named_in("pytest")
     if reason := configured or (declared and f"{declared} names pytest"):
         return Tests(runner=Runner.PYTEST, reason=reason, files=files, quiet=quiet)
@@ -113,7 +113,7 @@ def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
     return next((path for path, text in texts.items() if sign.search(text)), "")
 
 
-def _configured(listing: Listing, folder: str) -> tuple[str, bool]:
+def _find_configuration(listing: Listing, folder: str) -> tuple[str, bool]:
     """Return what configures pytest, and whether it requests quiet output already.
 
     Both are empty when nothing does. The places are in the order in which pytest looks.

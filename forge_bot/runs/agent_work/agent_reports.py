@@ -50,12 +50,12 @@ class AgentReports:
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
     ) -> Landed:
         """Apply the answer. Return the report on it, and the paths that were changed."""
-        report, paths = self._reported(action, task, finished, worktree)
+        report, paths = self._report_work(action, task, finished, worktree)
         self.journal.leave(place_of(action.action_id, task))
         uses = self.outside.uses(finished.observations)
         return (report.model_copy(update={"uses": uses}) if uses else report), paths
 
-    def _reported(
+    def _report_work(
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
     ) -> Landed:
         if finished.calls:
@@ -81,7 +81,7 @@ class AgentReports:
                 if answer is not None
                 else _WHY.get(finished.stop, FailureReason.LIMIT)
             )
-            return _failed(action, task, finished, reason, _why_not(finished)), ()
+            return _report_failure(action, task, finished, reason, _why_not(finished)), ()
         try:
             formatted = tries[-1].formatted if tries else ()
             return self.applier.land(action, task, answer, finished.usage, worktree.tree, formatted)
@@ -90,10 +90,12 @@ class AgentReports:
                 "Another task, done at the same time, changed the same place; start from the files"
                 f" as they are now. {conflict}"
             )
-            return _failed(action, task, finished, FailureReason.CONFLICT, words.strip()), ()
+            return _report_failure(
+                action, task, finished, FailureReason.CONFLICT, words.strip()
+            ), ()
 
 
-def _failed(
+def _report_failure(
     action: SpawnAgent, task: TaskId | None, finished: WorkResult, reason: FailureReason, words: str
 ) -> AgentFailed:
     return AgentFailed(

@@ -108,7 +108,7 @@ class Agents:
                 asyncio.create_task(self._work(action, task, worktree, lane))
                 for task, worktree in zip(tasks, worktrees, strict=True)
             ]
-            trees.push_async_callback(_ended, agents)
+            trees.push_async_callback(_end_agents, agents)
             stops = AgentStops()
             for task, worktree, agent in zip(tasks, worktrees, agents, strict=True):
                 finished = await stops.ended(agent)
@@ -316,7 +316,7 @@ class Agents:
             tier=action.tier,
             began=began,
             kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
-            providers=self._offered(action),
+            providers=self._list_offered(action),
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             outside=self.outside.looked_up,
             limits=WorkLimits(
@@ -331,7 +331,7 @@ class Agents:
             ),
         )
 
-    def _offered(self, action: SpawnAgent) -> tuple[str, ...]:
+    def _list_offered(self, action: SpawnAgent) -> tuple[str, ...]:
         """Return the names that an agent may ask for."""
         phase = self.run.pipeline.phase(action.phase)
         globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
@@ -339,7 +339,7 @@ class Agents:
         return tuple(name for name in offered if names(globs, name))
 
 
-async def _ended(agents: "list[asyncio.Task[WorkResult]]") -> None:
+async def _end_agents(agents: "list[asyncio.Task[WorkResult]]") -> None:
     """End all agents of a wave when the block is left, for any reason."""
     for agent in agents:
         agent.cancel()

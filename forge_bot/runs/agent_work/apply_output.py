@@ -149,8 +149,10 @@ class OutputApplier:
             else None
         )
         text, _ = contract.split(answer.artifact_markdown)
-        report = self._written(action, task, text, inspection, usage)
-        return (report, ()) if files is None else self._edited(report, files, task or TaskId(""))
+        report = self._write_artifact(action, task, text, inspection, usage)
+        return (
+            (report, ()) if files is None else self._edit_files(report, files, task or TaskId(""))
+        )
 
     def land_files(
         self,
@@ -177,16 +179,16 @@ class OutputApplier:
         inspection = answer_contract(self.run, action, task).inspect(text, next_file)
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
-        report = self._written(action, task, text, inspection, usage)
+        report = self._write_artifact(action, task, text, inspection, usage)
         risky = self.held_paths(touched)
         rest = tuple(path for path in touched if path not in risky)
         if not risky or inspection.problems:
             return report, rest
         patch = self.run.tree.patch(risky)
         self.run.tree.discard(risky)
-        return self._held(report, patch, risky, task or TaskId("")), rest
+        return self._hold_patch(report, patch, risky, task or TaskId("")), rest
 
-    def _written(
+    def _write_artifact(
         self,
         action: SpawnAgent,
         task: TaskId | None,
@@ -231,7 +233,7 @@ class OutputApplier:
         except PathEscapes as error:
             raise MergeConflict(error.message) from error
 
-    def _edited(
+    def _edit_files(
         self, report: ArtifactWritten, files: Files, task: TaskId
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
         touched = tuple(path for path, _ in files)
@@ -245,7 +247,7 @@ class OutputApplier:
         patch = self.run.tree.patch(risky)
         self._write(tuple((path, before[path]) for path in risky))
         rest = tuple(path for path in touched if path not in risky)
-        return self._held(report, patch, risky, task), rest
+        return self._hold_patch(report, patch, risky, task), rest
 
     def held_paths(self, touched: tuple[str, ...]) -> tuple[str, ...]:
         protected = protected_changes(touched, self.run.config.protected)
@@ -253,7 +255,7 @@ class OutputApplier:
         outside = [path for path in touched if not is_inside(path, scope)]
         return tuple(sorted({*protected, *self.run.rules.forbidden(touched), *outside}))
 
-    def _held(
+    def _hold_patch(
         self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId
     ) -> ArtifactWritten:
         name = held_patch_name(task)

@@ -58,13 +58,13 @@ class ArtifactContract(Frozen):
         not see it.
         """
         own, following = self.split(text) if next_file is None else (text, next_file)
-        inspection = self._inspected(own)
+        inspection = self._inspect(own)
         if self.next_document is None or not following:
             return inspection
         problems = (*inspection.problems, *self.next_document.inspect(following).problems)
         return inspection.replace(next_document=following, problems=problems)
 
-    def _inspected(self, text: str) -> Inspection:
+    def _inspect(self, text: str) -> Inspection:
         inspection = inspect(
             text,
             headings=self.headings,

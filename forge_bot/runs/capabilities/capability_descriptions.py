@@ -42,13 +42,15 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
     sentences += [f"Takes {', '.join(free)} too."] if free else []
     return Capability(
         name=entry.name,
-        description=" ".join((_clean(entry), *(_seen(entry, sentence) for sentence in sentences))),
-        parameters=_seen(entry, json.dumps(sample, ensure_ascii=False)),
+        description=" ".join(
+            (_clean(entry), *(_show_parameters(entry, sentence) for sentence in sentences))
+        ),
+        parameters=_show_parameters(entry, json.dumps(sample, ensure_ascii=False)),
         kind=entry.kind.value,
     )
 
 
-def _seen(entry: CapabilitySpec, text: str) -> str:
+def _show_parameters(entry: CapabilitySpec, text: str) -> str:
     """Return what is told of parameters; for capabilities from outside without hidden text."""
     return text if entry.kind is CapabilityType.PROVIDER else clean(text).text
 
@@ -62,4 +64,4 @@ def _clean(entry: CapabilitySpec) -> str:
         Effect.RUNS: "",
         Effect.ACTS: " It may change something: it is done after your turn, and you begin anew.",
     }
-    return f"{_seen(entry, entry.description)}{sentences[entry.effect]}"
+    return f"{_show_parameters(entry, entry.description)}{sentences[entry.effect]}"

@@ -132,7 +132,7 @@ def agreed_digests(root: Path) -> frozenset[str]:
     other files: another clone needs its own yes, and no repository can bring one along.
     """
     try:
-        return frozenset(_agreed(root).read_text(encoding="utf-8").split())
+        return frozenset(_find_agreements(root).read_text(encoding="utf-8").split())
     except (FileNotFoundError, NotADirectoryError):
         return frozenset()
 
@@ -140,9 +140,9 @@ def agreed_digests(root: Path) -> frozenset[str]:
 def agree(root: Path, digest: str) -> None:
     """Keep a yes to the servers of a repository."""
     digests = sorted(agreed_digests(root) | {digest})
-    write_whole(_agreed(root), "".join(f"{agreed}\n" for agreed in digests))
+    write_whole(_find_agreements(root), "".join(f"{agreed}\n" for agreed in digests))
 
 
-def _agreed(root: Path) -> Path:
+def _find_agreements(root: Path) -> Path:
     mark = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return state_home() / "agreed-servers" / f"{root.resolve().name}-{mark}"

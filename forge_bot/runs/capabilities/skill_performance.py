@@ -84,7 +84,7 @@ class SkillPerformer:
         code 0. The claims of the answer do not count.
         """
         try:
-            skill = self._chosen(wanted.capability)
+            skill = self._choose_skill(wanted.capability)
         except BadCapabilities as error:
             return result_of(wanted, ResultStatus.TOOL_ERROR, error.message)
         run_script = partial(
@@ -106,7 +106,7 @@ class SkillPerformer:
         )
         return _result(wanted, finished, place.result_chars)
 
-    def _chosen(self, name: str) -> SkillDefinition:
+    def _choose_skill(self, name: str) -> SkillDefinition:
         """Return a skill with its instructions. Raises BadCapabilities if it has changed."""
         known = self.outside.catalogue.skill_definitions[name]
         folder = Path(known.skill_path)
@@ -133,7 +133,7 @@ class SkillPerformer:
             phase=place.phase,
             task=place.task,
             round=place.round,
-            asked_at=_asked_at(wanted),
+            asked_at=_place_request(wanted),
             tier=place.tier,
             providers=tuple(spec.name for spec in context.specs),
             running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
@@ -185,7 +185,7 @@ class SkillPerformer:
         return opening(assemble(material, self.templates, token_budget=budget))
 
 
-def _asked_at(wanted: CapabilityRequest) -> str:
+def _place_request(wanted: CapabilityRequest) -> str:
     """Return the place of a request, without the digest of its words."""
     return re.sub(r"-[0-9a-f]{10}$", "", wanted.key)
 

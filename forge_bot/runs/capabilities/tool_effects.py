@@ -98,7 +98,7 @@ def next_call(
         return
     if call.status is CallStatus.BEGUN:
         message = "The process that made this call died before an answer came."
-        yield _ended(action, run, call, CallOutcome.UNKNOWN, message)
+        yield _end_call(action, run, call, CallOutcome.UNKNOWN, message)
         return
     yield CallBegun(
         key=f"{action.action_id}/begun",
@@ -110,13 +110,13 @@ def next_call(
     shown = [record for record in state.calls if record.artifact == call.artifact]
     if run.workspace.read(call.artifact) != document(shown):
         message = f"{call.artifact} does not show what was to be called, so nothing was called."
-        yield _ended(action, run, call, CallOutcome.FAILED, message)
+        yield _end_call(action, run, call, CallOutcome.FAILED, message)
         return
     if catalogue.digests.get(call.capability, call.digest) != call.digest:
         message = (
             f"{call.capability} is not what it was when this was asked for: nothing was called."
         )
-        yield _ended(action, run, call, CallOutcome.FAILED, message)
+        yield _end_call(action, run, call, CallOutcome.FAILED, message)
         return
     wanted = CapabilityRequest(
         key=f"{call.artifact}/{call.index}", capability=call.capability, params=call.params
@@ -126,10 +126,10 @@ def next_call(
     result = result.replace(seconds=round(time.monotonic() - began, 3))
     done = CallOutcome.DONE if result.status is ResultStatus.OK else CallOutcome.FAILED
     outcome = CallOutcome.UNKNOWN if unknown else done
-    yield _ended(action, run, call, outcome, result)
+    yield _end_call(action, run, call, outcome, result)
 
 
-def _ended(
+def _end_call(
     action: Exec, run: Run, call: CallRecord, outcome: CallOutcome, result: CapabilityResult | str
 ) -> CallEnded:
     text, note, usage = (

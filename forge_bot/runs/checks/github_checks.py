@@ -154,8 +154,8 @@ def _actions(place: "RepositoryAddress", token: str, text: str) -> Iterator[Chec
 
 def _permissions(text: str) -> Iterator[CheckResult]:
     """Yield which permissions of the job that `init` writes no job of this workflow has."""
-    wanted = _granted(read_workflow(workflow_text(ACTION, _OF_JOB)))
-    granted = _granted(read_workflow(text))
+    wanted = _read_granted(read_workflow(workflow_text(ACTION, _OF_JOB)))
+    granted = _read_granted(read_workflow(text))
     lacking = [
         f"{area}: {level}"
         for area, level in wanted.items()
@@ -166,7 +166,7 @@ def _permissions(text: str) -> Iterator[CheckResult]:
     yield _check("permissions", problem, "the job has what it needs", step)
 
 
-def _granted(workflow: dict[str, Any]) -> dict[str, str]:
+def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
     """Return the highest level that any job has of each permission; `*` stands for all."""
     granted: dict[str, str] = {}
     for job in mapping_of(workflow.get("jobs")).values():

@@ -112,7 +112,7 @@ class EditTries:
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
-        ran = self._ran(tasks, base, made, seconds) if self._tested else TryOutcome()
+        ran = self._run_checks(tasks, base, made, seconds) if self._tested else TryOutcome()
         # A task that mends something has to mend it.
         since = self.run.state.base_commit if self._mends(tasks) else base
         weakened = weakened_in(self.run, base, made)
@@ -122,7 +122,9 @@ class EditTries:
     def _mends(self, tasks: Sequence[TaskId]) -> bool:
         return any(state is not None and state.origin for state in map(self.run.state.task, tasks))
 
-    def _ran(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
+    def _run_checks(
+        self, tasks: Sequence[TaskId], base: str, made: str, seconds: float
+    ) -> TryOutcome:
         if any(result.exit_code != 0 for result in self.project.set_up()):
             return TryOutcome(untold="The setup failed.")
         began = time.monotonic()
@@ -130,7 +132,7 @@ class EditTries:
             with self.project.trial(made) as place:
                 edits = JudgedEdits(self.run, self.project, place, began + seconds)
                 reds = [*edits.all_red(self._baseline())]
-            reds = [self._newly(red, tasks, base, edits) for red in reds]
+            reds = [self._leave_out_earlier(red, tasks, base, edits) for red in reds]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
         return outcome_of(reds).replace(
@@ -140,13 +142,13 @@ class EditTries:
             seconds=round(time.monotonic() - began, 3),
         )
 
-    def _newly(
+    def _leave_out_earlier(
         self, red: NewlyRed, tasks: Sequence[TaskId], base: str, edits: JudgedEdits
     ) -> NewlyRed:
         """Return a command without failures that an earlier task left: they occur without the edits
         too. A task that mends failures gets all of them.
         """
-        if self._mends(tasks) or red.now.timed_out or not self._changed_before(base):
+        if self._mends(tasks) or red.now.timed_out or not self._has_changed_before(base):
             return red
         took, left = red.before.duration_ms / 1000, edits.until - time.monotonic()
         if took >= left:
@@ -155,7 +157,7 @@ class EditTries:
         new = newly_failing(there, red.now)
         return red.without([item for item in red.failing if item not in new])
 
-    def _changed_before(self, base: str) -> bool:
+    def _has_changed_before(self, base: str) -> bool:
         paths = self.run.tree.changed(self.run.state.base_commit, base)
         return any(not path.startswith(f"{SPECS}/") for path in paths)
 

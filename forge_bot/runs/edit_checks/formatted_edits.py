@@ -57,7 +57,7 @@ class FormattedEdits:
                     present = {
                         path: texts[path]
                         for path in paths
-                        if _read(place, path, _most(texts[path])) is not None
+                        if _read_plain_file(place, path, _most(texts[path])) is not None
                     }
                     if present:
                         self._format(command, place, present)
@@ -65,18 +65,18 @@ class FormattedEdits:
 
     def _format(self, command: Command, place: Tree, texts: Mapping[str, bytes]) -> None:
         words = f"`{command_line(command.argv)}`"
-        if why := self._ran(command, place, [*texts]):
+        if why := self._run_formatter(command, place, [*texts]):
             fact = f"{words} formatted nothing: {why}."
             # Two modules may have the same one.
             self.facts += [] if fact in self.facts else [fact]
             return
-        now = {path: _read(place, path, _most(texts[path])) for path in texts}
+        now = {path: _read_plain_file(place, path, _most(texts[path])) for path in texts}
         new = {
             path: data
             for path, data in now.items()
             if data is not None and data != texts[path] and _is_text(data)
         }
-        formatted = [*self._formatted_before(command, place, [*new])] if new else []
+        formatted = [*self._find_formatted_before(command, place, [*new])] if new else []
         for path, before in texts.items():
             _write(place, path, new[path] if path in formatted else before)
         self.files += [
@@ -86,7 +86,7 @@ class FormattedEdits:
         if formatted:
             self.facts.append(f"{words} formatted {named(formatted)}.")
 
-    def _ran(self, command: Command, place: Tree, paths: Sequence[str]) -> str:
+    def _run_formatter(self, command: Command, place: Tree, paths: Sequence[str]) -> str:
         """Run a formatter on files; why it did nothing, or ""."""
         argv = (*command.argv, *paths)
         seconds = min(self.seconds, self.run.config.command_seconds, _MOST_SECONDS)
@@ -100,7 +100,7 @@ class FormattedEdits:
             return f"it did not end within {seconds:g} seconds"
         return f"it ended with exit code {result.exit_code}" if result.exit_code else ""
 
-    def _formatted_before(
+    def _find_formatted_before(
         self, command: Command, place: Tree, paths: Sequence[str]
     ) -> Iterator[str]:
         """Yield those of some files that are new, or that the formatter leaves alone as they were
@@ -110,9 +110,11 @@ class FormattedEdits:
         yield from (path for path in paths if path not in before)
         for path, data in before.items():
             _write(place, path, data)
-        if before and not self._ran(command, place, [*before]):
+        if before and not self._run_formatter(command, place, [*before]):
             yield from (
-                path for path in before if _read(place, path, len(before[path])) == before[path]
+                path
+                for path in before
+                if _read_plain_file(place, path, len(before[path])) == before[path]
             )
 
     def say(self) -> None:
@@ -132,7 +134,7 @@ def _most(data: bytes) -> int:
     return _MOST_GROWN * len(data)
 
 
-def _read(place: Tree, path: str, most: int) -> bytes | None:
+def _read_plain_file(place: Tree, path: str, most: int) -> bytes | None:
     """Return a plain file of the tree; None for a link, where one leads out, and for a file of more
     bytes: a formatter may leave any number there.
     """

@@ -91,12 +91,12 @@ class JudgedEdits:
         """Yield the commands that are newly red: a build alone, else tests and linters."""
         for name in (CommandName.BUILD, CommandName.TEST, CommandName.LINT):
             for before in [result for result in baseline if result.name is name]:
-                if (red := self._red(before)) is not None:
+                if (red := self._find_red(before)) is not None:
                     yield red
                     if name is CommandName.BUILD:
                         return
 
-    def _red(self, before: CommandResult) -> NewlyRed | None:
+    def _find_red(self, before: CommandResult) -> NewlyRed | None:
         left = min(self.until - time.monotonic(), self.run.config.command_seconds)
         if not (limit := _limit_of(before, left)):
             self._leave_untold(before)

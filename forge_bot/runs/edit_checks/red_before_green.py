@@ -63,11 +63,11 @@ def red_before_green(
     red = [
         name
         for output, there in zip(may_show, at_base, strict=True)
-        for name in _red_there(output, there, state, only)
+        for name in _find_red_there(output, there, state, only)
     ]
     if not red:
         return RedBeforeGreen(missing=next(why_not_red([there.result for there in at_base])))
-    proved = tuple(name for name in red if _passed_now(name, judged))
+    proved = tuple(name for name in red if _passes_now(name, judged))
     if not proved:
         return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
     return RedBeforeGreen(tests=proved, files=only.files, base=newest_base(run), head=head)
@@ -135,7 +135,7 @@ def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) ->
     return output
 
 
-def _red_there(
+def _find_red_there(
     now: CommandOutput, there: CommandOutput, state: State, only: OnlyTests
 ) -> tuple[str, ...]:
     """Return the tests that fail without the change alone; of a script that names none, itself."""
@@ -149,7 +149,7 @@ def _red_there(
     return of_files(red_at_base(there.result, known, there.output), only.files)
 
 
-def _passed_now(name: str, judged: Sequence[CommandOutput]) -> bool:
+def _passes_now(name: str, judged: Sequence[CommandOutput]) -> bool:
     """Return whether a test is among those that passed with the change; without a list of them,
     none that a command names as failing is red any more.
     """

@@ -42,10 +42,10 @@ class CommandRunner:
         self.tell(CommandBegan(name=name, argv=argv))
         box = self.sandbox.box(self.installation, seconds=seconds, at_base=self._is_at_base(place))
         if name is not CommandName.TEST:
-            return self._ended(name, argv, place, self._run(box, argv, place))
+            return self._report_end(name, argv, place, self._run(box, argv, place))
         with reports_of(argv, place, self.installation.environment.parent) as reports:
             outcome = self._run(reports.in_box(box), reports.argv, place)
-            return self._ended(name, argv, place, outcome, reports)
+            return self._report_end(name, argv, place, outcome, reports)
 
     def of_setup(
         self, argv: tuple[str, ...], place: Tree, secret: Mapping[str, str]
@@ -54,7 +54,7 @@ class CommandRunner:
         self.tell(CommandBegan(name=CommandName.SETUP, argv=argv))
         box = self.sandbox.box(self.installation, setting_up=True)
         outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
-        return self._ended(CommandName.SETUP, argv, place, outcome).result
+        return self._report_end(CommandName.SETUP, argv, place, outcome).result
 
     def _is_at_base(self, place: Tree) -> bool:
         return self.sandbox.uses_go and self.installation.is_base(place.commit_id())
@@ -73,7 +73,7 @@ class CommandRunner:
                 stack.enter_context(self.carried.copied_to(place))
             return self.sandbox.run(box, words)
 
-    def _ended(
+    def _report_end(
         self,
         name: CommandName,
         argv: tuple[str, ...],

@@ -22,14 +22,14 @@ def most_seconds(project: Project) -> float:
 
 def run_tests(project: Project, selectors: Sequence[str]) -> str:
     """Return the outcome of the test commands, narrowed to some files where a command allows it."""
-    return _shown(project, CommandName.TEST, project.profile.commands.test, selectors)
+    return _show_command(project, CommandName.TEST, project.profile.commands.test, selectors)
 
 
 def lint(project: Project, paths: Sequence[str]) -> str:
-    return _shown(project, CommandName.LINT, project.profile.commands.lint, paths)
+    return _show_command(project, CommandName.LINT, project.profile.commands.lint, paths)
 
 
-def _shown(
+def _show_command(
     project: Project, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
 ) -> str:
     if not commands:

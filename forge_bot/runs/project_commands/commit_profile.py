@@ -16,11 +16,11 @@ def profile_at(repository: Repository, commit: str, config: Config, scope: str =
     settings = config.model_dump_json(include={"commands", "projects"})
     key = (repository.common_dir, repository.tree_id(commit), settings, scope)
     if key not in _known:
-        _known[key] = _made(repository, commit, config, scope)
+        _known[key] = _make_profile(repository, commit, config, scope)
     return _known[key]
 
 
-def _made(repository: Repository, commit: str, config: Config, scope: str) -> Profile:
+def _make_profile(repository: Repository, commit: str, config: Config, scope: str) -> Profile:
     def read(path: str) -> str | None:
         raw = repository.read(commit, path)
         return raw.decode("utf-8", "replace") if raw is not None else None

@@ -110,10 +110,10 @@ def foundation(run: Run) -> Foundation:
     """Return the foundation of a run: its base commit, and its approved patches as they are when
     they are needed.
     """
-    return Foundation(run.state.base_commit, lambda: _approved(run))
+    return Foundation(run.state.base_commit, lambda: _read_approved(run))
 
 
-def _approved(run: Run) -> tuple[bytes, ...]:
+def _read_approved(run: Run) -> tuple[bytes, ...]:
     """Return the patches that waited for a person, in the order in which they were approved."""
     if not any(name.startswith("held-") for name in run.state.artifacts):
         return ()

@@ -73,13 +73,13 @@ class Project:
         self._runner = CommandRunner(
             self.sandbox,
             self._installation,
-            self._told,
+            self._tell,
             redactor_of({**carried.secrets(), **secrets_in(self._credentials)}),
             carried,
         )
         self._known = KnownResults(repository, config)
 
-    def _told(self, notice: Notice) -> None:
+    def _tell(self, notice: Notice) -> None:
         """Tell a notice of a command, with what a failure means."""
         if isinstance(notice, CommandEnded):
             notice = notice.replace(red=self._meaning_of(notice.result))

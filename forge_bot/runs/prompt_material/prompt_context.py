@@ -95,8 +95,8 @@ class PromptContext:
         if not isinstance(phase, AnsweringPhase):
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id)
-        words = self._said(phase, task_id)
-        past = self._recalled(phase, task)
+        words = self._collect_remarks(phase, task_id)
+        past = self._recall(phase, task)
         wanted = phase.providers
         return Material(
             agent=action.agent,
@@ -129,7 +129,7 @@ class PromptContext:
             friction=past.friction,
             instruction=phase.instruction if isinstance(phase, AgentPhase) else "",
             capabilities=tuple(entry for entry in self.capabilities if names(wanted, entry.name)),
-            offered=self._offered(),
+            offered=self._list_offered(),
             menu_notes=self.menu_notes,
             answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
             limits=turns,
@@ -152,7 +152,7 @@ class PromptContext:
             output_file=later.writes, agent=later.agent, phase=later.id, headings=later.headings
         )
 
-    def _offered(self) -> tuple[Capability, ...]:
+    def _list_offered(self) -> tuple[Capability, ...]:
         """Return the requests that any agent of the pipeline may make."""
         phases = (phase for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase))
         named = tuple(name for phase in phases for name in phase.providers)
@@ -168,7 +168,7 @@ class PromptContext:
         place = f"{action.phase}/{task}" if task is not None else action.phase
         return self.run.state.visits.get(place, 0) + 1
 
-    def _said(self, phase: AnsweringPhase, task: TaskId | None) -> _Said:
+    def _collect_remarks(self, phase: AnsweringPhase, task: TaskId | None) -> _Said:
         """Return what a phase, or its task, is told by people and by the process."""
         notes = [
             note
@@ -222,7 +222,7 @@ class PromptContext:
         state, documents = self.run.state, DocumentNames.of(self.run.pipeline)
         return history_at(self.run.repository, state.base_commit, documents)
 
-    def _recalled(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
+    def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
         if not phase.recalls:
             return _Recalled()
         request = self.run.request

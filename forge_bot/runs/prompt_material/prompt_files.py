@@ -116,7 +116,7 @@ class PromptFiles:
         self._about += words(document)
         ruled = {rule.path for rule in _house_rules(self.repository, self.base)}
         paths = self._meant(document, meant)
-        named = [path for path in paths if path not in ruled or self._cited_lines(path, meant)]
+        named = [path for path in paths if path not in ruled or self._cite_lines(path, meant)]
         return self._show(self.base, named, meant, _FOR_ANALYSIS)
 
     def for_task(
@@ -133,7 +133,7 @@ class PromptFiles:
         meant, edited = Mentions(), list(declared)
         for text in texts:
             named = mentions(text)
-            edited += [] if declared else self._led(text)
+            edited += [] if declared else self._find_leading_files(text)
             self._about += words(text)
             wanted.update(dict.fromkeys(self._meant(text, named)))
             meant = Mentions((*meant.places, *named.places), (*meant.names, *named.names))
@@ -149,11 +149,11 @@ class PromptFiles:
 
     def _meant(self, document: str, named: Mentions) -> list[str]:
         """Return the files that a document names; pages only where a bullet begins with them."""
-        led = self._led(document)
+        led = self._find_leading_files(document)
         paths = [path for place in named.paths for path in resolve(place, self._files)[:1]]
         return [path for path in paths if path in led or not is_prose(path)]
 
-    def _led(self, document: str) -> list[str]:
+    def _find_leading_files(self, document: str) -> list[str]:
         """Return the files that bullets of a document begin with."""
         return [path for name in leading_paths(document) for path in resolve(name, self._files)[:1]]
 
@@ -171,7 +171,7 @@ class PromptFiles:
         it is known which are edited, only these are shown with their imports.
         """
         paths = tuple(dict.fromkeys(paths))
-        changed = self._changed(commit, paths)
+        changed = self._find_changed(commit, paths)
         sizes = self.repository.sizes(commit, paths)
         readable = [path for path in paths if sizes.get(path, 0) <= _MOST_BYTES]
         raw = self.repository.read_many(commit, readable)
@@ -184,7 +184,7 @@ class PromptFiles:
                 continue
             if path in changed:
                 self._shown.pop(path, None)
-            cited = self._cited_lines(path, meant)
+            cited = self._cite_lines(path, meant)
             wanted = FileFocus(
                 cited,
                 meant.names,
@@ -232,7 +232,7 @@ class PromptFiles:
             name=path, text=part.text, kind="file", shown_as="" if as_shown == path else as_shown
         )
 
-    def _cited_lines(self, path: str, meant: Mentions) -> tuple[Span, ...]:
+    def _cite_lines(self, path: str, meant: Mentions) -> tuple[Span, ...]:
         return tuple(
             span
             for place in meant.places
@@ -240,7 +240,7 @@ class PromptFiles:
             for span in place.lines
         )
 
-    def _changed(self, commit: str, paths: Sequence[str]) -> set[str]:
+    def _find_changed(self, commit: str, paths: Sequence[str]) -> set[str]:
         """Return the files that have changed since the base."""
         if commit == self.base:
             return set()

@@ -157,7 +157,7 @@ class PromptInputs:
         """
         left_out = self.further(phase)
         given = self._telling(self.names(action, task), task)
-        names = self._in_order_of_phases([name for name in given if name not in left_out])
+        names = self._order_by_phase([name for name in given if name not in left_out])
         naming = self._naming_files(names, phase, task)
         looks_at_code = task is not None or bool(naming) or phase.changes != "none"
         now = self.run.repository.commit_id(at) if looks_at_code else at
@@ -235,7 +235,7 @@ class PromptInputs:
             or self.run.workspace.read(name) != process_document(pipeline, state, listing[name])
         ]
 
-    def _in_order_of_phases(self, names: Sequence[str]) -> tuple[str, ...]:
+    def _order_by_phase(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return documents in the order of the phases that wrote them, the request first."""
         order = {phase.id: place for place, phase in enumerate(self.run.pipeline.phases)}
         written = {
@@ -307,13 +307,13 @@ class PromptInputs:
             )
             # What the person at the terminal typed is their own: `Vec<String>` there is no tag that
             # somebody hides behind.
-            return self._quoted(
+            return self._quote(
                 InputFile(
                     name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"
                 )
             )
         # Logs of checks and results of calls quote whatever ran there.
-        return self._quoted(
+        return self._quote(
             InputFile(
                 name=name,
                 text=(_NOT_APPLIED if name.endswith(".patch") else "")
@@ -322,7 +322,7 @@ class PromptInputs:
             )
         )
 
-    def _quoted(self, document: InputFile) -> InputFile:
+    def _quote(self, document: InputFile) -> InputFile:
         """Quote a file: an agent that reads files itself would see hidden text there, so it gets
         the cleaned text and not the path.
         """

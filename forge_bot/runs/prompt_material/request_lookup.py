@@ -103,7 +103,7 @@ def index_at(repository: Repository, commit: str, about: Sequence[str]) -> CodeI
     """
     text_files = [path for path in listed(repository, commit) if _is_read(path)]
     many = len(text_files) > _MOST_READ
-    return _indexed(repository, repository.commit_id(commit), frozenset(about if many else ()))
+    return _index(repository, repository.commit_id(commit), frozenset(about if many else ()))
 
 
 def _is_read(path: str) -> bool:
@@ -111,7 +111,7 @@ def _is_read(path: str) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _indexed(repository: Repository, commit: str, about: frozenset[str]) -> CodeIndex:
+def _index(repository: Repository, commit: str, about: frozenset[str]) -> CodeIndex:
     files = [path for path in listed(repository, commit) if _is_read(path)]
     if about:
         asked = sorted(about, key=lambda word: (-len(word), word))[:_WORDS_SEARCHED]
@@ -203,7 +203,7 @@ class _Choice(NamedTuple):
         written = mentions(self.request).paths
         named = [path for place in written for path in resolve(place, files)[:1]]
         wanted = dict.fromkeys((*named, *_files_defining(defined)))
-        holding_names = self._by_names(uses)
+        holding_names = self._find_by_names(uses)
         code = [path for path in holding_names if not is_beside_code(path)]
         wanted.update(dict.fromkeys(code[: max(0, _CODE_SHOWN - len(wanted))]))
         code = [path for path in wanted if not is_beside_code(path)]
@@ -215,7 +215,7 @@ class _Choice(NamedTuple):
         shown = [path for path in wanted if path in named or not tells_of_changes(path)]
         return sorted(shown, key=lambda path: 0 if path in named else _kind(path))
 
-    def _by_names(self, uses: Mapping[str, Sequence[Use]]) -> list[str]:
+    def _find_by_names(self, uses: Mapping[str, Sequence[Use]]) -> list[str]:
         """Return the files that use the names, best first. A name in few files counts most, and so
         does a definition whose name contains it, such as its test.
         """
@@ -242,7 +242,9 @@ class _Choice(NamedTuple):
         stems = [last_part(name) for name in uses]
         stems += [_stem(path).strip("_") for path in wanted if not is_beside_code(path)]
         after = {
-            _tested_stem(path): path for path in reversed(self.code.paths) if belongs_to_tests(path)
+            _find_tested_stem(path): path
+            for path in reversed(self.code.paths)
+            if belongs_to_tests(path)
         }
         named = [after[name] for name in stems if name in after]
         using = [path for path in holding_names if belongs_to_tests(path)]
@@ -275,6 +277,6 @@ def _stem(path: str) -> str:
     return basename(dirname(path)) if name in {"__init__", "index", "mod"} else name
 
 
-def _tested_stem(path: str) -> str:
+def _find_tested_stem(path: str) -> str:
     """Return the name of a file without what makes it one of tests."""
     return _TEST_AFFIX.sub("", _stem(path))

@@ -76,14 +76,14 @@ class StepPerformer:
         step = phase.step
         if step.kind == "fs_write":
             files = self._files(step, self._values())
-            self._check_approved(step, files)
+            self._require_approval(step, files)
             self._write(files)
             paths = tuple(file.path for file in files)
-            return _as_json({"paths": list(paths)}), paths
+            return _write_json({"paths": list(paths)}), paths
         output = self._calls.output(step, self._values().arguments(step))
         if step.tool == ISSUES:
-            self._check_approved(step, IssuesOutput.model_validate(output).issues)
-        text = _as_json(output)
+            self._require_approval(step, IssuesOutput.model_validate(output).issues)
+        text = _write_json(output)
         _check_size(step, len(text))
         return text, ()
 
@@ -117,13 +117,13 @@ class StepPerformer:
         ]
         for later_step in behind:
             if later_step.kind == "fs_write":
-                lines += ["", *self._shown(later_step, self._files(later_step, values))]
+                lines += ["", *self._show_files(later_step, self._files(later_step, values))]
             elif has_effect(later_step):
                 output = self._calls.output(later_step, values.arguments(later_step))
                 lines += ["", *_issues(later_step, IssuesOutput.model_validate(output).issues)]
         return "\n".join(lines).rstrip() + "\n"
 
-    def _shown(self, step: Step, files: list[FileToWrite]) -> Iterator[str]:
+    def _show_files(self, step: Step, files: list[FileToWrite]) -> Iterator[str]:
         yield f"## {escape.heading(step.label)}"
         yield ""
         yield approval_line(step, files)
@@ -163,7 +163,7 @@ class StepPerformer:
         file = inside(self._run.tree.path, path)
         return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
-    def _check_approved(self, step: Step, what: list[FileToWrite] | list[IssueToOpen]) -> None:
+    def _require_approval(self, step: Step, what: list[FileToWrite] | list[IssueToOpen]) -> None:
         gate = self._pipeline.gate_before(step)
         if not approves(self._run.workspace.read(gate.question), step, what):
             raise StepFailed(
@@ -200,5 +200,5 @@ def _issues(step: Step, issues: list[IssueToOpen]) -> Iterator[str]:
         yield escape.show_source(issue.body)
 
 
-def _as_json(value: JsonValue) -> str:
+def _write_json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

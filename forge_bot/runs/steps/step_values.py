@@ -76,7 +76,7 @@ class StepValues:
         import jmespath
         from jmespath.exceptions import JMESPathError
 
-        known = self._known(step)
+        known = self._list_known(step)
         arguments: dict[str, JsonValue] = {}
         for name, path in step.input_map.items():
             try:
@@ -89,7 +89,7 @@ class StepValues:
                 arguments[name] = value
         return arguments
 
-    def _known(self, step: Step) -> dict[str, JsonValue]:
+    def _list_known(self, step: Step) -> dict[str, JsonValue]:
         request = self._run.request
         known: dict[str, JsonValue] = {
             PROJECT: self._project,

@@ -45,7 +45,7 @@ def _read(path: str, data: bytes) -> FileFacts:
 def _facts(content: object, places: Mapping[Place, int], text: list[str]) -> FileFacts:
     symbols: list[SymbolFact] = []
     read: list[ImportLine] = []
-    for name, place, phase in _named(content):
+    for name, place, phase in _find_jobs(content):
         at = places.get(place, 1)
         symbols.append(SymbolFact(name, "phase", at, at, text[at - 1].strip()[:160]))
         words = dict.fromkeys(islice(_words(phase), _MOST))
@@ -53,7 +53,7 @@ def _facts(content: object, places: Mapping[Place, int], text: list[str]) -> Fil
     return FileFacts(tuple(read), tuple(symbols))
 
 
-def _named(content: object) -> Iterator[tuple[str, Place, object]]:
+def _find_jobs(content: object) -> Iterator[tuple[str, Place, object]]:
     """Yield the jobs of a workflow, or the phases or steps of a pipeline, with their places."""
     for name, job in table(table(content).get("jobs")).items():
         yield str(name), ("jobs", str(name)), job

@@ -57,7 +57,7 @@ class _JavaScriptFiles:
         else:
             path = self._internal(folder, name) or self._first(candidates)
             if not path and package in self._packages:
-                path, own = self._in_package(package, name), True
+                path, own = self._resolve_in_package(package, name), True
         if path:
             return Resolution((path,))
         return Resolution(missing=written) if own else Resolution(outside=package)
@@ -101,7 +101,7 @@ class _JavaScriptFiles:
         folders = [dirname(path) for path in manifests if "node_modules" not in path.split("/")]
         return {string(self._manifest(folder).get("name")): folder for folder in folders}
 
-    def _in_package(self, package: str, name: str) -> str | None:
+    def _resolve_in_package(self, package: str, name: str) -> str | None:
         folder, inner = self._packages[package], name[len(package) + 1 :]
         exports = self._manifest(folder).get("exports")
         for target in _targets(exports, f"./{inner}" if inner else "."):

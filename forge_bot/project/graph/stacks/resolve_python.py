@@ -40,10 +40,10 @@ class _PythonRoots:
         self._files = frozenset(path for path in listing.files if path.endswith((".py", ".pyi")))
         self._packages = {dirname(path) for path in self._files if basename(path) == "__init__.py"}
         usual = () if "src" in self._packages else ("src",)
-        self._declared = {"", *_declared(listing), *usual}
+        self._find_source_folders = {"", *_find_source_folders(listing), *usual}
         folders = {folder for path in self._files for folder in above(path)}
         self._root_of = {folder: self._root(folder) for folder in folders | {""}}
-        self._visible = self._declared | {
+        self._visible = self._find_source_folders | {
             self._root_of[folder]
             for folder in {dirname(path) for path in self._files.intersection(listing.own())}
             if TEST_FOLDERS.isdisjoint(folder.split("/"))
@@ -61,7 +61,9 @@ class _PythonRoots:
         paths = [
             self._file(importer, f"{line.module}.{name}") for name in line.names if name != "*"
         ]
-        return self._joined(whole, [*paths, *(None for name in line.names if name == "*")])
+        return self._join_resolutions(
+            whole, [*paths, *(None for name in line.names if name == "*")]
+        )
 
     def _relative(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
         rest = line.module.lstrip(".")
@@ -71,12 +73,14 @@ class _PythonRoots:
                 return (Resolution(missing=line.module),)
             folder = dirname(folder)
         base = join(folder, rest.replace(".", "/")) if rest else folder
-        here = self._at(base)
+        here = self._find_module(base)
         whole = Resolution((here,)) if here else Resolution(missing=line.module)
-        return self._joined(whole, [self._at(join(base, name)) for name in line.names])
+        return self._join_resolutions(
+            whole, [self._find_module(join(base, name)) for name in line.names]
+        )
 
     @staticmethod
-    def _joined(whole: Resolution, paths: list[str | None]) -> tuple[Resolution, ...]:
+    def _join_resolutions(whole: Resolution, paths: list[str | None]) -> tuple[Resolution, ...]:
         """Return a file for each name that is a module, and the package once for the others."""
         modules = [Resolution((path,)) for path in paths if path]
         return tuple(dict.fromkeys([*modules, *([whole] if None in paths or not paths else [])]))
@@ -88,7 +92,7 @@ class _PythonRoots:
         if any(
             join(root, top) in self._packages
             for root in self._roots_for(importer, top)
-            if root in self._declared or root == self._root_of[dirname(importer)]
+            if root in self._find_source_folders or root == self._root_of[dirname(importer)]
         ):
             return Resolution(missing=module)
         return Resolution(outside=top)
@@ -99,7 +103,7 @@ class _PythonRoots:
         if key not in self._known:
             inner = module.replace(".", "/")
             roots = self._roots_for(importer, module.partition(".")[0])
-            paths = (self._at(join(root, inner)) for root in roots)
+            paths = (self._find_module(join(root, inner)) for root in roots)
             self._known[key] = next(filter(None, paths), None)
         return self._known[key]
 
@@ -115,14 +119,14 @@ class _PythonRoots:
 
         def place(root: str) -> tuple[int, int, str]:
             shared = len(commonprefix([root.split("/"), folder.split("/")]))
-            ranks = (root == own, root in self._declared, root in beside, True)
+            ranks = (root == own, root in self._find_source_folders, root in beside, True)
             return ranks.index(True), -shared, root
 
         holding = self._tops.get(top, frozenset[str]())
         seen = (root for root in holding if root in self._visible or is_inside(importer, root))
         return sorted({*seen, *beside}, key=place)
 
-    def _at(self, path: str) -> str | None:
+    def _find_module(self, path: str) -> str | None:
         for form in _FORMS:
             if path + form in self._files:
                 return path + form
@@ -135,11 +139,16 @@ class _PythonRoots:
                 folder = dirname(folder)
             return folder
         return next(
-            (place for place in (*reversed(above(folder + "/")), "") if place in self._declared), ""
+            (
+                place
+                for place in (*reversed(above(folder + "/")), "")
+                if place in self._find_source_folders
+            ),
+            "",
         )
 
     def _top_names(self) -> Mapping[str, frozenset[str]]:
-        roots = {*self._root_of.values(), *self._declared}
+        roots = {*self._root_of.values(), *self._find_source_folders}
         tops: dict[str, set[str]] = defaultdict(set)
         for path in self._files:
             for root in roots.intersection(("", *above(path))):
@@ -148,7 +157,7 @@ class _PythonRoots:
         return {name: frozenset(holders) for name, holders in tops.items()}
 
 
-def _declared(listing: Listing) -> Iterator[str]:
+def _find_source_folders(listing: Listing) -> Iterator[str]:
     """Yield the source folders that the projects of a repository declare, and the usual ones."""
     for manifest in (path for path in listing.own() if basename(path) in _PROJECTS):
         folder = dirname(manifest)
@@ -157,13 +166,13 @@ def _declared(listing: Listing) -> Iterator[str]:
             join(folder, "src")
         ):
             yield join(folder, "src")
-        for name in _named(basename(manifest), listing.text(manifest)):
+        for name in _find_names(basename(manifest), listing.text(manifest)):
             plain = "/".join(part for part in name.split("/") if part not in {"", "."})
             if ".." not in plain.split("/"):
                 yield join(folder, plain) if plain else folder
 
 
-def _named(manifest: str, text: str) -> Iterator[str]:
+def _find_names(manifest: str, text: str) -> Iterator[str]:
     if manifest == "setup.cfg":
         sections = ini(text)
         yield from sections.get("options.packages.find", {}).get("where", "").split()

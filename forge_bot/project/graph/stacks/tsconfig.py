@@ -18,7 +18,7 @@ class TypeScriptPaths:
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
-        self._for = cache(self._read)
+        self._for = cache(self._read_paths)
 
     def candidates(self, folder: str, name: str) -> tuple[tuple[str, ...], bool]:
         """Return the paths to try for a name, and whether the name can only be the project's."""
@@ -32,7 +32,7 @@ class TypeScriptPaths:
         inside = (path for path in map(normpath, paths) if not path.startswith(".."))
         return tuple(inside), best not in {"", "*"}
 
-    def _read(self, folder: str) -> tuple[Mapping[str, tuple[str, ...]], str, str | None]:
+    def _read_paths(self, folder: str) -> tuple[Mapping[str, tuple[str, ...]], str, str | None]:
         """Return the patterns with the folder that they begin in, and the base folder."""
         places = (*reversed(above(f"{folder}/x")), "")
         files = (self._listing.first(place, _NAMES) for place in places)
@@ -58,10 +58,10 @@ class TypeScriptPaths:
                 string(table(reference).get("path"))
                 for reference in items(config.get("references"))
             ]
-            others = (self._named(dirname(file), name) for name in names)
+            others = (self._find_named_config(dirname(file), name) for name in names)
             files += [other for other in dict.fromkeys(others) if other and other not in files]
 
-    def _named(self, folder: str, name: str) -> str | None:
+    def _find_named_config(self, folder: str, name: str) -> str | None:
         """Return the file that `extends` or a reference names, if it lies in the repository."""
         if not name.startswith("."):
             return None
