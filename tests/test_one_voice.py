@@ -89,10 +89,7 @@ FLAGS = [
 
 
 OPTIONS = [
-    (("fix the login", "--auto"), (True, "5", None)),
-    (("--auto", "fix the login"), (True, "5", None)),
     (("--budget", "5", "fix it"), (False, "5", None)),
-    (("fix it", "--budget", "5 usd"), (False, "5", None)),
     (("fix it", "--budget=20k tokens", "--auto"), (True, None, 20_000)),
     (("fix it", "--budget", "20000"), None),
 ]

@@ -239,6 +239,7 @@ def test_a_second_language_is_data_alone_on_every_face(second_language: Path) ->
     assert "`design.md` & `review-design.md`" in thread
 
 
+@pytest.mark.slow
 def test_a_question_of_a_run_is_asked_in_the_language_that_is_set(
     second_language: Path, asked_sample: Sample
 ) -> None:

@@ -26,6 +26,7 @@ def stopped(stage: Stage, job: Job, headline: str = STOPPED) -> str:
     return said
 
 
+@pytest.mark.slow
 def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
     waiting: Stage,
 ) -> None:

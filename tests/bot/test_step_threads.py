@@ -68,6 +68,7 @@ def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> N
     assert "rota/price_list.py" in stage.files()
 
 
+@pytest.mark.slow
 def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)

@@ -110,6 +110,7 @@ def test_a_phase_and_a_review_that_a_repository_adds_run_to_the_end_and_count(
     assert "approved" in row
 
 
+@pytest.mark.slow
 def test_a_person_sends_back_to_an_added_phase_and_doctor_finds_nothing_wrong(
     threats: Sample,
 ) -> None:

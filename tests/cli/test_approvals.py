@@ -25,6 +25,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentServer]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_choice_and_a_condition_are_required_of_every_later_agent(
     sample: Sample, server: AgentServer
 ) -> None:

@@ -13,7 +13,6 @@ import pytest
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sandbox.bubblewrap import binaries
-from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import GUARD, TEST, change
@@ -170,105 +169,6 @@ def test_names_and_messages_that_are_no_utf_8_are_sent_to_a_provider_and_do_no_h
         shown = sample.forge(*words)
         assert shown.code == 0, shown
         assert "\x07" not in shown.out
-
-
-@pytest.mark.slow
-def test_a_change_of_ten_thousand_lines_reaches_the_reviewer_cut_and_says_so(
-    sample: Sample,
-) -> None:
-    done = whole(
-        sample,
-        write("long.txt", "".join(f"line {number} of the long file\n" for number in range(10_000))),
-    )
-    assert done.code == 0, done
-    journal = (
-        next(sample.scripts.parent.glob("state/forge-bot/*/journal.jsonl")).read_text().splitlines()
-    )
-    asked = [
-        message["text"] for line in journal for message in json.loads(line).get("messages", ())
-    ]
-    review = next(
-        text
-        for text in asked
-        if "line 5 of the long file" in text and "all changes of the run" in text
-    )
-    assert "[cut here: " in review
-    assert "line 9999 of the long file" not in review
-    assert max(len(text) for text in asked) < 250_000
-
-
-@pytest.mark.slow
-def test_a_file_of_two_megabytes_is_changed_at_the_place_that_is_named(sample: Sample) -> None:
-    place = "def deep_inside(day):\n    return day\n"
-    table = "".join(f"ROW_{number} = {number}  # one of many\n" for number in range(33_000))
-    large = sample.path / "rota" / "table.py"
-    large.write_text(f"{table}\n\n{place}\n\n{table.replace('ROW', 'MORE')}", encoding="utf-8")
-    assert large.stat().st_size > 2_000_000
-    committed(sample)
-    edit = {
-        "path": "rota/table.py",
-        "operation": "replace",
-        "old": "def deep_inside(day):\n    return day\n",
-        "new": "def deep_inside(day):\n    return day.isoformat()\n",
-    }
-    design = script.document(*script.HEADINGS["architect"], title="fix: say the day")
-    named = "- `rota/table.py`: `deep_inside` gives a text\n- Tasks: one"
-    told = str(design["artifact_markdown"]).replace("## Changes\n\n", f"## Changes\n\n{named}\n\n")
-    model = sample.model(
-        {
-            ("architect", "*", "*"): {"artifact_markdown": told},
-            ("implementer", "*", "*"): change(GUARD, TEST, edit),
-        }
-    )
-    done = sample.forge("run", TASK, "--effort", "S", "--auto", "--nopr", "--model", model)
-    assert done.code == 0, done
-    asked = implementers_prompt(sample)
-    assert place in asked, "the place is shown letter by letter"
-    assert "ROW_20000 " not in asked
-    assert len(asked) < 60_000
-    branch = next(
-        name
-        for name in sample.git("branch", "--format=%(refname:short)").split()
-        if name.startswith("fix/")
-    )
-    now = sample.git("show", f"{branch}:rota/table.py")
-    assert "return day.isoformat()" in now
-    assert "ROW_32999 = 32999" in now
-    assert "MORE_32999 = 32999" in now
-
-
-@pytest.mark.slow
-def test_a_design_that_names_no_file_still_shows_the_implementer_what_is_most_likely(
-    sample: Sample,
-) -> None:
-    done = whole(sample)
-    assert done.code == 0, done
-    asked = implementers_prompt(sample)
-    design = asked[asked.index('source="design.md"') :]
-    assert "rota/schedule.py" not in design[: design.index("</untrusted-text>")]
-    assert "shift = (day - self.start).days // self.days" in asked
-
-
-@pytest.mark.slow
-def test_five_thousand_files_are_changed_and_told_in_a_line(sample: Sample) -> None:
-    done = whole(
-        sample, *(write(f"made/a-file-of-many-{number}.txt", "x\n") for number in range(5_000))
-    )
-    assert done.code == 0, done
-    assert "5,002 files changed" in done.out
-    assert len(done.out) < 10_000
-
-
-@pytest.mark.slow
-def test_two_tasks_that_differ_in_case_are_sent_back(sample: Sample) -> None:
-    twice = script.TASKS.replace("Task 1:", "Task A-1:") + script.TASKS.removeprefix(
-        "# Tasks\n"
-    ).replace("Task 1:", "Task a-1:")
-    model = sample.model({("task-decomposer", "*", "*"): {"artifact_markdown": twice}})
-    sample.forge("run", TASK, "--effort", "M", "--model", model)
-    said = sample.forge("approve", "--model", model)
-    assert said.code == 3, said
-    assert "used more than once" in said.out
 
 
 # -- other repositories

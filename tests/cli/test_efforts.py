@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.fakes.script import GUARD, HEADINGS, TEST, change, document, two_tasks_design
+from tests.fakes.script import HEADINGS, document
 
 TASK = "`rota who` names somebody for days before the rota starts"
 DESIGN = document(*HEADINGS["architect"], title="fix: say nobody before `Schedule([])` starts")
@@ -30,32 +30,6 @@ def finished(sample: Sample, effort: str, **config: str) -> dict[str, Any]:
     return json.loads((sample.workspace / "state.json").read_text())
 
 
-NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Nobody is.\n"}
-
-
-@pytest.mark.slow
-def test_two_tasks_that_the_design_lists_cost_nine_calls(sample: Sample) -> None:
-    model = sample.model(
-        {
-            ("architect", "*", "*"): two_tasks_design(),
-            ("implementer", "*", "1/1"): change(GUARD, TEST),
-            ("implementer", "*", "2/1"): change(NOTE),
-        }
-    )
-    assert sample.forge("run", TASK, "--effort", "M", "--model", model).code == 3
-    done = sample.forge("approve", "--model", model)
-    assert done.code == 0, done.err
-    state = json.loads((sample.workspace / "state.json").read_text())
-    assert state["usage"]["calls"] == 9
-    assert [task["spec"]["files"] for task in state["tasks"]] == [
-        ["rota/schedule.py", "tests/test_before.py"],
-        ["docs/before.md"],
-    ]
-    subjects = sample.git("log", "--format=%s", sample.branch)
-    assert "Nobody before the start" in subjects
-    assert "A note for readers" in subjects
-
-
 @pytest.mark.parametrize(
     ("effort", "calls"),
     [("S", 4), pytest.param("M", 6, marks=pytest.mark.slow)],
@@ -71,18 +45,3 @@ def test_a_run_of_one_task_pays_a_model_only_for_what_nobody_knows(
     assert "- Task 1, " in written["summary.md"]
     assert written["pull-request.md"].startswith("# fix: say nobody before `Schedule([])` starts\n")
     assert {"final-verification", "final-summary"} <= set(state["completedPhases"])
-
-
-@pytest.mark.slow
-def test_a_repository_can_have_every_document_by_a_model(sample: Sample) -> None:
-    assert finished(sample, "S", documents_by_model="true")["usage"]["calls"] == 6
-    assert "Something true." in (sample.workspace / "summary.md").read_text()
-
-
-@pytest.mark.slow
-def test_a_summary_that_is_asked_for_again_with_notes_is_a_model_s(sample: Sample) -> None:
-    finished(sample, "S")
-    assert (sample.workspace / "summary.md").read_text().startswith("# say nobody before")
-    model = sample.model()
-    assert sample.forge("retry", "summary", "--notes", "Why?", "--model", model).code == 0
-    assert (sample.workspace / "summary.md").read_text().startswith("# Document\n")

@@ -79,30 +79,6 @@ def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
     assert any(task["origin"] for task in state["tasks"]), "the regression went back"
 
 
-@pytest.mark.slow
-def test_a_test_that_is_flaky_after_edits_is_not_sent_back_to_the_implementer(
-    sample: Sample, tmp_path: Path
-) -> None:
-    counter = tmp_path / "counter"
-    # The baseline, after the edits, alone, with the others, and the verification.
-    with_flaky_test(sample, counter, ".F...")
-    assert verified(sample, sample.model()) == 0
-    assert counter.read_text() == "....."
-    state = json.loads(sample.forge("status", "--json").out)
-    assert [task["rounds"] for task in state["tasks"]] == [0]
-
-
-@pytest.mark.slow
-def test_a_test_that_fails_each_time_after_edits_goes_back_beside_a_flaky_one(
-    sample: Sample, tmp_path: Path
-) -> None:
-    with_flaky_test(sample, tmp_path / "counter", ".F" + "." * 60)
-    model = sample.model({("implementer", "*", "*"): script.change(script.BREAKS)})
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    said = sample.forge("approve", "--model", model)
-    assert "sent back to the implementer" in said.out + said.err
-
-
 BUILD = "import os, shutil\nos.makedirs('built', exist_ok=True)\nshutil.copytree('rota', 'built/rota')\n"
 CHECK = (
     "import sys\nfrom datetime import date\nsys.path[0] = 'built'\n"

@@ -48,6 +48,7 @@ def test_a_violation_as_json_names_the_node_and_what_uses_it(sample: Sample, pla
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", sampled(["ascii", "latin-1", "utf-8"], 3))
 def test_answers_as_json_are_the_same_whatever_standard_output_can_encode(
     sample: Sample, encoding: str

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
-from tests.fakes.script import document, look
+from tests.fakes.script import look
 
 TASK = "`rota who` names somebody for days before the rota starts"
 QUESTION = "Why do swaps stay as zebras?"
@@ -177,12 +176,10 @@ def test_a_model_that_is_not_there_ends_it_and_what_was_paid_is_counted(sample: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", ["", "  ", "?!", "word " * 5_000])
-def test_a_question_has_words_and_not_too_many(sample: Sample, question: str) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
-    said = sample.forge("ask", question, "--model", model)
-    assert (said.code, "REQUEST-007" in said.err) == (2, True)
+def test_a_question_has_words_and_not_too_many(asked_sample: Sample) -> None:
+    for question in ("", "  ", "?!", "word " * 5_000):
+        said = asked_sample.forge("ask", question, "--model", asked_sample.model())
+        assert (said.code, "REQUEST-007" in said.err) == (2, True)
 
 
 @pytest.mark.slow
@@ -192,21 +189,3 @@ def test_an_answer_without_words_is_asked_for_again_and_then_told(sample: Sample
     said = sample.forge("ask", QUESTION, "--model", model)
     assert said.code == 1
     assert "no answer: After 4 tries" in said.out
-
-
-@pytest.mark.slow
-def test_the_help_says_that_later_phases_do_not_hear_it(sample: Sample) -> None:
-    told = " ".join(sample.forge("ask", "--help").out.split())
-    assert "reaches no later phase: repeat in the notes of reject what it should know" in told
-    sample.forge(
-        "run",
-        TASK,
-        "--effort",
-        "S",
-        "--model",
-        sample.model({("architect", "*", "*"): document(*script.HEADINGS["architect"])}),
-    )
-    assert (
-        'forge-bot ask "what you want to know"'
-        in sample.forge("resume", "--model", sample.model()).out
-    )

@@ -354,6 +354,7 @@ def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
 
 
+@pytest.mark.slow
 def test_the_status_of_a_run_fits_into_eighty_columns(ended_sample: Sample) -> None:
     lines = ended_sample.forge("status").out.splitlines()
     table = [line for line in lines if line.startswith(("✓  ", "–  "))]

@@ -159,14 +159,6 @@ def test_a_declined_call_is_not_made_and_the_agent_is_told(sample: Sample) -> No
 
 
 @pytest.mark.slow
-def test_an_approval_of_another_version_makes_no_call(sample: Sample) -> None:
-    start(sample, {"1.1": asks(CREATE)})
-    done = sample.forge("approve", "0" * 12, "--model", sample.model())
-    assert done.code == 5
-    assert made(sample) == []
-
-
-@pytest.mark.slow
 def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
@@ -205,16 +197,6 @@ def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Samp
     after = sample.forge("approve", "--model", model)
     assert after.code == 3
     assert state(sample)["gate"]["name"] == "checkpoint-a"
-    assert len(made(sample)) == 1
-
-
-@pytest.mark.slow
-def test_a_tool_that_reports_an_error_has_failed_and_is_not_repeated(sample: Sample) -> None:
-    start(sample, {"1.1": asks(CREATE)})
-    notes(sample).with_suffix(".mode").write_text("fails")
-    model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
-    assert sample.forge("approve", "--model", model).code == 3
-    assert state(sample)["calls"][0]["status"] == "failed"
     assert len(made(sample)) == 1
 
 
@@ -277,16 +259,6 @@ def test_the_first_question_says_what_a_server_may_reach(sample: Sample) -> None
     model = sample.model()
     said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
     assert "the server tickets may use the network, with TICKETS_TOKEN" in said.out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["forge-mcp.json"])
-def test_a_bad_file_stops_a_run_before_a_model_is_asked(sample: Sample, name: str) -> None:
-    (sample.path / name).write_text('{"mcpServers": 7}')
-    model = sample.model()
-    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
-    assert said.code == 5
-    assert f"{name}:1: mcpServers: this must be a mapping of keys to values" in said.err
 
 
 def test_the_problems_of_all_files_are_told_at_once(sample: Sample) -> None:

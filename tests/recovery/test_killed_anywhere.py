@@ -69,6 +69,7 @@ def test_a_repository_that_was_moved_after_a_kill_goes_on_from_the_same_transcri
         moved.path.rename(before.path)
 
 
+@pytest.mark.slow
 def test_an_answer_is_not_used_in_a_record_that_was_taken_back_and_answered_otherwise(
     short: Told,
 ) -> None:

@@ -30,7 +30,7 @@ from tests.recovery.world import WAITING, World
 
 pytestmark = pytest.mark.slow
 
-_FIRST, _, _END = os.environ.get("FORGE_HISTORIES", "100").rpartition(":")
+_FIRST, _, _END = os.environ.get("FORGE_HISTORIES", "20").rpartition(":")
 SEEDS = range(int(_FIRST or 0), int(_END))
 EVENTS, ROUNDS = 5, 8
 APPROVE, RESUME = ("approve", *MODEL), ("resume", *MODEL)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 
@@ -47,6 +49,7 @@ def test_a_record_that_contradicts_itself_is_told_with_the_way_back(short: Told)
     assert world.standing() == parts[1].standing
 
 
+@pytest.mark.slow
 def test_another_branch_in_the_tree_of_the_run_is_left_and_the_run_goes_on(short: Told) -> None:
     world, parts = short
     world.back("1")

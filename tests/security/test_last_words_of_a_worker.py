@@ -52,10 +52,8 @@ def parted(github: FakeGitHub, tmp_path: Path) -> Parted:
     return Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("code", "exit_code"),
-    [("ERR-001", 0), *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHER_ENDS)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("code", "exit_code"), [("ERR-001", 0), *OTHER_ENDS])
 def test_a_workers_exit_code_makes_no_job_green(parted: Parted, code: str, exit_code: int) -> None:
     def forged(folder: Path) -> None:
         told = json.loads((folder / "delivered.json").read_text())

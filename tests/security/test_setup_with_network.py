@@ -235,6 +235,7 @@ def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_
     assert registry.asked == ["/base/one"]
 
 
+@pytest.mark.slow
 def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(
     stage: Stage, registry: Registry
 ) -> None:
