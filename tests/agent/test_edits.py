@@ -388,9 +388,9 @@ def test_a_misquoted_passage_in_a_large_file_is_found_quickly() -> None:
         for number in range(20_000)
     ]
     block = "\n".join(lines[14_000:14_020]).replace("value_14007", "valve_14007")
-    began = time.monotonic()
+    began = time.process_time()
     said = problem(("\n".join(lines) + "\n").encode(), replace(block, "x"))
-    assert time.monotonic() - began < 8
+    assert time.process_time() - began < 8
     assert "Lines 14001-14020 come nearest" in said
 
 

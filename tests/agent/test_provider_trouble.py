@@ -89,10 +89,10 @@ async def failed(act: Act, *, retries: int = 0, seconds: float = 5.0) -> tuple[F
 @pytest.mark.parametrize("act", [hangs, trickles], ids=["silence", "a byte now and then"])
 async def test_an_attempt_has_its_time_from_first_byte_to_last(act: Act) -> None:
     began = time.monotonic()
-    error, count = await failed(act, seconds=0.3)
-    assert time.monotonic() - began < 5
+    error, count = await failed(act, seconds=1)
+    assert time.monotonic() - began < 20
     assert isinstance(error, PossiblyCharged)
-    assert "did not answer within 0.3 seconds, after one attempt" in error.message
+    assert "did not answer within 1 seconds, after one attempt" in error.message
     assert count == 1
 
 

@@ -288,7 +288,8 @@ async def test_one_model_leads_to_one_run_by_four_ways(
             "github_labels": labels,
         }
         mcp = await by_client(*clones["mcp"], address, issue)
-    assert bot.documents() == cli.documents() == server.documents() == mcp.documents()
+    for way in (cli, server, mcp):
+        assert way.documents() == bot.documents()
     assert bot.request() == cli.request() == server.request() == mcp.request()
     assert bot.state() == cli.state() == server.state() == mcp.state()
     # Terminal and thread froze the same issue, so their approvals are bound to the same bytes.
