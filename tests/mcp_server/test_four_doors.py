@@ -16,6 +16,7 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 
+from forge_bot.runs.commit_message import ACCEPTED
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
 from tests.fakes.mind import NAME, REVISED, Mind
@@ -72,16 +73,21 @@ class Way:
             if name.startswith("feature/")
         )
         names = git("ls-tree", "-r", "--name-only", branch).splitlines()
-        subjects = git("log", "--reverse", "--format=%s", f"main..{branch}").splitlines()
-        return Way({name: git("show", f"{branch}:{name}") for name in names}, tuple(subjects))
+        log = git("log", "--first-parent", "--reverse", "--format=%s", f"main..{branch}")
+        return Way(
+            {name: git("show", f"{branch}:{name}") for name in names}, tuple(log.splitlines())
+        )
 
     def documents(self) -> dict[str, str]:
         """Everything but what is compared apart: the record, and the texts that say who asked and
-        where it was delivered.
+        where it was delivered. What a client reports of a wave is tried together, elsewhere each
+        task by itself (tests/mcp_server/test_client_tries.py).
         """
         apart = {"state.json", "reports.jsonl", "request.md", "pull-request.md"}
         return {
-            name: text for name, text in self.files.items() if name.rpartition("/")[2] not in apart
+            name: text.partition("\n## Tests After the Edits\n")[0]
+            for name, text in self.files.items()
+            if name.rpartition("/")[2] not in apart
         }
 
     def text(self, name: str) -> str:
@@ -296,9 +302,9 @@ async def test_one_model_leads_to_one_run_by_four_ways(
     assert [decision["digest"] for decision in json.loads(bot.text("state.json"))["decisions"]] == [
         decision["digest"] for decision in json.loads(cli.text("state.json"))["decisions"]
     ]
-    # One commit for each report; beside them only those that keep what was shown.
-    kept = "forge-bot: keep the record"
-    posted = {kept, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
+    # One commit for each report; beside them only those that put what a worker handed over on both
+    # branches.
+    posted = {ACCEPTED, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
     assert [
         [subject for subject in way.subjects if subject not in posted] for way in (bot, cli, server)
     ] == [[subject for subject in mcp.subjects if subject not in posted]] * 3
