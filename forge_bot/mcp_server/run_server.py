@@ -14,6 +14,8 @@ def serve_stdio(folder: Path | None, *, by_path: bool) -> int:
     """Serve one client over stdin and stdout until it goes away. Without a folder the current one
     is served, or what the client has open.
     """
+    # A signal ends the process at once, as a kill does: what is recorded is whole at any moment.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.stdin.isatty():
         # A person who typed the command would wait for nothing.
         _print(
@@ -22,8 +24,6 @@ def serve_stdio(folder: Path | None, *, by_path: bool) -> int:
         )
     from forge_bot.mcp_server.sdk_server.server import make_server
 
-    # A signal ends the process at once, as a kill does: what is recorded is whole at any moment.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     make_server(folder, debug=DEBUG in os.environ, by_path=by_path).run("stdio")
     return 0
 

@@ -97,11 +97,13 @@ class Workspace:
         return raw
 
     def read(self, artifact: str) -> str:
-        """An artifact's text; raises UnknownArtifact."""
+        """An artifact's text, with newlines also where git writes other ends of lines
+        (core.autocrlf); raises UnknownArtifact.
+        """
         raw = self.read_bytes(artifact)
         if raw is None:
             raise UnknownArtifact(f"There is no {artifact} in {self.relative}.")
-        return raw.decode("utf-8", "replace")
+        return raw.decode("utf-8", "replace").replace("\r\n", "\n")
 
     def read_bytes(self, artifact: str) -> bytes | None:
         """An artifact's bytes, or None."""

@@ -22,7 +22,7 @@ def needs(*tools: str) -> pytest.MarkDecorator:
 
 
 def led(sample: Sample, files: dict[str, str], *edits: dict[str, str]) -> str:
-    """Lead a run in a repository with these files and no others; what it said."""
+    """Lead a run in a repository with these files and no others; what it said, in one line."""
     sample.git("rm", "-rqf", ".")
     for name, text in files.items():
         (sample.path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def led(sample: Sample, files: dict[str, str], *edits: dict[str, str]) -> str:
     first = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert first.code == 3, first.err
     then = sample.forge("approve", "--model", model)
-    return first.out + first.err + then.out + then.err
+    return " ".join((first.out + first.err + then.out + then.err).split())
 
 
 def wrote(path: str, text: str) -> dict[str, str]:
@@ -105,7 +105,10 @@ def test_a_crate_of_a_workspace_is_mended_and_its_integration_test_is_the_proof(
     sample: Sample,
 ) -> None:
     said = led(sample, WORKSPACE, MENDED, wrote("half/tests/halves.rs", HALVES))
-    assert "cargo test --test halves --workspace --no-fail-fast exit code 101, 1 test" in said
+    assert (
+        "cargo test --test halves --workspace --no-fail-fast exit code 101, as it should, 1 test"
+        in said
+    )
     text = offered(sample)
     assert "**red before green**: `halves`; red at" in text
     assert "`cargo test --workspace --no-fail-fast`: green, 4 tests" in text

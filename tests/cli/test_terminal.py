@@ -207,9 +207,7 @@ def test_who_types_the_command_of_mcp_clients_is_told_what_it_waits_for(sample: 
     with terminal(sample, "mcp") as person:
         person.until("the client starts")
         person.process.send_signal(signal.SIGINT)
-        person.until("Stopped.")
-        assert person.ended() == 1
-    assert "forge-bot resume" not in person.seen, "no run was worked on"
+        assert person.ended() == -signal.SIGINT
 
 
 @pytest.mark.slow

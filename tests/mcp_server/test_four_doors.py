@@ -80,14 +80,11 @@ class Way:
 
     def documents(self) -> dict[str, str]:
         """Everything but what is compared apart: the record, and the texts that say who asked and
-        where it was delivered. What a client reports of a wave is tried together, elsewhere each
-        task by itself (tests/mcp_server/test_client_tries.py).
+        where it was delivered.
         """
         apart = {"state.json", "reports.jsonl", "request.md", "pull-request.md"}
         return {
-            name: text.partition("\n## Tests After the Edits\n")[0]
-            for name, text in self.files.items()
-            if name.rpartition("/")[2] not in apart
+            name: text for name, text in self.files.items() if name.rpartition("/")[2] not in apart
         }
 
     def text(self, name: str) -> str:
@@ -278,6 +275,9 @@ async def test_one_model_leads_to_one_run_by_four_ways(
 ) -> None:
     with Mind() as mind:
         stage = Stage(github, tmp_path / "jobs", tmp_path / "script.jsonl")
+        # What a client reports of a wave is tried together, elsewhere each task by itself.
+        untried = {".forge/config.yml": "tries: {most: 0}\n"}
+        stage.hub.commit(stage.repo, "main", untried)
         stage.environ = {"FORGE_BOT_MODEL": NAME, "OPENAI_BASE_URL": f"{mind.url}/v1"}
         for name, value in (*stage.environ.items(), ("OPENAI_API_KEY", "sk-of-ann")):
             monkeypatch.setenv(name, value)
