@@ -16,7 +16,7 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 
-from forge_bot.runs.commit_message import ACCEPTED
+from forge_bot.runs.commit_message import ACCEPTED, KEPT
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
 from tests.fakes.mind import NAME, REVISED, Mind
@@ -302,9 +302,9 @@ async def test_one_model_leads_to_one_run_by_four_ways(
     assert [decision["digest"] for decision in json.loads(bot.text("state.json"))["decisions"]] == [
         decision["digest"] for decision in json.loads(cli.text("state.json"))["decisions"]
     ]
-    # One commit for each report; beside them only those that put what a worker handed over on both
-    # branches.
-    posted = {ACCEPTED, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
+    # One commit for each report; beside them only those that keep what was shown, or put what a
+    # worker handed over on both branches.
+    posted = {KEPT, ACCEPTED, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
     assert [
         [subject for subject in way.subjects if subject not in posted] for way in (bot, cli, server)
     ] == [[subject for subject in mcp.subjects if subject not in posted]] * 3
