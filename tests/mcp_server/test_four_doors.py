@@ -16,7 +16,7 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 
-from forge_bot.runs.commit_message import ACCEPTED, KEPT
+from forge_bot.runs.commit_message import ACCEPTED
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
 from tests.fakes.mind import NAME, REVISED, Mind
@@ -304,7 +304,8 @@ async def test_one_model_leads_to_one_run_by_four_ways(
     ]
     # One commit for each report; beside them only those that keep what was shown, or put what a
     # worker handed over on both branches.
-    posted = {KEPT, ACCEPTED, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
+    shown = "forge-bot: a question is open"
+    posted = {shown, ACCEPTED, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
     assert [
         [subject for subject in way.subjects if subject not in posted] for way in (bot, cli, server)
     ] == [[subject for subject in mcp.subjects if subject not in posted]] * 3
