@@ -47,8 +47,10 @@ def _too_large(new: str, most: int) -> str:
     return ""
 
 
-def _unsigned(new: str, ref: str) -> tuple[str, list[str]]:
-    commits = _git("rev-list", new, "--not", "--all")
+def _unsigned(old: str, new: str, ref: str) -> tuple[str, list[str]]:
+    # What other branches have counts too: the rule is one of this branch.
+    known = ("HEAD", old) if old.strip("0") else ("HEAD",)
+    commits = _git("rev-list", new, "--not", *known)
     bare = [
         each
         for each in commits
@@ -78,7 +80,7 @@ def _refusal(old: str, new: str, ref: str, rules: dict[str, object]) -> tuple[st
         ]
         return "push declined due to repository rule violations", said
     if guarded.get(branch) == "signatures":
-        return _unsigned(new, ref)
+        return _unsigned(old, new, ref)
     if branch in guarded:
         said = [
             f"error: GH006: Protected branch update failed for {ref}.",
