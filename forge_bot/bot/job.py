@@ -23,6 +23,7 @@ from forge_bot.bot.job_handoff import (
     RemoteWorker,
     delivered,
     handed,
+    set_up_handed,
 )
 from forge_bot.bot.job_start import JobStart, begin, job_repository
 from forge_bot.bot.protect_token import protect_token
@@ -73,6 +74,17 @@ def deliver(folder: Path) -> int:
     with _stopped_by_signals(away.cancel):
         result = away.deliver(wanted, folder)
     outputs.notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
+    return 0
+
+
+def prepare() -> int:
+    """Set up the project's environment for handed work, without a model, for the cache from which
+    workers have it.
+    """
+    around, _ = read_job_context()
+    wanted = handed(protect_token(around))
+    if set_up_handed(job_repository(around), wanted) and around.outputs is not None:
+        outputs.write_outputs(str(around.outputs), {"prepared": "true"})
     return 0
 
 

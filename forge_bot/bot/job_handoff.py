@@ -21,10 +21,17 @@ from forge_bot.bot.worker_messages import (
 )
 from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAction
 from forge_bot.gate import grammar
+from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.runs.open_run import held_tree
+from forge_bot.runs.local_host import project_of
+from forge_bot.runs.notifications import Notice, log_line
+from forge_bot.runs.open_run import held_tree, look_at_run
+from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.installation import Installation, foundation
+from forge_bot.runs.run import Run
+from forge_bot.settings import load_config
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"
@@ -40,6 +47,8 @@ class JobRequest(Frozen):
     run: str
     branch: str
     commit: str
+    environment: str = ""
+    """The key of a cache with the project's environment; empty for a project without setup."""
     questions: tuple[WorkerQuestion, ...] = ()
 
 
@@ -77,8 +86,14 @@ class JobHandoff:
         start there. Questions beyond the first few are left for the next job.
         """
         asked = tuple(question_of(spoken) for spoken in questions[:_MOST_QUESTIONS])
-        commit = repository.commit_id(f"refs/heads/{info.branch}")
-        self.handed = JobRequest(run=info.name, branch=info.branch, commit=commit, questions=asked)
+        run = look_at_run(repository, info, load_config(repository.root))
+        self.handed = JobRequest(
+            run=info.name,
+            branch=info.branch,
+            commit=run.tree.commit_id(),
+            environment=_environment_key(run),
+            questions=asked,
+        )
 
 
 def question_of(spoken: ThreadCommand) -> WorkerQuestion:
@@ -156,20 +171,39 @@ class RemoteWorker:
         )
 
     def _work(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
-        info = self._open_handed(handed)
+        info = open_handed(self.repository, handed)
         for question in handed.questions:
             if not self._cancelled:
                 stopped = self.shift.work(info, question)
                 answers.append(QuestionAnswered(key=question.key, stopped=stopped))
         return WorkerStopped() if self._cancelled else self.shift.work(info)
 
-    def _open_handed(self, handed: JobRequest) -> RunInfo:
-        """Open the run with its work tree, at the commit that was handed over. Raises
-        BranchMoved.
-        """
-        self.repository.take_over(handed.branch)
-        info = resolve_run(self.repository, handed.run)
-        if self.repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
-            raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
-        with held_tree(self.repository, info):
-            return resolve_run(self.repository, handed.run)
+
+def open_handed(repository: Repository, handed: JobRequest) -> RunInfo:
+    """Open the run with its work tree, at the commit that was handed over. Raises BranchMoved."""
+    repository.take_over(handed.branch)
+    info = resolve_run(repository, handed.run)
+    if repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
+        raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
+    with held_tree(repository, info):
+        return resolve_run(repository, handed.run)
+
+
+def _environment_key(run: Run) -> str:
+    base, scope = run.state.base_commit, run.state.flags.scope
+    commands = profile_at(run.repository, base, run.config, scope).commands
+    setup = [command.argv for command in commands.setup]
+    return Installation(run.repository, foundation(run), setup, run.config).key
+
+
+def set_up_handed(repository: Repository, handed: JobRequest) -> bool:
+    """Set the environment of a handed run up, at its base commit; return whether it is complete."""
+    run = look_at_run(repository, open_handed(repository, handed), load_config(repository.root))
+    results = project_of(run, run.config, print_notice).set_up()
+    return all(result.exit_code == 0 for result in results)
+
+
+def print_notice(notice: Notice) -> None:
+    """Print a notice as a line of the job's log."""
+    if (line := log_line(notice)) is not None:
+        log.line(line.text)

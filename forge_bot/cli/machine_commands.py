@@ -22,7 +22,15 @@ def work(
             ),
         ),
     ] = None,
+    prepare: Annotated[
+        bool,
+        typer.Option(help="Only set the project up for work that was handed over."),
+    ] = False,
 ) -> int:
+    if prepare:
+        from forge_bot.bot.job import prepare as set_up
+
+        return set_up()
     if out is not None:
         from forge_bot.bot.job import deliver
 

@@ -46,7 +46,9 @@ def parted(github: FakeGitHub, tmp_path: Path, action: Path) -> Runner:
         "actions/checkout": "checkout",
         "actions/upload-artifact": "upload",
         "actions/download-artifact": "download",
+        "actions/cache/restore": "cache",
     }
-    runner.uses = {found[name]: STUBS / stub for name, stub in names.items()}
+    whole = {name: found[name].replace("/restore@", "@") for name in names}
+    runner.uses = {whole[name]: STUBS / stub for name, stub in names.items()}
     runner.variables = {"SHIPPED": str(action)}
     return passing(runner)

@@ -16,6 +16,12 @@ from tests.bot.stage import SECRET, Job, heard
 pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing())]
 
 
+WITH_SETUP = """setup_without_namespace: true
+commands:
+  setup: [[python3, -m, venv, --without-pip, node_modules]]
+"""
+
+
 def green(job: Job | None) -> Job:
     """The job of an event that was delivered, and that nothing failed in."""
     job = heard(job)
@@ -126,8 +132,11 @@ def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they
 
 @pytest.mark.slow
 def test_the_workflow_with_the_wall_leads_to_a_pull_request_too(parted: Runner) -> None:
+    parted.hub.commit(parted.repo, "main", {".forge/config.yml": WITH_SETUP})
     log = green(parted.label()).log
     assert len(parted.said("tracking")) == len(parted.said("checkpoint")) == 1, log
+    (kept,) = Path(f"{parted.variables['SHIPPED']}.caches").iterdir()
+    assert "/environment/ready" in subprocess.check_output(["tar", "-tPf", kept], text=True)
     log = green(parted.say("/approve")).log
     assert parted.state["currentPhaseStatus"] == "completed", log
     assert parted.pull.pull is not None

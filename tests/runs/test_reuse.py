@@ -1,5 +1,6 @@
 """What was installed, and what green commands said, counts again where nothing has changed."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -82,6 +83,18 @@ def test_other_code_is_tested_anew_and_installed_anew_only_where_setup_reads_it(
     (folder / name).write_text("{}\n")
     commit(folder)
     assert began(folder) == ["setup", "test"]
+
+
+def test_an_environment_that_a_cache_brings_is_not_installed_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    began(folder)
+    (home,) = (tmp_path / "state" / "forge-bot").glob("environment-0-*")
+    for other in home.iterdir():
+        if other.name != "environment" and other.is_dir():
+            shutil.rmtree(other)
+    shutil.rmtree(Repository.find(folder).kept)
+    assert began(folder) == ["test"]
 
 
 def test_red_tests_run_again(folder: Path) -> None:

@@ -213,6 +213,14 @@ class Installation:
         return code_of(root, commit) == code_of(root, base)
 
     @property
+    def key(self) -> str:
+        """A digest of the environment that is needed, for a cache of such; empty without setup."""
+        if not self._setup:
+            return ""
+        code = self._tree if self._is_of_code(()) else ""
+        return hashlib.sha256(f"{self._needed}{code}".encode()).hexdigest()[:32]
+
+    @property
     def mark(self) -> str:
         """The identity of the environment that is needed: what setup reads."""
         if not self._setup:
@@ -305,16 +313,20 @@ class Installation:
             else:
                 copy_entry(place, target)
         write_whole(self.environment / _NAMES, json.dumps(names))
-        of_code = (
-            not all(map(_INSTALLED.search, names))
+        tree = self._tree if self._is_of_code(names) else ""
+        ready = _Ready(mark=self._needed, tree=tree, results=results)
+        write_whole(self.environment / _READY, ready.model_dump_json())
+
+    def _is_of_code(self, left: Sequence[str]) -> bool:
+        """Return whether setup, which left these paths in the work tree, may have read code."""
+        return (
+            not all(map(_INSTALLED.search, left))
             or any(map(_may_read_code, self._setup))
             or any(
                 path.endswith(_COMPILED)
                 for path in self.repository.list_files(self.foundation.commit)
             )
         )
-        ready = _Ready(mark=self._needed, tree=self._tree if of_code else "", results=results)
-        write_whole(self.environment / _READY, ready.model_dump_json())
 
     def _clear(self, kept: Sequence[str]) -> None:
         """Remove from the work tree all that git does not track, but for what setup left and some
