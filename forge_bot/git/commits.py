@@ -87,10 +87,10 @@ def move_refs(root: Path, moves: Sequence[RefMove]) -> None:
 class NewCommit:
     """The files and the message of a commit that is to be made.
 
-    `paths` are taken as the work tree has them, ignored or not, deletions included. `tree` is the
-    id of a tree whose files are taken instead of those of the commit before. `contents` are bytes
-    by path, whatever work tree and tree have. Trailers make the last paragraph of the message, one
-    line each. `when` is an ISO 8601 time for both dates.
+    `paths` are taken as the work tree has them, ignored or not, deletions included. `contents` are
+    bytes by path, whatever the work tree has. Instead of both, `tree` names a tree with all files.
+    Trailers make the last paragraph of the message, one line each. `when` is an ISO 8601 time for
+    both dates.
     """
 
     message: str
@@ -129,10 +129,12 @@ def commit_after(folder: Path, before: str, new: NewCommit) -> str:
 
 def tree_after(folder: Path, before: str, new: NewCommit) -> str:
     """Make the tree of a commit that is to follow another one, and return its id."""
+    if not (new.paths or new.contents):
+        return tree_id(folder, new.tree or before)
     paths = [posixpath.normpath(path) if path else path for path in new.paths]
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
         index = {"GIT_INDEX_FILE": f"{name}/index"}
-        git(folder, "read-tree", new.tree or before, env=index, seconds=LONG)
+        git(folder, "read-tree", before, env=index, seconds=LONG)
         if addable := _addable(folder, paths, index):
             _add(folder, addable, index)
         if new.contents:

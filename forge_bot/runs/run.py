@@ -128,9 +128,9 @@ class Run:
         accepts a task, also on the code branch; where it is about people's commits, after the
         commit that merges them. The record in the work tree follows. Return the commit.
 
-        A `tree` has the files where another process works in the work tree: then the code branch is
-        left to a later opening. Raises RecordChanged, with nothing recorded, where the branch has
-        another record than ours.
+        A `tree` has all files, the record too, where another process works in the work tree: then
+        the code branch is left to a later opening. Raises RecordChanged, with nothing recorded,
+        where the branch has another record than ours.
         """
         record = self.workspace.with_report(report, state)
         text = subject(report, self.state, self.pipeline)
@@ -185,9 +185,11 @@ class Run:
         paths: tuple[str, ...] = (),
         tree: str = "",
     ) -> NewCommit:
+        if tree:
+            return NewCommit(text, lines, tree=tree)
         folder = self.workspace.relative
         contents = {f"{folder}/{name}": raw for name, raw in record.items()}
-        return NewCommit(text, lines, () if tree else (folder, *paths), contents, tree)
+        return NewCommit(text, lines, (folder, *paths), contents)
 
     def _commit(self, new: NewCommit, accepts: State | None = None) -> str:
         """Make a commit of the run, and that of the code branch where a state has accepted work;
