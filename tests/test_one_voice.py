@@ -96,7 +96,7 @@ OPTIONS = [
 
 
 def answer_in_thread(words: str) -> tuple[str, str]:
-    return _named(next(iter(parse_comment(f"/{words}").commands), None))
+    return _named(parse_comment(f"/{words}").command)
 
 
 def answer_at_terminal(words: str) -> tuple[str, str]:
@@ -136,12 +136,12 @@ def test_an_answer_means_the_same_on_every_face() -> None:
 
 def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(sample: Sample) -> None:
     for words, amount in MONEY:
-        in_thread = parse_comment(f"/continue {words}").commands[0]
+        in_thread = parse_comment(f"/continue {words}").command
         if amount is None:
             assert isinstance(in_thread, Mistyped), words
         else:
             assert in_thread == Continue(
-                1, Amount(tokens=amount) if isinstance(amount, int) else Amount(dollars=amount)
+                Amount(tokens=amount) if isinstance(amount, int) else Amount(dollars=amount)
             )
         at_terminal = sample.forge("continue", *words.split())
         # Without a run only the amount can be told: a good one leads to the next refusal.
@@ -157,7 +157,7 @@ async def test_flags_are_the_same_in_the_thread_and_over_mcp(sample: Sample) -> 
 def mean_the_same(
     words: str, over_mcp: Json, means: tuple[str, bool, str | int | None] | None
 ) -> None:
-    in_thread = parse_comment(f"/forge {words}").commands[0]
+    in_thread = parse_comment(f"/forge {words}").command
     if means is None:
         assert isinstance(in_thread, Mistyped), words
         assert set(over_mcp) == {"errors"}, words
@@ -166,7 +166,7 @@ def mean_the_same(
     text, auto, budget = means
     dollars, tokens = (None, budget) if isinstance(budget, int) else (budget, None)
     amount = Amount(Decimal(dollars) if dollars else None, tokens)
-    assert in_thread == Start(1, text, auto=auto, budget=amount), words
+    assert in_thread == Start(text, auto=auto, budget=amount), words
     flags = over_mcp["flags"]
     assert (over_mcp["core_text"], flags["auto"]) == (text, auto), words
     assert (flags.get("budget"), flags.get("budget_tokens")) == (dollars, tokens), words

@@ -1,25 +1,18 @@
-"""Turn commands in a thread into reports for the run. Pure: a workflow uses it as well."""
+"""Turn commands in a thread into reports for the run."""
 
 from datetime import datetime
 from typing import assert_never
 
-from forge_bot.engine import Checkpoint, HumanGate, Pipeline, next_action
-from forge_bot.engine.reports import (
-    Abandoned,
-    Answer,
-    Answered,
-    BudgetRaised,
-    EffortChanged,
-    Report,
-    RetryAsked,
-)
+from forge_bot.bot.thread import ThreadCommand
+from forge_bot.engine.reports import BudgetRaised, EffortChanged, Report, RetryAsked
 from forge_bot.engine.state import State
 from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar
-from forge_bot.gate.grammar import AnswerCommand
+from forge_bot.runs.chosen_options import answer
 from forge_bot.runs.phase_names import phase_named
+from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import person_answer
-from forge_bot.values import Effort, Frozen, PhaseId
+from forge_bot.values import Effort, PhaseId
 
 ReportedCommand = (
     grammar.Approve
@@ -40,27 +33,12 @@ _COMMENT = "#issuecomment-"
 """In every address of a comment on GitHub."""
 
 
-class Utterance(Frozen):
-    """A command as its report names it: key, time, author, and the address of the comment."""
-
-    key: str
-    at: datetime
-    by: str
-    via: str
-
-
-def command_key(comment: int, line: int) -> str:
-    """Return the key of a command's report: a line of a comment is carried out once."""
-    return f"comment-{comment}-{line}"
-
-
-def report_of(
-    command: ReportedCommand, spoken: Utterance, pipeline: Pipeline, state: State
-) -> Report | None:
+def report_of(command: ReportedCommand, spoken: ThreadCommand, run: Run) -> Report | None:
     """Return the report for the run; None if there is nothing to report and the run simply
-    continues. Raises BadOption for an unknown phase.
+    continues. Raises BadOption for an unknown phase or option, StaleApproval.
     """
-    key, at, by, via = spoken.key, spoken.at, spoken.by, spoken.via
+    state = run.state
+    key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
     match command:
         case (
             grammar.Approve()
@@ -70,15 +48,15 @@ def report_of(
             | grammar.Skip()
             | grammar.Abandon()
         ):
-            return _answer(command, spoken, pipeline, state)
+            version = _version(command, at, state) if isinstance(command, grammar.Approve) else None
+            return answer(run, person_answer(command), via, version, by, key=key, at=at)
         case grammar.Retry(phase=None) if (
             state.gate is None and not state.ended and not command.notes
         ):
             return None
         case grammar.Retry():
-            phase = (
-                phase_named(pipeline, command.phase) if command.phase is not None else _here(state)
-            )
+            named = command.phase
+            phase = phase_named(run.pipeline, named) if named is not None else _here(state)
             return RetryAsked(key=key, at=at, phase=phase, notes=command.notes, by=by, via=via)
         case grammar.Continue():
             more = command.amount
@@ -95,35 +73,7 @@ def _here(state: State) -> PhaseId:
     return state.gate.resume_at if state.gate is not None else state.current_phase
 
 
-def _answer(
-    command: AnswerCommand,
-    spoken: Utterance,
-    pipeline: Pipeline,
-    state: State,
-) -> Answered | Abandoned:
-    person = person_answer(command)
-    answer = person.answer
-    action = next_action(pipeline, state)
-    key, at, by, via = spoken.key, spoken.at, spoken.by, spoken.via
-    if answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
-        return Abandoned(key=key, at=at, by=by, via=via)
-    gate = action.name if isinstance(action, Checkpoint) else action.phase
-    return Answered(
-        key=key,
-        at=at,
-        gate=PhaseId(gate),
-        answer=answer,
-        digest=_version(command, spoken, state) if isinstance(command, grammar.Approve) else None,
-        notes=person.notes,
-        choices=person.choices,
-        condition=person.condition,
-        by=by,
-        via=via,
-        action_id=action.action_id,
-    )
-
-
-def _version(command: grammar.Approve, spoken: Utterance, state: State) -> str | None:
+def _version(command: grammar.Approve, at: datetime, state: State) -> str | None:
     """Return the version that an approval means; without a digest the last one that a comment
     before it showed. Raises StaleApproval.
 
@@ -134,11 +84,7 @@ def _version(command: grammar.Approve, spoken: Utterance, state: State) -> str |
     gate = state.gate
     if command.digest or gate is None or "approve" not in gate.options:
         return command.digest
-    here = [
-        showing.digest
-        for showing in gate.shown
-        if _COMMENT in showing.via and showing.at < spoken.at
-    ]
+    here = [showing.digest for showing in gate.shown if _COMMENT in showing.via and showing.at < at]
     if not here:
         raise StaleApproval("What waits was not shown here before the approval was given.")
     return here[-1]

@@ -65,8 +65,6 @@ class CommentWriter:
     """The occasions for which somebody was answered in this job."""
     _last: str = ""
     _edited_at: float | None = None
-    _lines: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
-    """The comments that are answered in this job, and their lines that have an answer."""
 
     def view(self, run: Run, trouble: CommentReply | None = None) -> RunView:
         """The run as comments show it; in trouble, which may be that of a push, with links to what
@@ -198,33 +196,15 @@ class CommentWriter:
         )
 
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
-        """Answer a command once, in its own thread; or write to everybody in the issue. Several
-        commands of one comment have an answer each.
-        """
+        """Answer a command once, in its own thread; or write to everybody in the issue."""
         self.occasions.add(reply.occasion)
         if to is None:
             self.write(self.thread.number, reply.comment())
-            return
-        text = reply.comment(str(to.comment.id))
-        if not self.thread.answered(to.comment):
-            self.answer(to.comment, to.number, reply.reaction, text)
-        elif not self._has_answer(to, reply.occasion):
-            self.write(to.number, text)
-        self._lines.setdefault(to.comment.id, set()).add(to.key)
-
-    def _has_answer(self, to: ThreadCommand, occasion: str) -> bool:
-        """Return whether this line of a comment was answered, here or by an earlier job."""
-        if to.comment.id in self._lines:
-            return to.key in self._lines[to.comment.id]
-        return self.thread.written("reply", occasion=occasion, to=str(to.comment.id)) is not None
-
-    def answer(self, comment: Comment, number: int, reaction: Reaction, text: str) -> None:
-        """Answer a comment where it was written, unless it was answered."""
-        if not self.thread.answered(comment):
+        elif not self.thread.answered(to.comment):
             # The reaction comes first: with the mark of the reply it is the sign that we answered.
-            self.react(comment, reaction)
-            self.write(number, text)
-            self.thread.replied(comment)
+            self.react(to.comment, reply.reaction)
+            self.write(to.number, reply.comment(str(to.comment.id)))
+            self.thread.replied(to.comment)
 
     def begin(self) -> int:
         """Write the first line of the tracking comment, unless it exists; return its id."""

@@ -90,7 +90,7 @@ def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo:
     start = (
         asked.command
         if asked is not None and isinstance(asked.command, grammar.Start)
-        else grammar.Start(0)
+        else grammar.Start()
     )
     names = pipeline_names(repository.root)
     draft = snapshot_request(supervisor.issue, supervisor.thread, _given(supervisor, asked, start))

@@ -5,10 +5,9 @@ comments, each authorised anew.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forge_bot.bot.command_reports import Utterance, command_key
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.grammar import Command, Misplaced
-from forge_bot.gate.parse_comment import ParsedComment, obeyed, parse_comment
+from forge_bot.gate.grammar import Command, Misplaced, Mistyped
+from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.gate.people import (
     ActorPart,
     Allowed,
@@ -35,18 +34,12 @@ class ThreadCommand:
 
     @property
     def key(self) -> str:
-        """Return the key of its report."""
-        return command_key(self.comment.id, self.command.line)
+        """Return the key of its report: a comment is carried out once."""
+        return f"comment-{self.comment.id}"
 
     @property
     def by(self) -> str:
         return self.comment.author.login
-
-    @property
-    def utterance(self) -> Utterance:
-        """Return the comment as a report names it."""
-        comment = self.comment
-        return Utterance(key=self.key, at=comment.created_at, by=self.by, via=comment.url)
 
 
 class Thread:
@@ -112,14 +105,13 @@ class Thread:
             if not self.own(comment)
         ]
         for comment, number in sorted(every, key=lambda pair: pair[0].id):
-            commands = obeyed(self.parsed(comment).commands)
-            if commands and self.may(comment):
-                yield from (ThreadCommand(comment, command, number) for command in commands)
+            command = self.parsed(comment).command
+            if command is not None and not isinstance(command, Mistyped) and self.may(comment):
+                yield ThreadCommand(comment, command, number)
 
     def begins_with_command(self, comment: Comment) -> bool:
         """Return whether a comment begins with a command or what was meant as one."""
-        parts = self.parsed(comment).commands
-        return any(not isinstance(part, Misplaced) for part in parts)
+        return not isinstance(self.parsed(comment).command, Misplaced | None)
 
     def parsed(self, comment: Comment) -> ParsedComment:
         """Return a comment as it is read."""

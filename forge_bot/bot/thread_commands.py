@@ -41,7 +41,6 @@ from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.chosen_options import with_options
 from forge_bot.runs.publishing.base_update import update
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
@@ -76,8 +75,6 @@ def carry_out(
     the run stands where its issue is closed.
     """
     questions: list[ThreadCommand] = []
-    # All of them are read before any is answered: an answer to one line of a comment is no answer
-    # to the others.
     for spoken in tuple(unseen(run, thread)):
         match spoken.command:
             case grammar.Ask():
@@ -159,12 +156,10 @@ def _report(
     writer: CommentWriter,
 ) -> None:
     try:
-        report = command_reports.report_of(command, spoken.utterance, run.pipeline, run.state)
+        report = command_reports.report_of(command, spoken, run)
         if report is None:
             writer.say(reply_with_state("resumed", writer.view(run), by=spoken.by), spoken)
             return
-        if isinstance(report, Answered):
-            report = with_options(run, report)
         run.tell(report)
     except ForgeError as error:
         view = _view_with_pull(run, thread, writer)
@@ -184,8 +179,7 @@ def _shown_back(
     spoken: ThreadCommand, report: Report, thread: Thread, writer: CommentWriter
 ) -> CommentReply | None:
     """Return what counted of a comment; None where that is plain."""
-    parsed = thread.parsed(spoken.comment)
-    unread = parsed.unread and spoken.command == parsed.commands[-1]
+    unread = thread.parsed(spoken.comment).unread
     words = ""
     match report:
         case Answered(answer=Answer.APPROVE):
@@ -194,7 +188,7 @@ def _shown_back(
             words = report.notes
         case _:
             pass
-    line = split_lines(spoken.comment.body)[spoken.command.line - 1] if unread else ""
+    line = split_lines(spoken.comment.body)[0] if unread else ""
     return command_replies.shown_back(writer.commands, line=line, words=words)
 
 

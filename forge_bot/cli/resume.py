@@ -19,6 +19,7 @@ from forge_bot.gate.grammar import Approve, Mistyped
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
+from forge_bot.runs.chosen_options import answer as given
 from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.local_user import local_user
@@ -26,7 +27,6 @@ from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
-from forge_bot.runs.session import answer as given
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
 from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 from forge_bot.runs.wall_clock import now

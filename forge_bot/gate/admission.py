@@ -4,6 +4,7 @@ from forge_bot.gate import messages, outputs
 from forge_bot.gate.environment_variables import Inputs, StepContext
 from forge_bot.gate.events import GateOutcome, Intent, Result, Trigger, issue_of_branch
 from forge_bot.gate.github import GateClient, OwnComments
+from forge_bot.gate.grammar import Help, Mistyped
 from forge_bot.gate.people import (
     Account,
     ActorPart,
@@ -45,9 +46,9 @@ class Admission:
         if issue is None:
             return GateOutcome(Result.NOTHING, "the pull request does not belong to a run here")
         self._react("eyes")
-        if intent.mistyped:
-            return self._correct(issue, verdict.by)
-        if intent.only_help:
+        if isinstance(intent.command, Mistyped):
+            return self._correct(intent.command, issue, verdict.by)
+        if isinstance(intent.command, Help):
             self._help()
             return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
         if self._begins and intent.trigger is not Trigger.LABEL:
@@ -116,17 +117,13 @@ class Admission:
             self._write(messages.refusal_mark(refused, intent.comment), text)
         return GateOutcome(result, messages.plain(refused.sentence))
 
-    def _correct(self, issue: int, by: Account) -> GateOutcome:
-        intent = self._intent
-        if intent.comment is not None:
+    def _correct(self, mistyped: Mistyped, issue: int, by: Account) -> GateOutcome:
+        if (comment := self._intent.comment) is not None:
             self._react("confused")
-            others = len(intent.commands) > len(intent.mistyped)
-            text = messages.correction(
-                intent.mistyped, self._inputs.prefix, intent.comment, others=others
-            )
-            self._write(messages.reply_mark(intent.comment), text)
-        lines = "; ".join(f"{line.written}: {line.hint}" for line in intent.mistyped)
-        return GateOutcome(Result.MISTYPED, messages.plain(lines), issue, by)
+            text = messages.correction(mistyped, self._inputs.prefix, comment)
+            self._write(messages.reply_mark(comment), text)
+        line = messages.plain(f"{mistyped.written}: {mistyped.hint}")
+        return GateOutcome(Result.MISTYPED, line, issue, by)
 
     def _help(self) -> None:
         comment = self._intent.comment

@@ -3,12 +3,12 @@ is allowed. Pure; everything that asks for nothing is `Nothing` with a reason.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from forge_bot.gate.environment_variables import Inputs, StepContext
-from forge_bot.gate.grammar import Command, Help, Mistyped, Start
+from forge_bot.gate.grammar import Command, Mistyped, Start
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.parse_comment import parse_comment
 from forge_bot.gate.people import (
@@ -53,21 +53,11 @@ class Intent:
     trigger: Trigger
     thread: int
     attempt: Attempt
-    commands: tuple[Command | Mistyped, ...] = ()
+    command: Command | Mistyped | None = None
     comment: int | None = None
     on_pull: bool = False
     check: int | None = None
     pulls: tuple[int, ...] = ()
-
-    @property
-    def mistyped(self) -> tuple[Mistyped, ...]:
-        """The lines that were meant as commands and are none."""
-        return tuple(part for part in self.commands if isinstance(part, Mistyped))
-
-    @property
-    def only_help(self) -> bool:
-        """Return whether nothing but the list of commands is asked for."""
-        return bool(self.commands) and all(isinstance(part, Help) for part in self.commands)
 
 
 class Result(StrEnum):
@@ -132,23 +122,19 @@ def _comment(payload: Node, inputs: Inputs, people: _People) -> Intent | Nothing
     thread, comment = payload.number("issue", "number"), payload.number("comment", "id")
     if payload.text("action") != "created" or thread is None or comment is None:
         return Nothing("only new comments are read; edited ones have to be written anew")
-    parts = parse_comment(payload.text("comment", "body"), inputs.prefix, bare=inputs.bare).commands
-    if not parts:
+    body = payload.text("comment", "body")
+    command = parse_comment(body, inputs.prefix, bare=inputs.bare).command
+    if command is None:
         return Nothing("the comment holds no command")
     app = payload.at("comment", "performed_via_github_app")
     attempt = Attempt(
-        _operation_of(parts),
+        RequestedOperation.START if isinstance(command, Start) else RequestedOperation.COMMAND,
         {ActorPart.AUTHOR: read_account(payload.at("comment", "user")), **people},
         edited=_is_edited(payload["comment"]),
         via_app=(app.text("slug") or "an app") if app.exists else "",
     )
     on_pull = payload.at("issue", "pull_request").exists
-    return Intent(Trigger.COMMENT, thread, attempt, parts, comment, on_pull)
-
-
-def _operation_of(parts: Sequence[Command | Mistyped]) -> RequestedOperation:
-    starts = any(isinstance(part, Start) for part in parts)
-    return RequestedOperation.START if starts else RequestedOperation.COMMAND
+    return Intent(Trigger.COMMENT, thread, attempt, command, comment, on_pull)
 
 
 def _is_edited(comment: Node) -> bool:

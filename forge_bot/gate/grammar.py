@@ -65,17 +65,17 @@ class WrittenCommand:
         return Mistyped(self.line, f"{self.words} {self.rest}".strip()[:LONGEST_SHOWN], hint)
 
 
-# -- what a comment can hold; each knows its line, counted from 1
+# -- what a comment can hold
 # --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _OnLine:
-    line: int
+class _Word:
+    """A command without arguments."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start(_OnLine):
+class Start:
     """Begin a run on this issue. The text is added to the request."""
 
     text: str = ""
@@ -91,7 +91,7 @@ class Start(_OnLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Approve(_OnLine):
+class Approve:
     """Yes to what was shown last before the comment, or to the version that is named. `choices`
     such as `2a` settle open decisions, and `words` are a condition.
     """
@@ -102,74 +102,74 @@ class Approve(_OnLine):
 
 
 @dataclass(frozen=True, slots=True)
-class Reject(_OnLine):
+class Reject:
     """Back with notes; there are always some."""
 
     notes: str
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerQuestion(_OnLine):
+class AnswerQuestion:
     """What an agent asked, in a person's words."""
 
     notes: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(_OnLine):
+class Ask:
     """A question about the run. It is answered in the thread and changes nothing."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
-class Retry(_OnLine):
+class Retry:
     """Do a phase again, the current one if none is named."""
 
     phase: str | None = None
     notes: str = ""
 
 
-class Status(_OnLine):
+class Status(_Word):
     """Say where the run stands, and what it has cost."""
 
 
 @dataclass(frozen=True, slots=True)
-class Continue(_OnLine):
+class Continue:
     """Allow more money or tokens, and go on."""
 
     amount: Amount
 
 
-class Refresh(_OnLine):
+class Refresh(_Word):
     """Read the issue again: its text as it is now becomes the request."""
 
 
-class Update(_OnLine):
+class Update(_Word):
     """Merge what came to the base branch since, and verify the run again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Resize(_OnLine):
+class Resize:
     """Change how much process the run gets."""
 
     effort: Size
 
 
-class MarkDone(_OnLine):
+class MarkDone(_Word):
     """The task that was asked of a person has been done."""
 
 
-class Skip(_OnLine):
+class Skip(_Word):
     """Go on without the task that was asked of a person."""
 
 
-class Abandon(_OnLine):
+class Abandon(_Word):
     """End the run. Its branch stays."""
 
 
 @dataclass(frozen=True, slots=True)
-class PostSummary(_OnLine):
+class PostSummary:
     """Post the summary that was shown, or the version that is named. Only a terminal and a client
     are asked for it.
     """
@@ -177,7 +177,7 @@ class PostSummary(_OnLine):
     digest: str | None = None
 
 
-class Help(_OnLine):
+class Help(_Word):
     """List the commands. The gate answers this one by itself."""
 
 
@@ -234,7 +234,6 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
     if flags.problems:
         return written.wrong(" ".join(flags.problems))
     return Start(
-        line=written.line,
         text=f"{flags.text}\n{written.below}".strip(),
         effort=flags.effort,
         auto="auto" in flags.switches,
@@ -254,7 +253,7 @@ def _approve(written: WrittenCommand) -> Approve | Mistyped:
         return written.wrong(_lines_to_copy(written))
     if approval.problem:
         return written.wrong(approval.problem)
-    return Approve(written.line, approval.digest, approval.choices, approval.condition)
+    return Approve(approval.digest, approval.choices, approval.condition)
 
 
 def _lines_to_copy(written: WrittenCommand) -> str:
@@ -273,12 +272,12 @@ def _lines_to_copy(written: WrittenCommand) -> str:
 def _post(written: WrittenCommand) -> PostSummary | Mistyped:
     digest = read_digest(written.rest)
     if digest is not None or not written.rest:
-        return PostSummary(written.line, digest)
+        return PostSummary(digest)
     return written.wrong(say("gate.grammar.post_takes", characters=SHORTEST_DIGEST))
 
 
 def _with_text(
-    command: Callable[[int, str], _Command], lacking: str = ""
+    command: Callable[[str], _Command], lacking: str = ""
 ) -> Callable[[WrittenCommand], _Command | Mistyped]:
     """Return the reader of a command with text; without any, the sentence `lacking` is the hint, if
     it is named.
@@ -287,7 +286,7 @@ def _with_text(
     def read(written: WrittenCommand) -> _Command | Mistyped:
         if lacking and not written.text:
             return written.wrong(say(lacking))
-        return command(written.line, written.text)
+        return command(written.text)
 
     return read
 
@@ -295,7 +294,7 @@ def _with_text(
 def _retry(written: WrittenCommand) -> Command | Mistyped:
     if written.rest and not _PHASE.fullmatch(written.rest):
         return written.wrong(say("gate.grammar.takes_a_phase"))
-    return Retry(written.line, written.rest.lower() or None, written.below.strip())
+    return Retry(written.rest.lower() or None, written.below.strip())
 
 
 def _continue(written: WrittenCommand) -> Command | Mistyped:
@@ -304,20 +303,20 @@ def _continue(written: WrittenCommand) -> Command | Mistyped:
         return written.wrong(
             say("gate.grammar.say_how_much_more", command=written.named("continue"))
         )
-    return Continue(written.line, amount)
+    return Continue(amount)
 
 
 def _resize(written: WrittenCommand) -> Command | Mistyped:
     effort = SIZES.get(written.rest.casefold())
     if effort is None:
         return written.wrong(say("gate.grammar.takes_an_effort", command=written.named("effort")))
-    return Resize(written.line, effort)
+    return Resize(effort)
 
 
-def _alone(command: Callable[[int], _Command]) -> Callable[[WrittenCommand], _Command | Mistyped]:
+def _alone(command: Callable[[], _Command]) -> Callable[[WrittenCommand], _Command | Mistyped]:
     def read(written: WrittenCommand) -> _Command | Mistyped:
         alone = say("gate.grammar.stands_alone")
-        return written.wrong(alone) if written.rest else command(written.line)
+        return written.wrong(alone) if written.rest else command()
 
     return read
 

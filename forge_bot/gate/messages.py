@@ -82,15 +82,11 @@ def refusal(
     return f"{who}{text}\n\n{refusal_mark(refused, comment)}"
 
 
-def correction(mistyped: tuple[Mistyped, ...], prefix: str, comment: int, *, others: bool) -> str:
-    """Return the correction of lines meant as commands. `others`: there were good ones too."""
-    lines = [
-        say("gate.line", line=line.line, written=shown(line.written), hint=line.hint)
-        for line in mistyped
-    ]
-    name = "gate.not_understood_in_part" if others else "gate.not_understood"
-    sentence = say(name, prefix=prefix)
-    return "\n".join([sentence, "", *(f"- {line}" for line in lines), "", reply_mark(comment)])
+def correction(mistyped: Mistyped, prefix: str, comment: int) -> str:
+    """Return the correction of a line that was meant as a command."""
+    line = say("gate.line", line=mistyped.line, written=shown(mistyped.written), hint=mistyped.hint)
+    sentence = say("gate.not_understood", prefix=prefix)
+    return "\n".join([sentence, "", f"- {line}", "", reply_mark(comment)])
 
 
 def shown(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The commands of a comment. Pure; the gate and the supervisor read a comment alike.
+"""The command of a comment. Pure; the gate and the supervisor read a comment alike.
 
-A command is the first line of a comment, at column 0, and the lines directly behind it that are
-commands too. Nothing else of a comment commands, so that no copied mail, quotation or code does.
+A command is the first line of a comment, at column 0. Nothing else of a comment commands, so that
+no copied mail, quotation or code does; a second command directly behind it stops the first.
 """
 
 import re
@@ -34,11 +34,11 @@ _NAME = re.compile(r"/?([a-z]+)(?=\s|$|[^\w\s/-]+(?:\s|$))", re.IGNORECASE)
 
 
 class ParsedComment(NamedTuple):
-    """The commands of a comment, with those that were meant as such and are none. `unread` says
-    whether text of its author stands below them that no command takes.
+    """The command of a comment, or what was meant as one and is none. `unread` says whether text of
+    its author stands below that the command does not take.
     """
 
-    commands: tuple[Command | Mistyped, ...] = ()
+    command: Command | Mistyped | None = None
     unread: bool = False
 
 
@@ -49,40 +49,25 @@ class _Line(NamedTuple):
 
 
 def parse_comment(body: str, prefix: str = PREFIX, *, bare: bool = True) -> ParsedComment:
-    """Return the commands of a comment. Without `bare` only `/forge approve` counts and `/approve`
+    """Return the command of a comment. Without `bare` only `/forge approve` counts and `/approve`
     is left to other programs. A comment that carries the bot's own mark says nothing.
     """
     if len(body) > LONGEST_BODY or _MARK.search(body):
         return ParsedComment()
-    lines = split_lines(body)
-    commands: list[_Line] = []
-    for line in lines:
-        if (command := _recognise(line, prefix, bare=bare)) is None:
-            break
-        commands.append(command)
-    if not commands:
+    first, *others = lines = split_lines(body)
+    if (line := _recognise(first, prefix, bare=bare)) is None:
         return ParsedComment(_misplaced(lines, prefix, bare=bare))
-    below = without_quotes(lines[len(commands) :])
-    last = len(commands) - 1
-    parts = tuple(
-        _read(line, number, below if number == last else "", prefix)
-        for number, line in enumerate(commands)
-    )
-    unread = not commands[last].form.takes_notes and any(sign.isalnum() for sign in below)
-    return ParsedComment(parts, unread)
+    below = without_quotes(others)
+    written = WrittenCommand(1, line.words, line.rest, below, prefix)
+    if others and _recognise(others[0], prefix, bare=bare) is not None:
+        return ParsedComment(written.wrong(say("gate.one_command")))
+    unread = not line.form.takes_notes and any(sign.isalnum() for sign in below)
+    return ParsedComment(line.form.read(written), unread)
 
 
 def split_lines(body: str) -> list[str]:
     """Return the lines of a comment, counted as Markdown counts them."""
     return _LINE_END.split(body)
-
-
-def obeyed(parts: Sequence[Command | Mistyped]) -> tuple[Command, ...]:
-    """The commands of a comment that are carried out: none of them when one line is mistyped, since
-    it may be the one that matters.
-    """
-    commands = tuple(part for part in parts if not isinstance(part, Mistyped))
-    return commands if len(commands) == len(parts) else ()
 
 
 def without_quotes(lines: Sequence[str]) -> str:
@@ -117,20 +102,18 @@ def _recognise(line: str, prefix: str, *, bare: bool) -> _Line | None:
     return _Line(NAMED[name], written, behind) if name in NAMED else None
 
 
-def _read(line: _Line, number: int, below: str, prefix: str) -> Command | Mistyped:
-    return line.form.read(WrittenCommand(number + 1, line.words, line.rest, below, prefix))
-
-
-def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> tuple[Misplaced, ...]:
-    """Return the first line that would be a command if it stood in the first line, as its author's
-    own word.
+def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> Misplaced | None:
+    """Return the first line that would be a command if it stood at the very beginning, as its
+    author's own word.
     """
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines, 1):
         command = _recognise(line.strip(), prefix, bare=bare)
-        if command is not None and not isinstance(_read(command, number, "", prefix), Mistyped):
-            hint = say("gate.commands_come_first")
-            return (Misplaced(number + 1, line.strip()[:LONGEST_SHOWN], hint),)
-    return ()
+        if command is not None:
+            written = WrittenCommand(number, command.words, command.rest, "", prefix)
+            if not isinstance(command.form.read(written), Mistyped):
+                hint = say("gate.commands_come_first")
+                return Misplaced(number, line.strip()[:LONGEST_SHOWN], hint)
+    return None
 
 
 def read_answer(
@@ -146,7 +129,7 @@ def read_answer(
     first, _, below = text.strip().partition("\n")
     name, word, rest = named_word(first)
     if name not in ANSWERS and takes_words and text.strip():
-        return AnswerQuestion(1, text.strip())
+        return AnswerQuestion(text.strip())
     if name not in ANSWERS:
         return Mistyped(1, first[:LONGEST_SHOWN], say("gate.no_such_answer"))
     takes_notes = name in NAMED and NAMED[name].takes_notes

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from uuid import uuid4
 
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
@@ -22,12 +21,12 @@ from forge_bot.engine import (
     WorkAction,
     drive,
 )
-from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, Report
+from forge_bot.engine.reports import Asked, Report
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.chosen_options import counted, with_options
+from forge_bot.runs.chosen_options import answer, counted
 from forge_bot.runs.finding_runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
@@ -355,30 +354,3 @@ class TerminalHost:
             self.session.explained(available(inquiry))
         except ForgeError as error:
             self.session.tell(warning(f"{error.message} {advice_at_terminal(error)}"))
-
-
-def answer(
-    run: Run, reply: PersonAnswer, via: str, digest: str | None = None, by: str = ""
-) -> Answered | Abandoned:
-    """Return the report that answers the open question, for the shown version. Without a name the
-    local user gave it.
-    """
-    action = run.action
-    key, stamp, by = f"answer-{uuid4().hex}", run.now(), by or local_user()
-    if reply.answer is Answer.ABANDON and not isinstance(action, Checkpoint | HumanGate):
-        return Abandoned(key=key, at=stamp, by=by, via=via, notes=reply.notes)
-    gate = action.name if isinstance(action, Checkpoint) else action.phase
-    answered = Answered(
-        key=key,
-        at=stamp,
-        gate=PhaseId(gate),
-        answer=reply.answer,
-        digest=digest,
-        notes=reply.notes,
-        choices=reply.choices,
-        condition=reply.condition,
-        by=by,
-        via=reply.via or via,
-        action_id=action.action_id,
-    )
-    return with_options(run, answered)

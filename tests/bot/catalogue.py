@@ -41,11 +41,8 @@ def said_at_the_gate() -> list[str]:
         DenyReason.EDITED,
         "the comment was edited, so it is not clear who wrote what; write it anew",
     )
-    mistyped = tuple(
-        each
-        for each in parse_comment("/approve? no, wait\n/status").commands
-        if isinstance(each, Mistyped)
-    )
+    mistyped = parse_comment("/approve? no, wait").command
+    assert isinstance(mistyped, Mistyped)
     return [
         messages.beginning(LINKS.job, 42),
         *(
@@ -54,7 +51,7 @@ def said_at_the_gate() -> list[str]:
             for comment in (900001, None)
             if comment or each is not edited
         ),
-        messages.correction(mistyped, "/forge", 900001, others=True),
+        messages.correction(mistyped, "/forge", 900001),
         messages.stranded(LINKS.job, "/forge"),
     ]
 

@@ -35,22 +35,11 @@ def test_a_question_is_answered_in_the_thread_and_the_run_stands_where_it_stood(
 
 
 @pytest.mark.slow
-def test_each_command_of_one_comment_is_answered(waiting: Stage) -> None:
-    waiting.model({("inquiry", "*", "*"): ANSWER})
-    asked = heard(waiting.say("/status\n/approve 0000000\n/ask Why are days counted?"))
-    assert asked.code == 0, asked.log
-    occasions = ("status", "stale-approval", "answer")
-    said = {name: len(waiting.said(f"reply occasion={name} ")) for name in occasions}
-    assert said == dict.fromkeys(occasions, 1), waiting.said("reply")
-    heard(waiting.say("/status"))
-    assert len(waiting.said("reply occasion=status ")) == 2
-
-
-@pytest.mark.slow
 def test_a_command_that_cannot_be_done_is_answered_in_the_words_of_the_thread(
     waiting: Stage,
 ) -> None:
-    assert heard(waiting.say("/retry phase-99\n/effort S\n/refresh")).code == 0
+    for words in ("/retry phase-99", "/effort S", "/refresh"):
+        assert heard(waiting.say(words)).code == 0
     phase, effort, request = waiting.said("reply occasion=cannot")
     in_the_list = phase.index("- phase-3 Design")
     assert phase.index("No phase is called") < in_the_list < phase.index("Name one of those above")
@@ -108,7 +97,8 @@ def test_a_comment_hidden_in_the_issue_is_told_once_and_not_as_something_that_mo
 def test_effort_notes_and_money_can_be_changed_from_the_thread(waiting: Stage) -> None:
     assert heard(waiting.say("/effort L\n/effort XXL")).result == "mistyped"
     assert waiting.state["effort"] != "L"
-    heard(waiting.say("/effort L\n/continue +$5"))
+    heard(waiting.say("/effort L"))
+    heard(waiting.say("/continue +$5"))
     assert waiting.state["effort"] == "L"
     assert waiting.document("reports.jsonl").count('"type":"budget_raised"') == 1
     heard(waiting.say("/retry phase-1\nLook at the tests too."))

@@ -22,10 +22,9 @@ from forge_bot.gate.grammar import (
     Mistyped,
     Resize,
     Start,
-    Status,
 )
 from forge_bot.gate.messages import command_table, flag_table, help_text
-from forge_bot.gate.parse_comment import obeyed, parse_comment
+from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, say
 from forge_bot.values import Effort
@@ -50,31 +49,34 @@ def shown(part: Command | Mistyped) -> str:
     """A command as the table writes it."""
     if isinstance(part, Mistyped):
         return f"{part.line} {type(part).__name__}"
-    said = [str(part.line), type(part).__name__]
+    said = [type(part).__name__]
     text = ""
     for field in fields(part):
         value = amount(getattr(part, field.name))
         if field.name in {"text", "notes", "question"}:
             text = value.replace("\n", "⏎")
-        elif isinstance(part, Start) and value and field.name != "line":
+        elif isinstance(part, Start) and value:
             said.append(field.name if value is True else f"{field.name}={value}")
         elif field.name == "choices":
             said += value
         elif field.name == "words":
             text = value
-        elif field.name != "line" and value not in {None, False}:
+        elif value not in {None, False}:
             said.append(str(value))
     return " ".join(said) + (f": {text}" if text else "")
 
 
 def test_a_comment_says_what_the_table_says() -> None:
     for body, says in ROWS:
-        assert [shown(part) for part in parse_comment(body).commands] == says, body
+        command = parse_comment(body).command
+        assert ([] if command is None else [shown(command)]) == says, body
 
 
-def test_one_mistyped_line_stops_all_commands_of_its_comment() -> None:
-    assert obeyed(parse_comment("/approve\n/effort XL").commands) == ()
-    assert obeyed(parse_comment("/approve\n/status").commands) == (Approve(1), Status(2))
+def test_a_second_command_stops_the_first_and_that_is_said() -> None:
+    for body in ("/approve\n/effort XL", "/approve\n/status", "/reject one\r\n/ask why?"):
+        command = parse_comment(body).command
+        assert isinstance(command, Mistyped)
+        assert "one command" in command.hint
 
 
 @pytest.mark.parametrize(
@@ -93,29 +95,26 @@ def test_own_text_that_no_command_takes_is_known_to_be_unread(body: str, unread:
 def test_every_command_is_made_by_exactly_one_line_of_the_grammar() -> None:
     arguments = {"reject": "because", "answer": "A", "ask": "why?", "continue": "5", "effort": "S"}
     made = [
-        parse_comment(f"/forge {form.name} {arguments.get(form.name, '')}").commands[0]
+        parse_comment(f"/forge {form.name} {arguments.get(form.name, '')}").command
         for form in FORMS
     ]
     assert [type(command) for command in made] == list(COMMANDS)
     assert all(
-        parse_comment(f"/{name} {arguments.get(form.name, '')}").commands
-        == parse_comment(f"/forge {name} {arguments.get(form.name, '')}").commands
+        parse_comment(f"/{name} {arguments.get(form.name, '')}").command
+        == parse_comment(f"/forge {name} {arguments.get(form.name, '')}").command
         for name, form in NAMED.items()
     )
 
 
 def test_another_prefix_replaces_the_old_one() -> None:
-    assert parse_comment("/fb approve", "/fb").commands == (Approve(1),)
-    assert parse_comment("/forge approve", "/fb").commands == ()
-    assert parse_comment("@forge-bot approve\n/status", "@forge-bot").commands == (
-        Approve(1),
-        Status(2),
-    )
+    assert parse_comment("/fb approve", "/fb").command == Approve()
+    assert parse_comment("/forge approve", "/fb") == ParsedComment()
+    assert parse_comment("@forge-bot approve", "@forge-bot").command == Approve()
 
 
 def test_where_bare_commands_are_left_to_others_only_the_prefix_counts() -> None:
-    assert parse_comment("/approve", bare=False).commands == ()
-    assert parse_comment("/forge approve", bare=False).commands == (Approve(1),)
+    assert parse_comment("/approve", bare=False) == ParsedComment()
+    assert parse_comment("/forge approve", bare=False).command == Approve()
 
 
 def test_names_are_those_of_the_engine() -> None:
@@ -124,10 +123,10 @@ def test_names_are_those_of_the_engine() -> None:
     assert set(ANSWERS) - {"post"} <= set(NAMED)
     # The folder of a change is named at the terminal only.
     assert set(RunFlags.model_fields) - {"scope"} <= {field.name for field in fields(Start)}
-    assert {parse_comment(f"/effort {effort.value}").commands[0] for effort in Effort} == {
-        Resize(1, "S"),
-        Resize(1, "M"),
-        Resize(1, "L"),
+    assert {parse_comment(f"/effort {effort.value}").command for effort in Effort} == {
+        Resize("S"),
+        Resize("M"),
+        Resize("L"),
     }
 
 
@@ -145,13 +144,12 @@ def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
 
 @given(st.text(st.sampled_from("/forgeapv \n>`~<!-[]():\"'\t\r*0129#&x"), max_size=60))
 def test_no_comment_is_too_odd_to_be_read(body: str) -> None:
-    for part in parse_comment(body).commands:
-        assert body.splitlines()
-        assert part.line >= 1
+    command = parse_comment(body).command
+    assert command is None or body.splitlines()
 
 
 def test_what_is_longer_than_any_comment_is_not_read() -> None:
-    assert parse_comment("/approve\n" + "x" * 300_000).commands == ()
+    assert parse_comment("/approve\n" + "x" * 300_000) == ParsedComment()
 
 
 @pytest.mark.parametrize(

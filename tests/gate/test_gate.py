@@ -240,7 +240,7 @@ def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
     gate: Gate, api: SmallApi
 ) -> None:
     for _ in range(2):
-        step = gate("issue_comment", commented("/approve\n/approve? no, wait"))
+        step = gate("issue_comment", commented("/approve? no, wait"))
         assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (
             0,
             "false",
@@ -249,7 +249,7 @@ def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
     assert api.reactions == [("comment", 1001, "eyes"), ("comment", 1001, "confused")]
     assert len(api.said()) == 1
     assert "`/forge reject no wait`" in api.said()[0]
-    assert "nothing in this comment was done" in api.said()[0]
+    assert "nothing was done" in api.said()[0]
 
 
 def test_what_a_slip_is_shown_with_cannot_ping_or_leave_its_line(gate: Gate, api: SmallApi) -> None:
@@ -266,8 +266,8 @@ def test_help_is_answered_here_and_starts_no_work(gate: Gate, api: SmallApi) -> 
     step = gate("issue_comment", commented("/help"))
     assert (step.outputs["proceed"], step.outputs["result"]) == ("false", "helped")
     assert "/forge approve" in api.said()[0]
-    assert gate("issue_comment", commented("/help\n/status")).outputs["proceed"] == "true"
-    assert len(api.said()) == 1
+    assert gate("issue_comment", commented("/help\n/status")).outputs["result"] == "mistyped"
+    assert "one command" in api.said()[-1]
 
 
 def test_our_own_words_are_no_commands_to_us(gate: Gate, api: SmallApi) -> None:

@@ -97,7 +97,7 @@ def test_an_approval_that_somebody_wrote_into_the_record_is_asked_about_before_a
     path = next(name for name in waiting.files() if name.endswith("/reports.jsonl"))
     forged = {
         "type": "answered",
-        "key": "comment-1-1",
+        "key": "comment-1",
         "at": "2030-01-01T00:00:00Z",
         "gate": head["gate"]["name"],
         "answer": "approve",
