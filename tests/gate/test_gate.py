@@ -266,7 +266,9 @@ def test_help_is_answered_here_and_starts_no_work(gate: Gate, api: SmallApi) -> 
     step = gate("issue_comment", commented("/help"))
     assert (step.outputs["proceed"], step.outputs["result"]) == ("false", "helped")
     assert "/forge approve" in api.said()[0]
-    assert gate("issue_comment", commented("/help\n/status")).outputs["result"] == "mistyped"
+    assert (
+        gate("issue_comment", commented("/help\n/status", id=1002)).outputs["result"] == "mistyped"
+    )
     assert "one command" in api.said()[-1]
 
 
