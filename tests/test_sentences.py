@@ -27,14 +27,14 @@ _SHOWN = """
 import json
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.cli.console import Console
-from forge_bot.cli.terminal_question import show
+from forge_bot.cli.terminal_question import show_question
 from forge_bot.mcp_server.client_runs.render_question import presented
 from tests.bot import scene
 
 view = scene.design_waits()
 console = Console()
 with console.capture() as at_terminal:
-    show(view.question, console)
+    show_question(view.question, console)
 over_mcp = presented(view.question, view.state.run, view.links.workspace).text
 print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """

@@ -2,6 +2,7 @@
 that closes the pipe ends the output quietly.
 """
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,13 @@ from forge_bot.cli.standard_streams import NobodyReads, silence, visible
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
+
+
+_BLANK = re.compile("&#8203;|\u200b")
+"""Blanks of no width, which only GitHub needs."""
+
+_WHOLE = 10_000
+"""Characters of a line that is not wrapped."""
 
 
 class Console(RichConsole):
@@ -38,6 +46,18 @@ class Console(RichConsole):
         prompt = Prompt(text, console=self, show_default=False)
         prompt.prompt_suffix = " " if text.endswith("?") else ": "
         return prompt(default="")
+
+    def print_markdown(self, text: str) -> None:
+        """Print Markdown rendered; in a log or a pipe each line stays whole."""
+        # A command that shows nothing should not wait for what reads Markdown.
+        from rich.markdown import Markdown
+
+        shown = Markdown(_BLANK.sub("", text), code_theme="ansi_dark", hyperlinks=False)
+        if self.is_terminal:
+            self.print(shown, soft_wrap=False)
+            return
+        for line in self.render_lines(shown, self.options.update(width=_WHOLE), pad=False):
+            self.print("".join(segment.text for segment in line).rstrip(), markup=False)
 
     def on_broken_pipe(self) -> None:
         """Nothing more is written, and the invocation ends by our own word for it instead of rich's

@@ -16,7 +16,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import load_setup
-from forge_bot.cli.terminal_question import ask_at_terminal, show
+from forge_bot.cli.terminal_question import ask_at_terminal, show_question
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
@@ -124,7 +124,7 @@ def _leave_out_unrecorded(target: Path, console: Console) -> None:
 def _yes(progress: Progress) -> Asker:
     def ask(question: Question) -> PersonAnswer:
         progress.stop()
-        show(question, progress.console, asks=False)
+        show_question(question, progress.console, asks=False)
         progress.console.print("[bold green]approve[/] [dim](--yes)[/]\n")
         return PersonAnswer(answer=Answer.APPROVE, via=UNASKED)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from rich.live import Live
 from rich.markup import escape
-from rich.padding import Padding
 from rich.text import Text
 
 from forge_bot.agent.progress_events import (
@@ -190,10 +189,7 @@ class Progress:
         self.stop()
         self.line("")
         if self.console.is_terminal:
-            # What reads Markdown takes long to import.
-            from rich.markdown import Markdown
-
-            self.console.print(Padding(Markdown(answer, hyperlinks=False), (0, 2)))
+            self.console.print_markdown(answer)
         else:
             self.console.print(answer, markup=False)
         self.line("")

@@ -7,7 +7,12 @@ from functools import partial
 from forge_bot.cli.coding_agents import at_terminal, coding_agent, person_types
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.terminal_question import ask_at_terminal, open_editor, say_how_to_answer, show
+from forge_bot.cli.terminal_question import (
+    ask_at_terminal,
+    open_editor,
+    print_for_later,
+    show_question,
+)
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.publishing.open_pull_request import opener
@@ -57,11 +62,11 @@ def session(
     usual: Asker = (
         ask_at_terminal(progress, asks=asks)
         if at_terminal()
-        else partial(say_how_to_answer, asks=asks)
+        else partial(print_for_later, asks=asks)
     )
 
     def shown(asked: Question) -> None:
-        show(asked, progress.console, asks=asks)
+        show_question(asked, progress.console, asks=asks)
 
     return Session(
         repository,

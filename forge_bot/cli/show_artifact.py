@@ -34,10 +34,7 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     elif artifact.endswith(".patch"):
         Console().print(text, markup=False)
     else:
-        from rich.markdown import Markdown
-
-        words = _with_words(repository, info, text)
-        Console().print(Markdown(words, hyperlinks=False))
+        Console().print_markdown(_with_words(repository, info, text))
     return 0
 
 

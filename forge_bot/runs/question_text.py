@@ -1,12 +1,15 @@
-"""The first screen of a question as Markdown, the same on every face: the template
-`parts.first_screen`.
+"""A question as Markdown, with the words of each face for its answers.
 
-Open decisions come first, then the change, its risks, the findings of its review, and the cost. A
-face adds where the documents are and how it is answered.
+Its first screen is the template `parts.first_screen`: open decisions come first, then the change,
+its risks, the findings of its review, and the cost.
 """
 
+from collections.abc import Iterable
+
+from forge_bot.gate.arguments import SHOWN_DIGEST
 from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
+from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.sentences import say
 
@@ -43,6 +46,23 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         findings=heaviest[:most],
         more_findings=len(heaviest) - len(heaviest[:most]),
     )
+
+
+def question_text(
+    question: Question, answers: Iterable[tuple[str, str]], how: str, *, approach: bool = True
+) -> str:
+    """Return the question in one text: what is decided, the first screen, and each answer as this
+    face takes it, with its effect, below the words `how`. `approach` as for `first_screen`.
+    """
+    data = question.data
+    digest = data.digest[:SHOWN_DIGEST]
+    parts = (
+        "  \n".join(map(escape.line, data.decision)),
+        first_screen(question, approach=approach),
+        f"**{how}**:\n\n" + "\n".join(f"- `{words}`: {effect}" for words, effect in answers),
+        f"This is version `{digest}`; an approval counts for this version only." if digest else "",
+    )
+    return "\n\n".join(filter(None, parts))
 
 
 def changed_lines(difference: str) -> str:

@@ -7,7 +7,7 @@ from forge_bot.interaction.fit_comment import shares
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Question, ShownDocument
-from forge_bot.runs.question_text import first_screen
+from forge_bot.runs.question_text import question_text
 from forge_bot.sentences import say
 
 LONGEST = 24_000
@@ -30,12 +30,13 @@ class Presented(NamedTuple):
 
 
 def presented(asked: Question, run: str, workspace: str) -> Presented:
-    """Return the question as Markdown: its first screen, the version and the effect of each answer;
-    then the documents.
+    """Return the question as Markdown, then the documents.
 
     A document that does not fit is cut at its end. The cut names the place of the whole document.
     """
-    parts, documents = _about(asked), asked.data.documents
+    answers = [(choice.answer, choice.effect) for choice in asked.actions]
+    text = question_text(asked, answers, "Answers", approach=False)
+    parts, documents = [f"## {asked.title}", text], asked.data.documents
     room = LONGEST - sum(len(part) + 2 for part in parts)
     difference: list[str] = []
     if asked.data.difference:
@@ -60,21 +61,6 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
         )
     papers = [_paper(document, size, run, workspace) for document, size in pairs]
     return Presented("\n\n".join([*parts, *difference, *papers]), cut)
-
-
-def _about(asked: Question) -> list[str]:
-    """Return the subject, the first screen, the version it is bound to, and the meaning of the
-    answers.
-    """
-    parts = [
-        f"## {asked.title}",
-        *(escape.document(line).text for line in asked.data.decision),
-        first_screen(asked, approach=False),
-    ]
-    if digest := asked.data.digest:
-        parts.append(f"Version: `{digest[:12]}`. An answer counts for this version only.")
-    parts.append("\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in asked.actions))
-    return [part for part in parts if part]
 
 
 def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
