@@ -19,6 +19,7 @@ from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State, Verification
 from forge_bot.interaction import markers
+from forge_bot.interaction.change_message import subject_of_change
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Papers, compose, fold, limited
@@ -26,7 +27,6 @@ from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_description
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, footer, verdict_words
-from forge_bot.interaction.title_of_change import subject_of_change
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.values import CommandResult, Finding, Frozen, RequirementCheck

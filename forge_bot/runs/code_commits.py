@@ -32,12 +32,12 @@ from forge_bot.git.revisions import HEADS, is_ancestor, ref_target, tree_id
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.tree_merge import changed_files
 from forge_bot.interaction.change_message import (
+    LONGEST_TITLE,
     approvals,
     change_of,
     requests,
     task_message,
 )
-from forge_bot.interaction.title_of_change import LONGEST_TITLE
 from forge_bot.prompts import escape
 from forge_bot.runs.finding_runs.unused_names import free_branch, numbered
 from forge_bot.store import SPECS, slug
