@@ -34,7 +34,6 @@ from forge_bot.cli.options import (
     with_groups,
     words,
 )
-from forge_bot.cli.shell_completion import phases_to_repeat, run_folders
 from forge_bot.cli.standard_streams import typed
 
 app = typer.Typer(
@@ -100,7 +99,6 @@ def run_task(
             callback=words,
             help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on "
             "with a run.",
-            autocompletion=run_folders,
         ),
     ],
     options: RunOptions,
@@ -219,7 +217,6 @@ def retry(
         typer.Argument(
             help="Phase to go back to, by id or name, such as phase-3 or design; by default the "
             "current one.",
-            autocompletion=phases_to_repeat,
         ),
     ] = None,
     notes: Annotated[

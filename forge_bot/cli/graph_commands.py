@@ -76,17 +76,6 @@ def map_(
     return print_map(repo, tuple(about or ()), tokens)
 
 
-@graph_app.command(help="Show the graph in numbers, or one node with its neighbours.")
-def show(
-    node: Annotated[str, typer.Argument(help="A node; by default the whole graph.")] = "",
-    repo: Repo = HERE,
-    as_json: AsJson = False,
-) -> int:
-    from forge_bot.cli.graph_output import print_node
-
-    return print_node(repo, node, as_json=as_json)
-
-
 @graph_app.command(
     help=(
         "Check the manifest and the rules on imports. It ends with 0 if all hold, 2 if some are "

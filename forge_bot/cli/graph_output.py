@@ -1,9 +1,8 @@
-"""Prints the project's graph at the terminal: answers, the map, one node, violations."""
+"""Prints the project's graph at the terminal: answers, the map, violations."""
 
 import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify
 from forge_bot.sentences import say
 
 BROKEN = 2
-_PROBLEMS_SHOWN = 10
 
 
 def print_answer(folder: Path, asked: Mapping[str, object], *, as_json: bool) -> int:
@@ -49,16 +47,6 @@ def print_map(folder: Path, about: Sequence[str], tokens: int) -> int:
     files = [path for selector in about for path in matching(graph, selector)]
     request = " ".join(selector for selector in about if not matching(graph, selector))
     _print(repo_map(graph, tokens, files, request).rstrip("\n"))
-    return 0
-
-
-def print_node(folder: Path, name: str, *, as_json: bool) -> int:
-    """Print one node with its neighbours, or the whole graph in numbers."""
-    if name:
-        return print_answer(folder, {"of": name, "limit": 100}, as_json=as_json)
-    graph = declared(_graph(folder))[0]
-    numbers = _numbers(graph)
-    _print(json.dumps(numbers, indent=2) if as_json else _in_words(graph, numbers))
     return 0
 
 
@@ -118,49 +106,6 @@ def _property(text: str) -> str:
 
 def _graph(folder: Path) -> ProjectGraph:
     return GraphReader(Repository.find(folder)).here()
-
-
-def _numbers(graph: ProjectGraph) -> dict[str, object]:
-    kinds = Counter(str(node.kind) for node in graph.files.values())
-    tiers = Counter(str(node.tier) for node in graph.nodes() if node.tier is not None)
-    return {
-        "files": len(graph.files),
-        "kinds": dict(sorted(kinds.items())),
-        "tiers": dict(sorted(tiers.items())),
-        "imports": sum(len(node.imports) for node in graph.files.values()),
-        "tests": sum(len(node.tests) for node in graph.files.values()),
-        "commands": [command.id for command in graph.commands],
-        "stacks": list(graph.notes),
-        "problems": {path: node.problem for path, node in graph.files.items() if node.problem},
-        "missing": [
-            f"{missing_import.path}:{missing_import.line}: {missing_import.module}"
-            for missing_import in graph.missing
-        ],
-    }
-
-
-def _in_words(graph: ProjectGraph, numbers: Mapping[str, object]) -> str:
-    kinds = Counter(str(node.kind) for node in graph.files.values())
-    lines = [
-        say(
-            "cli.graph_output.in_numbers",
-            files=say("cli.graph_output.files", count=numbers["files"]),
-            imports=say("cli.graph_output.imports", count=numbers["imports"]),
-            tests=numbers["tests"],
-        ),
-        ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),
-        *graph.notes,
-        *(command.id for command in graph.commands),
-    ]
-    problems = [f"{path}: {node.problem}" for path, node in graph.files.items() if node.problem]
-    problems += [
-        f"{missing_import.path}:{missing_import.line}: nothing is called {missing_import.module}"
-        for missing_import in graph.missing
-    ]
-    lines += problems[:_PROBLEMS_SHOWN]
-    if len(problems) > _PROBLEMS_SHOWN:
-        lines.append(f"… {len(problems) - _PROBLEMS_SHOWN} more; --json lists them")
-    return "\n".join(lines)
 
 
 def _print(text: str) -> None:

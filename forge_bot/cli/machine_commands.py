@@ -89,18 +89,11 @@ def worker(
             max=100,
         ),
     ] = 8,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of an OpenTelemetry collector that gets the worker's metrics.",
-            metavar="URL",
-        ),
-    ] = None,
 ) -> int:
     from forge_bot.cli.temporal_commands import work_for_server
 
     folders = tuple(repo or (() if github else (HERE,)))
-    return work_for_server(folders, server, at_once, metrics or "", tuple(github or ()))
+    return work_for_server(folders, server, at_once, tuple(github or ()))
 
 
 def mcp(

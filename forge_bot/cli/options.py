@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from forge_bot.cli.shell_completion import complete_runs, phase_names, phases_to_repeat
+from forge_bot.cli.shell_completion import complete_runs
 from forge_bot.cli.standard_streams import typed
 
 _ANY_LENGTH = 10_000
@@ -116,7 +116,6 @@ Until = Annotated[
             "checkpoint that follows it. Id or name: phase-3, design, tasks, implementation, …"
         ),
         metavar="PHASE",
-        autocompletion=phase_names,
     ),
 ]
 From = Annotated[
@@ -125,7 +124,6 @@ From = Annotated[
         "--from",
         help="Go on from this phase, which the run has reached: the same as retry PHASE.",
         metavar="PHASE",
-        autocompletion=phases_to_repeat,
     ),
 ]
 ByScript = Annotated[
@@ -253,17 +251,6 @@ class RunOptions:
             help="Ask models in their provider's batches: within a day, at half the price.",
         ),
     ] = False
-    answers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--answer",
-            help=(
-                "Answer to the next question of --discuss, where there is no terminal; up to three "
-                "times."
-            ),
-            metavar="TEXT",
-        ),
-    ] = None
     model: Model = None
     budget: Annotated[
         str | None,

@@ -1,6 +1,5 @@
 """Standard streams that cannot fail for small reasons, and text that cannot drive a terminal."""
 
-import codecs
 import os
 import re
 import sys
@@ -11,21 +10,6 @@ from contextlib import suppress
 # write (halves of surrogate pairs).
 _DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _HALF = re.compile("[\udc80-\udcff]")
-_PLAIN = {
-    "✓": "+",
-    "✗": "x",
-    "●": "*",
-    "○": "o",
-    "⚠": "!",
-    "→": "->",
-    "·": "-",
-    "–": "-",
-    "…": "...",
-    "“": '"',
-    "”": '"',
-}
-"""Our own signs where an encoding lacks them. Marks that mean different things stay different."""
-
 _PICTURES = 0x2400
 _DELETE, _C0_END = 0x7F, 0x20
 """Unicode's block of pictures for control characters, in the order of ASCII."""
@@ -38,25 +22,16 @@ class NobodyReads(BaseException):
 
 
 def prepare_streams() -> None:
-    """Let output go nowhere where a standard stream is closed. Where an encoding lacks a sign, a
-    plain one stands for ours, and `?` for all others.
+    """Let output go nowhere where a standard stream is closed, and have `?` for a sign that an
+    encoding lacks.
     """
-    codecs.register_error(_plain.__name__, _plain)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
             # The stream lives as long as the process.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
         elif mode == "w":
-            stream.reconfigure(errors=_plain.__name__)
-
-
-def _plain(error: UnicodeError) -> tuple[str, int]:
-    """Return a replacement for text that an encoding lacks, and the position to continue from."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(sign, "?") for sign in lacking), error.end
+            stream.reconfigure(errors="replace")
 
 
 def flushed() -> None:

@@ -14,7 +14,6 @@ from forge_bot.cli.amounts import amount_of
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
-from forge_bot.cli.discussion import discussed
 from forge_bot.cli.error_output import not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, expected
@@ -37,11 +36,17 @@ from forge_bot.runs.capabilities.capability_setup import (
 )
 from forge_bot.runs.capabilities.outside_capabilities import problems_of_files, require_before_run
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.runs.create_run import NewRun, RunPlan, create_run, plan_for, scope_folder
+from forge_bot.runs.create_run import (
+    NewRun,
+    RunPlan,
+    create_run,
+    discussion_questions,
+    plan_for,
+    scope_folder,
+)
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message, warning
-from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.past_runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.publishing.open_pull_request import opener
@@ -114,13 +119,11 @@ def start_run(task: str, options: RunOptions) -> int:
         ready = _ready(task, options)
     except (KeyboardInterrupt, EOFError):
         return not_begun()
-    return Outcome.WAITING.value if ready is None else _begun(*ready)
+    return _begun(*ready)
 
 
-def _ready(
-    task: str, options: RunOptions
-) -> "tuple[Session, _Start, NewRun, Estimate | None] | None":
-    """Check everything and ask what is asked before a run; None if nobody is here to answer."""
+def _ready(task: str, options: RunOptions) -> "tuple[Session, _Start, NewRun, Estimate | None]":
+    """Check everything, and ask what is asked before a run."""
     start = _prepared(task, options)
     models = TierModels(start.config, options.model, options.record)
     plan = start.plan()
@@ -140,9 +143,7 @@ def _ready(
         return going, start, _new_run(start, _of_steps(plan)), None
     outlook = _Outlook(start, models())
     estimate = outlook.of(plan)
-    answers = discussed(task, tuple(options.answers or ()), wanted=options.discuss)
-    if answers is None:
-        return None
+    answers = _discussed() if options.discuss else ""
     plan = _confirmed(start, plan, estimate)
     run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
@@ -303,7 +304,7 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
             auto=options.auto,
             skip_pr=options.skip_pr,
             debug=options.debug,
-            discuss=options.discuss or bool(options.answers),
+            discuss=options.discuss,
             batch=options.batch,
             scope=options.scope or "",
         ),
@@ -311,6 +312,23 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
         by=local_user(),
         answers=answers,
     )
+
+
+def _discussed() -> str:
+    """Ask the three questions before a run; return the answers as Markdown for the request. Raises
+    BadOption where nobody is at a terminal.
+    """
+    questions = discussion_questions()
+    if not at_terminal():
+        raise BadOption(
+            "--discuss asks at a terminal, and nobody is at one here.",
+            hint="Leave it out, and say in the task what it asks.",
+            details=questions,
+        )
+    console = Console()
+    console.print("\n[bold]Three questions first[/] (Enter leaves one out)")
+    pairs = [(question, console.ask(f"  {question}").strip()) for question in questions]
+    return "\n\n".join(f"**{question}**\n{answer}" for question, answer in pairs if answer)
 
 
 def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:

@@ -180,22 +180,16 @@ def work_for_server(
     folders: tuple[Path, ...],
     server: ServerChoice,
     at_once: int,
-    metrics: str = "",
     github: tuple[str, ...] = (),
 ) -> int:
     """Work on the runs of these clones and these repositories' issues until somebody stops it."""
     require_client()
     _check_threads(github)
-    if metrics and not metrics.startswith(("http://", "https://")):
-        raise BadOption(
-            f"--metrics is {metrics!r}.",
-            hint="Write an address, such as http://localhost:4317.",
-        )
     repositories = tuple(Repository.find(folder) for folder in folders)
     place = named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            asyncio.run(_work(repositories, place, at_once, metrics, github))
+            asyncio.run(_work(repositories, place, at_once, github))
         except KeyboardInterrupt:
             Console().print("Stopped. What was under way is taken up by others.")
     return 0
@@ -220,14 +214,13 @@ async def _work(
     repositories: tuple[Repository, ...],
     place: TemporalPlace,
     at_once: int,
-    metrics: str,
     github: tuple[str, ...],
 ) -> None:
     from forge_bot.temporal.temporal_worker import working
 
     console = Console()
     threads = _threads(console, github)
-    async with connected(place, Path(), metrics) as client:
+    async with connected(place, Path()) as client:
         tell_of = partial(_tell_of, console)
         async with working(client, repositories, tell_of, threads, at_once=at_once):
             console.print(

@@ -25,7 +25,6 @@ from forge_bot.temporal.run_place import TemporalPlace
 
 if TYPE_CHECKING:
     from temporalio.client import Client
-    from temporalio.runtime import Runtime
 
 _PROGRAM = "temporal"
 _LOOPBACK = "127.0.0.1"
@@ -62,18 +61,14 @@ def named_place(address: str | None, namespace: str | None) -> TemporalPlace:
 
 
 @asynccontextmanager
-async def connected(
-    place: TemporalPlace, history: Path, metrics: str = ""
-) -> AsyncGenerator["Client"]:
+async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Client"]:
     """Connect to the server of a run; an embedded one begins here, with its history in a file, and
     ends with this process, however that ends. Only one at a time has the file.
-
-    `metrics` is the address of an OpenTelemetry collector.
 
     Raises TemporalUnavailable and TemporalRefused.
     """
     if not place.dev:
-        yield await connect(place, metrics)
+        yield await connect(place)
         return
     port = _free_port()
     words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
@@ -122,7 +117,7 @@ async def _connected_to_new(place: TemporalPlace) -> "Client":
             await asyncio.sleep(_PAUSE)
 
 
-async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
+async def connect(place: TemporalPlace) -> "Client":
     """Connect to a running server. Raises TemporalUnavailable and TemporalRefused."""
     from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
     from temporalio.client import Client
@@ -136,9 +131,7 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
     known["target_host"], known["namespace"] = place.address, place.namespace
     try:
         async with asyncio.timeout(_SECONDS):
-            client = await Client.connect(
-                **known, data_converter=pydantic_data_converter, runtime=_measured(metrics)
-            )
+            client = await Client.connect(**known, data_converter=pydantic_data_converter)
             asked = DescribeNamespaceRequest(namespace=place.namespace)
             await client.workflow_service.describe_namespace(asked)
     except RPCError as error:
@@ -148,15 +141,3 @@ async def connect(place: TemporalPlace, metrics: str = "") -> "Client":
             f"The Temporal server at {place.address} does not answer."
         ) from error
     return client
-
-
-def _measured(metrics: str) -> "Runtime | None":
-    """Return the exporter of metrics to a collector: over HTTP if its address ends like one for
-    HTTP, else over gRPC.
-    """
-    from temporalio.runtime import OpenTelemetryConfig, Runtime, TelemetryConfig
-
-    if not metrics:
-        return None
-    collector = OpenTelemetryConfig(url=metrics, http=metrics.endswith("/v1/metrics"))
-    return Runtime(telemetry=TelemetryConfig(metrics=collector))

@@ -147,19 +147,6 @@ def test_a_poor_terminal_still_gets_the_whole_sentence(
     assert 'forge-bot run "Fix the timeout in the login handler"' in said.err
 
 
-def test_without_our_signs_marks_stay_different_and_a_sentence_can_be_read(
-    asked_sample: Sample,
-) -> None:
-    said = program(asked_sample, "status", environ=ASCII_ONLY)
-    rows = re.findall(r"^(\S+)  (\S+) ", said.out, re.MULTILINE)
-    mark = {phase: sign for sign, phase in rows}
-    assert (mark["setup"], mark["checkpoint-a"], mark["phase-5"]) == ("+", "?", "o")
-    assert " - work tree " in said.out
-    refused = program(asked_sample, "show", "nothing.md", environ=ASCII_ONLY)
-    assert refused.err.startswith("x The run ")
-    assert "\n  -> It has: " in refused.err
-
-
 @pytest.mark.slow
 def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
     task = "ログインのタイムアウトを直す"

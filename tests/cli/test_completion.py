@@ -31,8 +31,7 @@ def complete(line: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_runs_and_phases_are_offered_by_name(asked_sample: Sample, tmp_path: Path) -> None:
+def test_runs_are_offered_by_name(asked_sample: Sample, tmp_path: Path) -> None:
     folder, run = asked_sample.path, asked_sample.workspace.name
     assert complete("forge-bot approve --run ", folder) == [run]
-    assert complete("forge-bot retry phase-3", folder) == ["phase-3", "phase-3b"]
     assert complete("forge-bot approve --run ", tmp_path) == []
