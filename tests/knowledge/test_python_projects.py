@@ -344,3 +344,29 @@ def test_projects_in_folders_share_one_environment() -> None:
     assert pip(profile) == ["-e ./a[test] -e ./b pytest ruff"]
     assert [line.split()[-1] for line in lines(profile.commands.test)] == ["a", "b"]
     assert [line.split()[-1] for line in lines(profile.commands.lint)] == ["."]
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "apart"), [("app", "", True), ("app", "src/", True), ("b", "", False)]
+)
+def test_projects_with_a_package_of_one_name_have_an_environment_each(
+    name: str, inside: str, *, apart: bool
+) -> None:
+    profile = profile_of(
+        {
+            "services/a/pyproject.toml": NAMED,
+            "services/a/app/__init__.py": "",
+            "services/a/tests/__init__.py": "",
+            "services/a/tests/test_a.py": PYTEST_FILE,
+            "services/b/pyproject.toml": NAMED,
+            f"services/b/{inside}{name}/__init__.py": "",
+            "services/b/tests/__init__.py": "",
+            "services/b/tests/test_b.py": PYTEST_FILE,
+        }
+    )
+    places = [f"{{env}}/services/{folder}" for folder in "ab"] if apart else ["{env}"] * 2
+    assert [test.argv[0] for test in profile.commands.test] == [
+        f"{place}/bin/python" for place in places
+    ]
+    made = [step.argv[-1] for step in profile.commands.setup if "venv" in step.argv]
+    assert made == [*dict.fromkeys(places)]

@@ -1,13 +1,16 @@
 """Python: venv and pip; pytest, unittest or Django; the linters that the repository configures."""
 
 from collections.abc import Iterator, Sequence
-from posixpath import basename
+from posixpath import basename, dirname
 
+from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.detected_commands import (
+    ENV,
     MOST_PROJECTS,
     Command,
     DetectedCommands,
     ProjectCommands,
+    combined,
     command,
 )
 from forge_bot.project.file_list import Listing, join
@@ -24,7 +27,7 @@ from forge_bot.project.toolchains.python_linters import find_linters
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
 from forge_bot.text_format import names
-from forge_bot.values import Frozen
+from forge_bot.values import CommandName, Frozen
 
 _MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt pytest.ini")
 
@@ -48,9 +51,7 @@ class _Project(Frozen):
 
 
 def find(listing: Listing) -> DetectedCommands:
-    """Return the commands of the Python project at the root, or else of those in folders, which
-    share an environment.
-    """
+    """Return the commands of the Python project at the root, or else of those in folders."""
     if not listing.has("pyproject.toml") and not any(
         path.endswith(".py") for path in listing.own()
     ):
@@ -64,7 +65,40 @@ def find(listing: Listing) -> DetectedCommands:
         projects += [root.replace(tests=Tests(runner=Runner.NONE))]
         if len(folders) > MOST_PROJECTS:
             notes = (f"{len(folders)} Python projects; only the first {MOST_PROJECTS} are tested.",)
-    return DetectedCommands(commands=_commands(listing, projects), notes=notes)
+    if not _share_a_package(listing, projects):
+        return DetectedCommands(commands=_commands(listing, projects), notes=notes)
+    parts = [_alone(_commands(listing, [project]), project.folder) for project in projects]
+    return combined([DetectedCommands(notes=notes), *parts])
+
+
+def _share_a_package(listing: Listing, projects: Sequence[_Project]) -> bool:
+    """Return whether two projects that are installed have a package of one name: in one environment
+    the tests of both would import the same one.
+    """
+    packages = [
+        (holder.rpartition("/")[2], project.folder)
+        for project in projects
+        if project.needs.installable
+        for source in (project.folder, join(project.folder, "src"))
+        for path in listing.own(source)
+        if basename(path) == "__init__.py"
+        and dirname(holder := dirname(path)) == source
+        and basename(holder) not in TEST_FOLDERS
+    ]
+    names_of_packages = [name for name, _ in dict.fromkeys(packages)]
+    return len(names_of_packages) > len(set(names_of_packages))
+
+
+def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
+    own = f"{ENV}/{folder or 'root'}"
+    changed = {
+        str(name): tuple(
+            command.replace(argv=tuple(word.replace(ENV, own) for word in command.argv))
+            for command in commands.of(name)
+        )
+        for name in CommandName
+    }
+    return DetectedCommands(commands=ProjectCommands.model_validate(changed))
 
 
 def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands:
