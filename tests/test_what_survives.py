@@ -297,7 +297,7 @@ STATE = (
     " baseBranch baseCommit requestHash startedAt updatedAt currentPhase currentPhaseStatus"
     " completedPhases skippedPhases step attempts visits rounds artifacts tasks wave calls"
     " capabilities notes gate decisions risks baseline unusable verification nothingToDo budget"
-    " firstCap firstTokenCap usage pullRequest records pullRequestBranch log seen"
+    " firstCap firstTokenCap usage pullRequest pullRequestBranch log seen"
 )
 CONFIGURED = (
     "model models pipeline budget budget_tokens commands projects command_seconds run_seconds"
