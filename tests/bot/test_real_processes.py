@@ -25,11 +25,12 @@ from tests.fakes.warm_python import warm_python
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("real", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
-    github: FakeGitHub, tmp_path: Path
+    github: FakeGitHub, tmp_path: Path, *, real: bool
 ) -> None:
-    stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=sys.executable)
+    python = sys.executable if real else warm_python()
+    stage = Parted(github, tmp_path / "jobs", tmp_path / "script.jsonl", python=python)
     began = stage.label()
     assert began.code == 0, began.log
     assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
