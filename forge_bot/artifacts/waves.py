@@ -60,8 +60,10 @@ def shared_file(some: Sequence[str], others: Sequence[str]) -> str | None:
     """Return the first path of `some` that equals a path of `others`, or is a folder above or below
     it. Upper and lower case count as the same, since on many disks they are.
     """
-    theirs = [_fold(other) for other in others]
-    return next((path for path in some if any(_meet(_fold(path), other) for other in theirs)), None)
+    theirs = [fold_path(other) for other in others]
+    return next(
+        (path for path in some if any(_meet(fold_path(path), other) for other in theirs)), None
+    )
 
 
 def normal_path(path: str) -> str:
@@ -76,7 +78,8 @@ def _able(task: TaskSpec, passed: Collection[TaskId], waiting: Collection[TaskId
     return task.id in waiting and all(dependency in passed for dependency in task.depends_on)
 
 
-def _fold(path: str) -> str:
+def fold_path(path: str) -> str:
+    """Return the path as a file system reads it that knows no case."""
     return unicodedata.normalize("NFC", normal_path(path)).casefold()
 
 

@@ -14,14 +14,13 @@ its own run.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from forge_bot.artifacts.waves import normal_path
+from forge_bot.artifacts.waves import fold_path, normal_path
 from forge_bot.errors import BadConfig
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec
@@ -153,10 +152,10 @@ def _touches(path: str, patterns: Sequence[str]) -> bool:
     """Return whether a declared path is one that a pattern fits, or a folder or pattern that may
     hold such paths.
     """
-    plain = _fold(path)
+    plain = fold_path(path)
     fixed = re.split(r"[*?]", plain)[0]
     for pattern in patterns:
-        start = re.split(r"[*?]", _fold(pattern))[0]
+        start = re.split(r"[*?]", fold_path(pattern))[0]
         above = start == plain or start.startswith(f"{plain.rstrip('/')}/")
         # Where both have wildcards they are taken to meet if one begins as the other does.
         vague = fixed != plain and (fixed.startswith(start) or start.startswith(fixed))
@@ -166,7 +165,7 @@ def _touches(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
-    return any(_compile(_fold(pattern)).fullmatch(_fold(path)) for pattern in patterns)
+    return any(_compile(fold_path(pattern)).fullmatch(fold_path(path)) for pattern in patterns)
 
 
 @lru_cache(maxsize=256)
@@ -177,7 +176,3 @@ def _compile(pattern: str) -> re.Pattern[str]:
     parts: list[str] = _PIECES.findall(pattern)
     pieces = [_MEANINGS[piece] if piece in _MEANINGS else re.escape(piece) for piece in parts]
     return re.compile("".join(pieces) + "(?:/.*)?", re.DOTALL)
-
-
-def _fold(path: str) -> str:
-    return unicodedata.normalize("NFC", normal_path(path)).casefold()

@@ -211,16 +211,10 @@ def called(mode: str, id_: object, params: dict[str, Any], kept: Path | None) ->
 def listed(mode: str, params: dict[str, Any]) -> dict[str, object]:
     if mode == "bombs":
         return {"tools": bombs()}
-    if mode == "lies":
-        return {"tools": [{"name": "bent", "inputSchema": {"type": "object", "properties": 7}}]}
     if mode == "pages":
         start = int(str(params.get("cursor") or 0))
         page: dict[str, object] = {"tools": TOOLS[start : start + 1]}
         return {**page, "nextCursor": str(start + 1)} if start + 1 < len(TOOLS) else page
-    if mode == "many":
-        names = [f"tool_{number}" for number in range(60)]
-        tools = [{**TOOLS[0], "name": name, "description": f"About {name}."} for name in names]
-        return {"tools": [*tools, {**TOOLS[0], "description": "The weather of the harbour."}]}
     return {"tools": TOOLS}
 
 

@@ -35,13 +35,11 @@ def design_risks(
     )
     risks: list[str] = []
     if touched := protected_changes(paths, patterns):
-        risks.append("names protected files: {files}".format(files=", ".join([*touched][:5])))
+        risks.append(f"names protected files: {', '.join([*touched][:5])}")
     if (line := _line_of(_DEPENDENCY, design)) is not None:
         risks.append(f"speaks of a new dependency: “{line}”")
     if len(paths) > _MANY_FILES:
-        risks.append(
-            f"names {len(paths):,} file" if len(paths) == 1 else f"names {len(paths):,} files"
-        )
+        risks.append(f"names {len(paths):,} files")
     return tuple(risks)
 
 
