@@ -131,7 +131,7 @@ def _answers() -> dict[tuple[str, str, str], script.Answer]:
         line["agent"]: json.loads(line["answer"])["result"]["data"]
         for line in map(json.loads, record)
     }
-    first, second = split_documents(recorded["situation-analyst"]["artifact_markdown"])
+    first, second, *_ = split_documents(recorded["situation-analyst"]["artifact_markdown"])
     looked = {"situation-analyst": first, "investigator": second}
     looked["situation-analyst-investigator"] = first + second.partition("\n")[2]
     recorded["comprehensive-reviewer"] = recorded["impl-reviewer"]

@@ -339,8 +339,8 @@ class Inspection(Frozen):
     nothing_to_do: NothingToDo | None = unless_empty(
         None, "the document says that no change is needed"
     )
-    next_document: str = unless_empty(
-        "", "the document of a later phase, if the same answer holds it"
+    next_documents: tuple[str, ...] = unless_empty(
+        (), "the documents of later phases, if the same answer holds them"
     )
 
     @property

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
 from forge_bot.text_format import one_line
@@ -46,19 +47,21 @@ def without_section(markdown: str, heading: str) -> str:
     return "\n".join(lines)
 
 
-def split_documents(markdown: str) -> tuple[str, str]:
-    """Return the first document of a text, and what follows from the second level-1 heading on."""
+def split_documents(markdown: str, most: int = 2) -> tuple[str, ...]:
+    """Return the documents of a text, each from a level-1 heading on; the last of `most` is all
+    that is left.
+    """
     titles = [
         block.line
         for block in read_blocks(markdown)
         if block.kind is BlockKind.HEADING and block.level == 1 and not block.quoted
     ]
     lines = re.split(r"\r\n|\r|\n", markdown)
-    match titles:
-        case [_, second, *_]:
-            return "\n".join(lines[:second]).rstrip() + "\n", "\n".join(lines[second:])
-        case _:
-            return markdown, ""
+    starts = [0, *titles[1:most]]
+    if len(starts) == 1:
+        return (markdown,)
+    parts = ["\n".join(lines[start:end]) for start, end in pairwise((*starts, len(lines)))]
+    return (*(f"{part.rstrip()}\n" for part in parts[:-1]), parts[-1])
 
 
 def lower_headings(markdown: str, levels: int) -> str:

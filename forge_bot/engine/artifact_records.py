@@ -47,7 +47,7 @@ def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> Stat
         findings=report.inspection.findings,
         risks=report.risks,
         **facts_of(report.inspection),
-        next_document=report.inspection.next_document,
+        next_documents=report.inspection.next_documents,
     )
     state = state.replace(risks=_risks(state, report)).with_document(report.artifact, record)
     if report.held is None:

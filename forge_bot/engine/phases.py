@@ -79,10 +79,10 @@ class Variant(Frozen):
     agent: str
     headings: tuple[str, ...]
     tier: Tier | None = Field(default=None, description="if not the one of the phase")
-    also_writes: PhaseId | None = Field(
-        default=None,
+    also_writes: tuple[PhaseId, ...] = Field(
+        default=(),
         description=(
-            "a later phase whose document the agent may write in the same answer, below its own"
+            "later phases whose documents the agent may write in the same answer, below its own"
         ),
     )
 

@@ -167,13 +167,13 @@ class Pipeline(Frozen):
             and not (auto and isinstance(phase, ReviewPhase) and phase.restored_by_auto)
         )
 
-    def also_written(self, phase_id: PhaseId, effort: Effort) -> AgentPhase | None:
-        """Return the later phase whose document the agent of a phase may write with its own."""
+    def also_written(self, phase_id: PhaseId, effort: Effort) -> tuple[AgentPhase, ...]:
+        """Return the later phases whose documents the agent of a phase may write with its own."""
         phase = self.phase(phase_id)
         variant = phase.variants.get(effort) if isinstance(phase, AgentPhase) else None
-        later = variant.also_writes if variant is not None else None
+        later = variant.also_writes if variant is not None else ()
         agents = (agent for agent in self.phases if isinstance(agent, AgentPhase))
-        return next((agent for agent in agents if agent.id == later), None)
+        return tuple(agent for agent in agents if agent.id in later)
 
     def by_model(self) -> "Pipeline":
         phases = tuple(
@@ -301,6 +301,6 @@ def _alone(phase: AnyPhase) -> AnyPhase:
     if not isinstance(phase, AgentPhase):
         return phase
     variants = {
-        effort: variant.replace(also_writes=None) for effort, variant in phase.variants.items()
+        effort: variant.replace(also_writes=()) for effort, variant in phase.variants.items()
     }
     return phase.replace(variants=variants)

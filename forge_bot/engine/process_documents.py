@@ -68,7 +68,7 @@ def written_by_models(
     unreviewed = review is None or review.id in skipped
     unmet = {None, "one-task-reviewed"} if unreviewed else {None}
     asked = [phase for phase in pipeline.speaking if phase.id not in skipped]
-    also = [pipeline.also_written(phase.id, effort) for phase in asked]
+    also = [later for phase in asked for later in pipeline.also_written(phase.id, effort)]
     return tuple(
         phase
         for phase in asked
@@ -119,13 +119,13 @@ def _written_before(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> 
     """
     if phase.writes in state.artifacts:
         return ""
-    authors = (
-        author
-        for author in pipeline.speaking
-        if pipeline.also_written(author.id, state.effort) == phase
-    )
-    records = (state.artifacts.get(author.writes) for author in authors)
-    return next((record.next_document for record in records if record is not None), "")
+    for author in pipeline.speaking:
+        record = state.artifacts.get(author.writes)
+        written = record.next_documents if record is not None else ()
+        later = [other.writes for other in pipeline.also_written(author.id, state.effort)]
+        if text := dict(zip(later, written, strict=False)).get(phase.writes):
+            return text
+    return ""
 
 
 def _fill_headings(phase: AnsweringPhase, title: str, bodies: Mapping[str, str]) -> str:

@@ -91,8 +91,8 @@ class ArtifactRecord(Recorded):
         exclude_if=is_empty,
         description="texts that documents of our own process repeat, by heading",
     )
-    next_document: str = unless_empty(
-        "", "the document of a later phase that its author wrote with it"
+    next_documents: tuple[str, ...] = unless_empty(
+        (), "the documents of later phases that its author wrote with it"
     )
 
 

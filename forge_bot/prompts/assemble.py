@@ -114,9 +114,8 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
 
 
 def _role(material: Material, environment: Environment) -> str:
-    """Return the role of the agent, and the further role that it may take."""
+    """Return the role of the agent, and the further roles that it may take."""
     facts = _facts_for_template(material, material.agent, material.phase, material.capabilities)
-    later = material.next_document
     text = environment.render(
         f"{material.agent}.md.j2",
         facts
@@ -124,21 +123,27 @@ def _role(material: Material, environment: Environment) -> str:
             "headings": material.headings,
             "verdicts": material.verdicts,
             "instruction": material.instruction,
-            "writes_next": later is not None,
+            "writes_next": bool(material.next_documents),
         },
     )
-    if later is None:
+    if not material.next_documents:
         return _tidy(text)
     facts |= {
-        "agent": later.agent,
-        "phase": later.phase,
-        "headings": later.headings,
-        "output_file": _open(later.output_file),
+        "output_files": [_open(later.output_file) for later in material.next_documents],
         "workspace": material.workspace,
         "with_previous": True,
     }
-    more = lower_headings(environment.render(f"{later.agent}.md.j2", facts), _LOWER)
-    return _tidy("\n".join((text, environment.render(NEXT_DOCUMENT, facts), more)))
+    parts = [text, environment.render(NEXT_DOCUMENT, facts)]
+    for later in material.next_documents:
+        facts |= {
+            "agent": later.agent,
+            "phase": later.phase,
+            "headings": later.headings,
+            "sized": later.sized,
+        }
+        role = environment.render(f"{later.agent}.md.j2", facts)
+        parts.append(lower_headings(role, _LOWER))
+    return _tidy("\n".join(parts))
 
 
 def _facts_for_template(
@@ -164,6 +169,7 @@ def _facts_for_template(
         "output_file": "",
         "writes_next": False,
         "with_previous": False,
+        "sized": False,
     }
 
 
@@ -178,7 +184,7 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
         **{name: getattr(material, name) for name in _AS_THEY_ARE},
         "paths": _lines(dict.fromkeys(paths)),
         "further": _lines(f"{material.workspace}/{name}" for name in material.further),
-        "writes_next": material.next_document is not None,
+        "writes_next": bool(material.next_documents),
         "change": _open(material.change),
         "shown": [
             Line(label=entry.name, text=entry.text if texts else "") for entry in contents.shown

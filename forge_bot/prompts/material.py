@@ -61,6 +61,7 @@ class NextDocument(Frozen):
     agent: str = Field(description="whose document it is")
     phase: str
     headings: tuple[str, ...]
+    sized: bool = Field(default=False, description="it says how many tasks there are")
 
 
 class Material(Frozen):
@@ -89,7 +90,7 @@ class Material(Frozen):
         default=(),
         description="positive, positive with notes, negative; empty if nothing is judged",
     )
-    next_document: NextDocument | None = None
+    next_documents: tuple[NextDocument, ...] = ()
     task: TaskSpec | None = None
     round: int = Field(default=1, ge=1)
     notes: tuple[str, ...] = Field(

@@ -23,7 +23,7 @@ TWO = tuple(TaskSpec(id=TaskId(name), title=f"Part {name}", files=(f"{name}.py",
 
 
 FACTS = {
-    "analysis.md": Inspection(next_document="# The next\n\n## Approach\n\nSo.\n"),
+    "analysis.md": Inspection(next_documents=("# The next\n\n## Approach\n\nSo.\n",)),
     "design.md": Inspection(
         title="return an empty string",
         one_task=True,
@@ -50,7 +50,7 @@ class Scripted(Bench):
                 "one_task": known.one_task and len(self.tasks) == 1,
                 "planned": self.tasks if known.one_task and len(self.tasks) > 1 else (),
                 "sections": known.sections,
-                "next_document": known.next_document,
+                "next_documents": known.next_documents,
             }
             found = report.inspection.model_copy(update=said)
             report = report.model_copy(update={"inspection": found})
@@ -93,7 +93,14 @@ def test_a_document_that_the_analyst_leaves_out_is_another_agent_s(
 
 def test_what_the_analyst_wrote_for_the_next_phase_is_its_document() -> None:
     action = written(Scripted(Effort.S).until("phase-3"))
-    assert (action.path, action.content) == ("design.md", FACTS["analysis.md"].next_document)
+    assert (action.path, action.content) == ("design.md", *FACTS["analysis.md"].next_documents)
+
+
+def test_at_m_the_analyst_may_write_all_documents_up_to_the_design() -> None:
+    bench = Scripted(Effort.M)
+    texts = ("# The next\n\n## Impact\n\nNone.\n", "# The last\n\n## Approach\n\nSo.\n")
+    bench.facts = {**FACTS, "analysis.md": Inspection(next_documents=texts)}
+    assert calls(bench)[:2] == ["analysis.md", "review-design.md"]
 
 
 def test_a_run_of_one_task_asks_models_five_times_and_no_phase_is_skipped_for_it() -> None:

@@ -1,4 +1,6 @@
-"""At effort S one answer may hold the analysis and the design; each is a document of its own."""
+"""At efforts S and M one answer may hold the documents up to the design; each is a document of its
+own.
+"""
 
 import json
 from typing import Any
@@ -43,6 +45,18 @@ def test_one_answer_gives_both_documents_and_no_architect_is_paid(sample: Sample
     assert "name nobody before the start" in sample.git("log", "-1", "--format=%s", sample.offered)
 
 
+def test_at_m_one_answer_gives_the_investigation_and_the_design_too(sample: Sample) -> None:
+    further = [markdown("investigator", "Investigation"), markdown("architect", TITLE)]
+    analysis = markdown("situation-analyst", "Analysis")
+    three = {"artifact_markdown": "\n".join((analysis, *further))}
+    model = sample.model({("situation-analyst", "*", "*"): three})
+    asked = sample.forge("run", TASK, "--effort", "M", "--model", model)
+    assert asked.code == 3, asked.err
+    assert status(sample)["usage"]["calls"] == 2
+    names = ("investigation.md", "design.md")
+    assert [(sample.workspace / name).read_text() for name in names] == further
+
+
 def test_a_rejected_design_is_written_anew_by_the_architect(sample: Sample) -> None:
     model = sample.model({(ANALYST, "*", "*"): both(markdown("architect", TITLE))})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
@@ -70,7 +84,7 @@ def test_a_design_that_lacks_a_part_goes_back_with_the_analysis(sample: Sample) 
 
 def test_the_first_line_names_the_second_title_and_a_title_in_a_code_block_is_none() -> None:
     fenced = "# One\n\n```python\n# not a title\n```\n"
-    assert split_documents(fenced) == (fenced, "")
+    assert split_documents(fenced) == (fenced,)
     assert split_documents(f"{fenced}\n# Two\n\nText.\n") == (fenced, "# Two\n\nText.\n")
 
 
@@ -92,7 +106,7 @@ def test_the_prompt_offers_the_later_role_below_its_own() -> None:
         output_file="analysis.md",
         branch="feature/x",
         base="main",
-        next_document=later,
+        next_documents=(later,),
     )
     role = assemble(material, Environment()).role
     assert role.index("# Situation Analyst") < role.index("write `design.md` too")

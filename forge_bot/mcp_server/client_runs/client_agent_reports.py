@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
@@ -89,7 +90,7 @@ class _AgentReport:
             return None
         self._require_any(done)
         check_bounds(self.run, changed, implementing=implementing)
-        following = self._next_document()
+        following = self._next_documents()
         texts = {task: self._fitting(self.names[task], following) for task in done}
         if not implementing:
             stray = (
@@ -134,12 +135,16 @@ class _AgentReport:
             " before."
         )
 
-    def _next_document(self) -> str:
-        """Return the document of a later phase that the agent wrote too; empty if it did not."""
+    def _next_documents(self) -> tuple[str, ...]:
+        """Return the documents of later phases that the agent wrote too, up to the first that it
+        did not.
+        """
         later = self.run.pipeline.also_written(self.action.phase, self.run.state.effort)
-        if later is None or later.writes in self.run.state.artifacts:
-            return ""
-        return self._text(later.writes)
+        texts = (
+            "" if phase.writes in self.run.state.artifacts else self._text(phase.writes)
+            for phase in later
+        )
+        return tuple(takewhile(bool, texts))
 
     def _text(self, name: str) -> str:
         """Return the text of a document. Raises ArtifactUnfit where it is no text."""
@@ -150,7 +155,7 @@ class _AgentReport:
             words = f"{place} is not UTF-8: {error.reason} at byte {error.start}."
             raise ArtifactUnfit(words) from error
 
-    def _fitting(self, name: str, following: str) -> str:
+    def _fitting(self, name: str, following: tuple[str, ...]) -> str:
         """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
         run, action = self.run, self.action
         text, place = self._text(name), f"{run.workspace.relative}/{name}"
@@ -223,7 +228,7 @@ class _AgentReport:
         shares: Shares,
         outcomes: Sequence[TryOutcome],
         warnings: Iterator[str],
-        following: str = "",
+        following: tuple[str, ...] = (),
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
         usages = _usages(self.previous, len(texts), self.dispatch.spent)
@@ -273,7 +278,7 @@ class _AgentReport:
         usage: Usage,
         paths: tuple[str, ...],
         outcomes: Sequence[TryOutcome],
-        following: str,
+        following: tuple[str, ...],
     ) -> ArtifactWritten:
         formatted = outcomes[-1].formatted if outcomes else ()
         report, committed = OutputApplier(self.run).land_files(

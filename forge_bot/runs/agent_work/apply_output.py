@@ -148,7 +148,7 @@ class OutputApplier:
             if isinstance(answer, Change) and not inspection.problems
             else None
         )
-        text, _ = contract.split(answer.artifact_markdown)
+        text, *_ = contract.split(answer.artifact_markdown)
         report = self._write_artifact(action, task, text, inspection, usage)
         return (
             (report, ()) if files is None else self._edit_files(report, files, task or TaskId(""))
@@ -162,10 +162,10 @@ class OutputApplier:
         usage: Usage,
         touched: tuple[str, ...],
         formatted: Sequence[FormattedFile] = (),
-        next_file: str = "",
+        next_files: tuple[str, ...] = (),
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
         """The same for an agent that wrote into the run's tree itself: the texts of its artifact
-        and of the next document, and the paths it touched outside.
+        and of the next documents, and the paths it touched outside.
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
@@ -176,7 +176,7 @@ class OutputApplier:
             if not (self.run.tree.path / path).is_symlink()
         ]
         self._write([entry for entry in with_formatting(there, formatted) if entry not in there])
-        inspection = answer_contract(self.run, action, task).inspect(text, next_file)
+        inspection = answer_contract(self.run, action, task).inspect(text, next_files)
         left = self.left_in_conflict((task,), {}, self.run.tree)
         inspection = _with_left(inspection, left)
         report = self._write_artifact(action, task, text, inspection, usage)

@@ -42,27 +42,31 @@ class ArtifactContract(Frozen):
     plans: bool = False
     carries: tuple[str, ...] = ()
     may_end_run: bool = False
-    next_document: "ArtifactContract | None" = None
+    next_documents: tuple["ArtifactContract", ...] = ()
 
-    def split(self, text: str) -> tuple[str, str]:
-        """Return this document and the next one of an answer; "" if it has no other."""
-        if self.next_document is None or read_nothing_to_do(text)[0] is not None:
-            return text, ""
-        return split_documents(text)
+    def split(self, text: str) -> tuple[str, ...]:
+        """Return this document and the next ones of an answer."""
+        if not self.next_documents or read_nothing_to_do(text)[0] is not None:
+            return (text,)
+        return split_documents(text, 1 + len(self.next_documents))
 
-    def inspect(self, text: str, next_file: str | None = None) -> Inspection:
-        """Return the values in the artifact, and its problems. The next document is in the same
-        text, or in a file of its own.
+    def inspect(self, text: str, next_files: tuple[str, ...] | None = None) -> Inspection:
+        """Return the values in the artifact, and its problems. The next documents are in the same
+        text, or in files of their own.
 
         Invisible text is a problem: a later model would read it, and the person who approves does
         not see it.
         """
-        own, following = self.split(text) if next_file is None else (text, next_file)
+        own, *following = self.split(text) if next_files is None else (text, *next_files)
         inspection = self._inspect(own)
-        if self.next_document is None or not following:
-            return inspection
-        problems = (*inspection.problems, *self.next_document.inspect(following).problems)
-        return inspection.replace(next_document=following, problems=problems)
+        pairs = tuple(zip(self.next_documents, following, strict=False))
+        problems = (
+            problem for contract, later in pairs for problem in contract.inspect(later).problems
+        )
+        return inspection.replace(
+            next_documents=tuple(later for _, later in pairs),
+            problems=(*inspection.problems, *problems),
+        )
 
     def _inspect(self, text: str) -> Inspection:
         inspection = inspect(
@@ -98,9 +102,9 @@ class ArtifactContract(Frozen):
         problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
         return inspection.replace(problems=(*inspection.problems, problem))
 
-    def complaints(self, text: str, next_file: str | None = None) -> tuple[str, ...]:
+    def complaints(self, text: str, next_files: tuple[str, ...] | None = None) -> tuple[str, ...]:
         """Return why the artifact has to go back to its author; empty if it can be taken."""
-        inspection = self.inspect(text, next_file)
+        inspection = self.inspect(text, next_files)
         return (*map(str, inspection.problems), *inspection.contradictions)
 
 
@@ -148,12 +152,10 @@ def listed_requirements(run: Run | RunSnapshot) -> dict[str, str]:
 def answer_contract(
     run: Run | RunSnapshot, action: SpawnAgent, task: TaskId | None
 ) -> ArtifactContract:
-    """The contract of an answer, which may hold the document of a later phase too."""
-    own = artifact_contract(run, action, task)
+    """The contract of an answer, which may hold the documents of later phases too."""
     later = run.pipeline.also_written(action.phase, run.state.effort)
-    if later is None:
-        return own
-    return own.replace(next_document=contract_of(run, later, later.headings))
+    following = tuple(contract_of(run, phase, phase.headings) for phase in later)
+    return artifact_contract(run, action, task).replace(next_documents=following)
 
 
 def contract_of(

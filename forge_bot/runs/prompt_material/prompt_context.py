@@ -111,7 +111,7 @@ class PromptContext:
             inputs=self.inputs.of(action, task, phase, at),
             further=self.inputs.further(phase),
             headings=(*action.headings, *action.closing),
-            next_document=self._next_document(action),
+            next_documents=self._next_documents(action),
             verdicts=_verdicts(phase),
             task=self._task(task),
             round=self.round(action, task_id),
@@ -143,13 +143,25 @@ class PromptContext:
             return task.spec if task is not None else None
         return task.spec.replace(acceptance=())
 
-    def _next_document(self, action: SpawnAgent) -> NextDocument | None:
-        """Return the document that the agent may write with its own, unless it was written."""
-        later = self.run.pipeline.also_written(action.phase, self.run.state.effort)
-        if later is None or (self.delivery == "files" and later.writes in self.run.state.artifacts):
-            return None
-        return NextDocument(
-            output_file=later.writes, agent=later.agent, phase=later.id, headings=later.headings
+    def _next_documents(self, action: SpawnAgent) -> tuple[NextDocument, ...]:
+        """Return the documents that the agent may write with its own, unless they were written."""
+        state = self.run.state
+        later = self.run.pipeline.also_written(action.phase, state.effort)
+        written = state.artifacts if self.delivery == "files" else ()
+        return tuple(
+            NextDocument(
+                output_file=phase.writes,
+                agent=phase.agent,
+                phase=phase.id,
+                headings=phase.headings,
+                sized=not any(
+                    later.tasks and state.effort in later.skip
+                    for later in self.run.pipeline.phases
+                    if isinstance(later, AgentPhase)
+                ),
+            )
+            for phase in later
+            if phase.writes not in written
         )
 
     def _list_offered(self) -> tuple[Capability, ...]:
