@@ -5,6 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from forge_bot.knowledge.blocks import (
+    CLOSERS,
+    LONGEST,
+    Span,
+    block_end,
+    blocks_around,
+    pieces_between,
+)
 from forge_bot.knowledge.code_index import (
     Definition,
     definitions_of,
@@ -26,14 +34,15 @@ _WHOLE_IF_FIRST = 7_000
 _AROUND_LINE = 6
 _AROUND_USE = 3
 _SHORT = 40
-_LONGEST = 90
-"""Lines of a definition that is shown whole."""
 
 _HEAD = 30
 _HEAD_OF_LONG = 20
 _TAIL_OF_TESTS = 8
-_PIECE = 40
 _MOST_USES = 2
+_MOST_USERS = 2
+_LONGEST_USER = 200
+"""Lines of a definition that is shown whole since it uses the rarest name of a request."""
+
 _MOST_RANKED = 2
 _MOST_ALIKE = 2
 _LEAST_LEFT = 4
@@ -46,8 +55,6 @@ _IMPORT = re.compile(
     r"(?:from\s+[\w.]+\s+import|import|package|use|pub use|mod|using|#include|require)\b"
     r"|(?:const|let|var)\b.*\brequire\(|export\b.*\bfrom\s+['\"]"
 )
-_CLOSERS = (")", "]", "}", "end")
-_OPENERS = ("(", "[", "{", ":")
 _CALL = re.compile(r"(?<!def )(?<!class )(?<!func )(?<!fn )(?<!\w)([A-Za-z_]\w*)\(")
 _DECLARED = (
     r"^\s*(?:(?:export|default|async|static|get|set|pub)\s+)*(?:"
@@ -61,9 +68,6 @@ _ONLY_HANDS_ON = (
     r"^\s*(?:(?:from|import|use|pub use|require)\b.*|[\"']?{0}[\"']?,?|{0}\s*[:=]\s*{0},?)\s*$"
 )
 """A line that only hands a name on: an import, an entry of a list, a parameter."""
-
-Span = tuple[int, int]
-"""The first and the last line, counted from 1."""
 
 
 class FileFocus(NamedTuple):
@@ -153,22 +157,26 @@ class _Parts:
             yield first, first + _HEAD_OF_LONG
             yield from self._around(first)
         meant = [] if self.prose else [*self._meant()]
+        if self.wanted.first:
+            yield from self._find_users(meant)
         for definition in meant:
             yield from self._around(definition.first)
             yield (
                 definition.first,
                 definition.last
-                if definition.length <= _LONGEST
+                if definition.length <= LONGEST
                 else definition.first + _HEAD_OF_LONG,
             )
         for definition in meant:
-            if definition.length > _LONGEST:
+            if definition.length > LONGEST:
                 yield from self._rank(self._pieces_of(definition), _MOST_RANKED)
         if self.wanted.search:
             yield from self._find_further(meant)
         if not (meant or cited or self.wanted.named_only or self.wanted.search):
             yield from self._uses(self.wanted.names)
-            yield from self._rank([*_pieces(self.lines, 1, len(self.lines))], _MOST_RANKED + 1)
+            yield from self._rank(
+                [*pieces_between(self.lines, 1, len(self.lines))], _MOST_RANKED + 1
+            )
         yield from self._ends(is_wanted=bool(meant or cited or self.wanted.named_only))
         for definition in meant if not (self.wanted.named_only or self.wanted.search) else ():
             yield from self._pieces_of(definition)
@@ -199,18 +207,34 @@ class _Parts:
         """Yield further parts for a request: definitions called alike, what the meant ones call,
         uses of the names, and what shares most words with the request.
         """
-        names = [as_searched(name) for name in self.wanted.names]
         others = [definition for definition in self.definitions if definition not in meant]
-        for definition in others:
-            counts = not meant or "test" in definition.name.lower()
-            if counts and any(holds(definition.name, name) for name in names):
-                yield definition.first, min(definition.last, definition.first + _LONGEST)
         near = [definition for definition in meant if definition.length <= _SHORT]
         yield from self._find_called(near)
-        yield from self._uses(self.wanted.names)
+        for name in self.wanted.names:
+            for definition in others:
+                counts = not meant or "test" in definition.name.lower()
+                if counts and holds(definition.name, as_searched(name)):
+                    yield definition.first, min(definition.last, definition.first + LONGEST)
+            yield from self._uses((name,))
         if self.wanted.first or not meant:
             most = 1 if not self.wanted.first else _MOST_RANKED if meant else _MOST_RANKED + 1
-            yield from self._rank([*_pieces(self.lines, 1, len(self.lines))], most)
+            yield from self._rank([*pieces_between(self.lines, 1, len(self.lines))], most)
+
+    def _find_users(self, meant: Sequence[Definition]) -> Iterator[Span]:
+        """Yield the definition of the first name, and the few that use it whole."""
+        for name in self.wanted.names[:1]:
+            own = [definition for definition in meant if definition.name == last_part(name)]
+            word, weak = only_hands_on(as_searched(name))
+            users = dict.fromkeys(
+                min(around, key=lambda definition: definition.length)
+                for at, line in enumerate(self.lines, 1)
+                if word.search(line) and not weak.match(line)
+                if (around := [one for one in self.definitions if one.at <= at <= one.last])
+            )
+            others = [user for user in users if user not in own]
+            for definition in (*own, *(others if len(others) <= _MOST_USERS else ())):
+                if definition.length <= _LONGEST_USER:
+                    yield definition.first, definition.last
 
     def _find_called(self, callers: Sequence[Definition]) -> Iterator[Span]:
         """Yield the short definitions of this file that some definitions call."""
@@ -245,9 +269,9 @@ class _Parts:
         yield from [span for span in spans if span[0] < span[1]][-1:]
 
     def _pieces_of(self, definition: Definition) -> list[Span]:
-        if definition.length <= _LONGEST:
+        if definition.length <= LONGEST:
             return [(definition.first, definition.last)]
-        return [*_pieces(self.lines, definition.at, definition.last)]
+        return [*pieces_between(self.lines, definition.at, definition.last)]
 
     def _rank(self, pieces: Sequence[Span], most: int) -> Iterator[Span]:
         """Yield the pieces that share most words with the task."""
@@ -277,8 +301,7 @@ class _Parts:
         last = at[-1]
         if top[last - 1].rstrip().endswith(("(", "{", "[")):
             last = (
-                next((n for n in range(last, len(top)) if top[n].startswith(_CLOSERS)), last - 1)
-                + 1
+                next((n for n in range(last, len(top)) if top[n].startswith(CLOSERS)), last - 1) + 1
             )
         return at[0], min(last, at[0] + _HEAD)
 
@@ -286,62 +309,6 @@ class _Parts:
 def only_hands_on(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     quoted = re.escape(name)
     return re.compile(rf"(?<!\w){quoted}(?!\w)"), re.compile(_ONLY_HANDS_ON.format(quoted))
-
-
-def block_end(lines: Sequence[str], first: int) -> int:
-    """Return the last line of what stands indented below a line, with the line that closes it."""
-    width, last = _indent(lines[first - 1]), first
-    for number, line in enumerate(lines[first:], first + 1):
-        if not line.strip():
-            continue
-        closes = line.lstrip().startswith(_CLOSERS)
-        if _indent(line) < width or (_indent(line) == width and not closes):
-            break
-        last = number
-        if _indent(line) == width and not line.rstrip().endswith(_OPENERS):
-            break
-    return last
-
-
-def blocks_around(lines: Sequence[str], line: int) -> Iterator[Span]:
-    """Yield the blocks around a line by indentation, the innermost first."""
-    at = line
-    while at:
-        last = block_end(lines, at)
-        if last >= line:
-            yield at, last
-        width = _indent(lines[at - 1])
-        above = range(at - 1, 0, -1)
-        at = next(
-            (
-                n
-                for n in above
-                if lines[n - 1].strip()
-                and _indent(lines[n - 1]) < width
-                and not lines[n - 1].lstrip().startswith(_CLOSERS)
-            ),
-            0,
-        )
-
-
-def _pieces(lines: Sequence[str], first: int, last: int) -> Iterator[Span]:
-    """Yield the blocks between two lines, long ones in the blocks that they hold."""
-    at = first
-    while at <= last:
-        end = min(block_end(lines, at), last) if lines[at - 1].strip() else at
-        if end - at < _LONGEST:
-            if end > at:
-                yield at, end
-        elif at + 1 < end:
-            inner = [*_pieces(lines, at + 1, end - 1)]
-            yield from inner or [
-                (start, min(start + _PIECE - 1, end)) for start in range(at, end, _PIECE)
-            ]
-        at = end + 1
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -14,7 +14,7 @@ _ROOM = 3_200
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600
-_MOST_CHANGELOG = 1_200
+_MOST_CHANGELOG = 700
 _EXAMPLES = 3
 _FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")

@@ -292,11 +292,11 @@ def test_of_a_long_changelog_the_named_lines_are_shown(tmp_path: Path) -> None:
     assert len(shown.text) < 1_000
 
 
-def test_lines_with_a_name_that_are_not_all_told_are_said_to_be_some(tmp_path: Path) -> None:
+def test_a_name_in_more_lines_than_are_told_is_left_to_a_search(tmp_path: Path) -> None:
     users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(20)}
     here = repository(tmp_path, {"app/pager.py": CORE, **users})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
-    assert "search for the rest of `Pager` (41 lines in 21 files):" in told(shown)
+    assert "search for `Pager` (41 lines in 21 files)." in told(shown)
 
 
 def test_a_name_whose_lines_are_all_told_is_no_part_of_what_has_to_be_searched(

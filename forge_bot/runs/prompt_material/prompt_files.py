@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
+from forge_bot.knowledge.blocks import Span
 from forge_bot.knowledge.code_index import is_prose
-from forge_bot.knowledge.excerpts import FileFocus, Span, excerpt
+from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.house_rules import (
     HouseRule,
     house_rules,
@@ -51,10 +52,10 @@ _FOR_TASK = _Room(20_000, 4_200)
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
 _CODE_FOR_REQUEST = 3_000
-_TESTS_FOR_REQUEST = 2_800
+_TESTS_FOR_REQUEST = 2_400
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
-_PROSE_FOR_REQUEST = 1_600
+_PROSE_FOR_REQUEST = 800
 _PROSE = 3_500
 _MOST_BYTES = 20_000_000
 

@@ -28,6 +28,7 @@ _PROSE_READ = (".md", ".rst", ".txt", ".adoc")
 
 _LIKELY_TOLD = 6
 _CODE_SHOWN = 3
+_LEAST_OF_BEST = 8
 _MOST_NAMES = 12
 _MOST_PLACES = 3
 """Definitions of a name beyond which it does not identify a place."""
@@ -36,7 +37,7 @@ _COMMON = 80
 """Lines with a name beyond which they tell nothing; and the same of one that is defined nowhere."""
 _COMMON_UNDEFINED = 40
 
-_USES_OF_A_NAME = 12
+_USES_OF_A_NAME = 16
 _USES_TOLD = 24
 _LINE = 100
 
@@ -57,7 +58,9 @@ class RequestLookup(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names whose uses help: defined ones, and others in few lines."""
-        return tuple(self.uses)
+        return tuple(
+            sorted(self.uses, key=lambda name: (not self.defined.get(name), len(self.uses[name])))
+        )
 
     def told(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[str]:
         """Yield the lines of the findings for an agent, without lines that are shown anyway."""
@@ -72,9 +75,9 @@ class RequestLookup(NamedTuple):
         cut: list[str] = []
         for name, uses in sorted(self.uses.items(), key=lambda pair: len(pair[1])):
             hidden = [use for use in uses if not _is_shown(use, shown)]
-            some = hidden[: min(_USES_OF_A_NAME, _USES_TOLD - len(listed_uses))]
-            listed_uses.update(dict.fromkeys(some if len(uses) <= _COMMON else ()))
-            if len(some) < len(hidden) or len(uses) > _COMMON:
+            if len(hidden) <= min(_USES_OF_A_NAME, _USES_TOLD - len(listed_uses)):
+                listed_uses.update(dict.fromkeys(hidden))
+            else:
                 files = several(len({path for path, *_ in uses}), "file")
                 cut.append(f"`{as_searched(name)}` ({several(len(uses), 'line')} in {files})")
         if listed_uses:
@@ -204,11 +207,13 @@ class _Choice(NamedTuple):
         named = [path for place in written for path in resolve(place, files)[:1]]
         wanted = dict.fromkeys((*named, *_files_defining(defined)))
         holding_names = self._find_by_names(uses)
-        code = [path for path in holding_names if not is_beside_code(path)]
+        code = [
+            path for path in holding_names if path in self.code.texts and not is_beside_code(path)
+        ]
         wanted.update(dict.fromkeys(code[: max(0, _CODE_SHOWN - len(wanted))]))
         code = [path for path in wanted if not is_beside_code(path)]
         guessed = [path for path in likely if not is_beside_code(path)]
-        wanted.update(dict.fromkeys(guessed[: 1 if len(code) > 1 else 2]))
+        wanted.update(dict.fromkeys(guessed[: max(0, 2 - len(code))]))
         wanted.update(dict.fromkeys(self._tests(tuple(wanted), holding_names, likely, uses)))
         pages = [path for path in holding_names if is_prose(path)]
         wanted.update(dict.fromkeys(pages[:1]))
@@ -227,7 +232,11 @@ class _Choice(NamedTuple):
                 scores[path] += (1 + min(times, 9) / 10) / len(paths)
             for path, times in Counter(self.code.defined_alike(as_searched(name))).items():
                 scores[path] += min(times, 4) / 4
-        return sorted(scores, key=lambda path: (-round(scores[path], 6), path))
+        least = max(scores.values(), default=0) / _LEAST_OF_BEST
+        return sorted(
+            (path for path in scores if scores[path] >= least),
+            key=lambda path: (-round(scores[path], 6), path),
+        )
 
     def _tests(
         self,
