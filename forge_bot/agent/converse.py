@@ -148,8 +148,9 @@ class _Conversation:
         answer = await self._answer()
         if isinstance(answer, Explore):
             await self._look(answer)
-        elif answer is not None and await self._passes(answer):
-            return answer
+        elif answer is not None:
+            whole = await asyncio.to_thread(self._whole, answer)
+            return whole if await self._passes(whole) else None
         return None
 
     def result(self, answer: Work | None, stop: Stopped) -> WorkResult:
@@ -199,6 +200,18 @@ class _Conversation:
             return None
         self._hear(text)
         return answer
+
+    def _whole(self, answer: Work) -> Work:
+        """Return a change behind the edits before it that were red, unless it repeats any of them
+        or only it alone fits.
+        """
+        before = self.rejected if self.tries else None
+        if not isinstance(answer, Change) or not isinstance(before, Change):
+            return answer
+        if any(edit in before.edits for edit in answer.edits):
+            return answer
+        whole = answer.model_copy(update={"edits": (*before.edits, *answer.edits)})
+        return answer if self.check(whole) and not self.check(answer) else whole
 
     async def _passes(self, answer: Work) -> bool:
         """Return whether an answer can be taken; else ask again. A second edit of a file that

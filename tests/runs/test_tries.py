@@ -106,6 +106,14 @@ def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests
     assert "Nothing is newly red after the last edits." in document(here)
 
 
+def test_a_second_answer_of_further_edits_applies_behind_the_first(tmp_path: Path) -> None:
+    here, mended = stage(tmp_path), replaced("lib/double.py", "    return x", "    return x + x")
+    model = talker(done(WRONG), done(mended))
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("1")) == 2
+    assert here.files()["lib/double.py"] == "def double(x):\n    return x + x"
+
+
 @pytest.mark.slow
 def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
     tmp_path: Path,
