@@ -85,9 +85,13 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 
 
 def _seams(user: str, contents: Contents) -> Iterator[int]:
-    """Yield where each input ends in the user part."""
+    """Yield where each input that later prompts have too ends in the user part: up to the last
+    document; behind it are what one agent alone is shown, and in the first prompt what all are.
+    """
     reached = 0
-    for entry in contents.shown:
+    documents = [at for at, entry in enumerate(contents.shown, 1) if entry.kind == "artifact"]
+    shared = documents[-1] if len(documents) > 1 else len(contents.shown)
+    for entry in contents.shown[:shared]:
         text = _HALF.sub("\ufffd", entry.text)
         at = user.find(text, reached)
         if at >= 0:

@@ -153,7 +153,8 @@ class Prompt(Frozen):
     user: str
     role: str = ""
     seams: tuple[int, ...] = Field(
-        default=(), description="places of `user` at which an input ends, in their order"
+        default=(),
+        description="places of `user` at which an input ends that later prompts have too",
     )
     tokens: int = Field(description="estimated, both parts together")
     dropped: tuple[str, ...] = Field(

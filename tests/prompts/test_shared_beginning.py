@@ -39,6 +39,15 @@ def test_each_prompt_begins_with_all_that_the_one_before_it_had_but_its_own_part
     assert shared >= 0.5 * min(len(each.user) for each in reviewers)
 
 
+def test_a_cache_of_marked_places_has_what_the_prompts_after_a_question_share(
+    made: list[tuple[str, Prompt]],
+) -> None:
+    one, other = (prompt for phase, prompt in made if phase in {"phase-5", "phase-6"})
+    assert one.user[: one.seams[-1]] == other.user[: one.seams[-1]]
+    assert one.seams[-1] in other.seams
+    assert alike(one.user, other.user) - one.seams[-1] < 200, "what they share ends at the mark"
+
+
 def test_less_than_half_of_what_a_run_sends_is_new(made: list[tuple[str, Prompt]]) -> None:
     texts = [prompt.text for _, prompt in made]
     new = sum(

@@ -90,8 +90,6 @@ _MARKED = frozenset({"anthropic", "bedrock"})
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 """The name of an environment variable in a provider's words."""
 
-_PARTS_LOOKED_BACK = 16
-
 _KEY_SECONDS = 10.0
 """The seconds to wait for the list of models that tells whether a key is accepted."""
 
@@ -317,13 +315,11 @@ def _mark_for_cache(item: ChatMessage) -> "list[UserContent]":
     from pydantic_ai.messages import CachePoint
 
     seams = [seam for seam in item.seams if 0 < seam < len(item.text)]
-    # A provider looks back over a limited number of parts from each mark.
-    kept = [*seams[:1], *seams[-_PARTS_LOOKED_BACK:]] if len(seams) > _PARTS_LOOKED_BACK else seams
-    places = sorted({0, *kept, len(item.text)})
+    places = sorted({0, *seams, len(item.text)})
     content: list[UserContent] = []
     for start, end in pairwise(places):
         content.append(item.text[start:end])
-        if end in {*kept[:1], *kept[-1:]}:
+        if end in {*seams[:1], *seams[-1:]}:
             content.append(CachePoint())
     return content
 
