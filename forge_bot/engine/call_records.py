@@ -6,7 +6,6 @@
 A call that the configuration allows is cleared at once. An unknown outcome is asked about.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
 from forge_bot.engine.reports import (
@@ -52,12 +51,6 @@ def requested(state: State, report: CallsRequested) -> State:
     shown = ArtifactRecord(blob=report.blob, phase=report.phase, round=state.visits[place])
     state = state.replace(calls=(*state.calls, *calls))
     return state.with_document(report.artifact, shown)
-
-
-def call_turns(state: State) -> Counter[str]:
-    """Return how many turns of each phase, or phase/task, ended with calls and no document."""
-    asked = {(call.artifact, call.phase, call.task) for call in state.calls}
-    return Counter(phase if task is None else f"{phase}/{task}" for _, phase, task in asked)
 
 
 def begun(state: State, report: CallBegun) -> State:

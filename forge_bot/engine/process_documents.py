@@ -8,7 +8,6 @@ completed.
 from collections.abc import Mapping
 from typing import assert_never
 
-from forge_bot.engine.call_records import call_turns
 from forge_bot.engine.capability_uses import uses_section
 from forge_bot.engine.phases import (
     AgentPhase,
@@ -78,14 +77,8 @@ def written_by_models(
 
 
 def went_back(state: State) -> bool:
-    """Return whether a step of the run had to be done again, or a task was added to mend one."""
-    turns = call_turns(state)
-    return (
-        any(count - turns[place] > 1 for place, count in state.visits.items())
-        or any(task.origin or task.rounds for task in state.tasks)
-        or any(decision.answer == "reject" for decision in state.decisions)
-        or any(state.rounds.get(name, 0) for name in state.visits)
-    )
+    """Return whether a task had to be done again, or was added to mend another."""
+    return any(task.origin or task.rounds for task in state.tasks)
 
 
 def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> str:
@@ -290,9 +283,9 @@ def _changes(pipeline: Pipeline, state: State) -> list[str]:
 def _improvements(pipeline: Pipeline, state: State) -> str:
     section = _last_section(pipeline, state, _REPORT)
     if section is None:
-        return "No step was done twice, and the last reviewer reported nothing."
+        return "The last reviewer reported nothing."
     name, text = section
-    return f"{text}\n\nThis is what the last reviewer reported in `{name}`; no step was done twice."
+    return f"{text}\n\nThis is what the last reviewer reported in `{name}`."
 
 
 def _last_section(pipeline: Pipeline, state: State, heading: str) -> tuple[str, str] | None:

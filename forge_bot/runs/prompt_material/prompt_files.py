@@ -26,7 +26,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
     places_defined,
 )
 
-_FOR_FIRST = 8_000
+_FOR_FIRST = 11_000
 """Characters of the file that a request is most likely about."""
 
 

@@ -340,6 +340,8 @@ class PromptInputs:
             for phase in self.phases
             if isinstance(phase, AgentPhase) and phase.names_files
         }
+        if self.delivery == "answer":
+            naming.add(self.run.pipeline.planned_in)
         if self.further(phase):
             judges_plan = task is None and phase.changes == "none"
             naming = {self.run.pipeline.planned_in} if judges_plan else set[str]()
