@@ -30,7 +30,7 @@ SONNET = "anthropic:claude-sonnet-4-5"
 DATED = "claude-sonnet-4-5-20250929"
 UNKNOWN = "openai-chat:nobody-knows"
 RECORD = templates() / "demo" / "record.jsonl"
-BY_PROCESS = {"phase-4", "phase-7", "final-verification", "final-summary"}
+BY_PROCESS = {"phase-3", "phase-4", "phase-7", "final-verification", "final-summary"}
 """Phases whose documents need no model in a run of one task at M that goes well."""
 EFFORTS = Path(__file__).parents[2] / "docs" / "runs.md"
 
@@ -223,8 +223,8 @@ def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:
 
 
 def test_each_phase_is_priced_with_the_model_of_its_tier(sample: Sample) -> None:
-    dear = expect(sample).cost
-    mixed = expect(sample, model="scripted:nothing", strong=SONNET)
+    dear = expect(sample, Effort.L).cost
+    mixed = expect(sample, Effort.L, model="scripted:nothing", strong=SONNET)
     assert mixed.cost is not None
     assert dear is not None
     assert 0 < mixed.cost.p50 < dear.p50
