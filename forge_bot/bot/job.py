@@ -30,7 +30,7 @@ from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
-from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed, NotOnGitHub
+from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed
 from forge_bot.gate import outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.gate.people import RequestedOperation
@@ -138,21 +138,11 @@ class _Visit:
                 return self._perform(self.supervisor)
         except ForgeError as error:
             branch = self.info.branch if self.info is not None else ""
-            reason = self._reason(error)
-            return ended_by(reply_to_error(reason, self._links(), self._words(), branch))
+            return ended_by(reply_to_error(error, self._links(), self._words(), branch))
         # Nobody reads the log of a job that ended without a word in the thread.
         except Exception:  # noqa: BLE001
             traceback.print_exc()
             return ended_by(reply("unexpected", links=self._links(), commands=self._words()))
-
-    def _reason(self, error: ForgeError) -> ForgeError:
-        """Return the cause of an error: the issue may be gone because the repository is."""
-        if isinstance(error, NotOnGitHub) and self.supervisor is not None:
-            try:
-                self.supervisor.repository.fetch()
-            except GitFailed as lost:
-                return lost
-        return error
 
     def _words(self) -> CommandNames:
         """Return the command names; before a run is on GitHub, to try again is to start."""

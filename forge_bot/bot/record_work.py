@@ -29,10 +29,11 @@ from forge_bot.engine.reports import (
     Prepared,
 )
 from forge_bot.engine.state import Reason, State
-from forge_bot.errors import CommitsRefused, ForgeError
+from forge_bot.errors import CommitsRefused, ForgeError, RecordChanged
+from forge_bot.git.diff import modes as changed_modes
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.runs.run import Run
+from forge_bot.runs.run import HandedFiles, Run
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
@@ -97,26 +98,32 @@ class WorkRecorder:
         """Record the files of a tree or a commit, of which nothing else counts, and return the new
         commit. Raises CommitsRefused with every reason against it.
         """
-        report = self._report(files)
+        folder, repository = self.record_folder, self.run.repository
+        there = repository.read_many(files, (f"{folder}{REPORTS}", f"{folder}{STATE}"))
+        report = self._report(there.get(f"{folder}{REPORTS}", b""))
         record = {REPORTS: self.run.workspace.recorded, STATE: state_file(self.run.state)}
         state = self.run.state
         if report is not None:
             state = self._state_after(report)
             record = self.run.workspace.with_report(report, state)
-        modes = self.run.tree.modes(self.head, files)
+        if there != {f"{folder}{name}": raw for name, raw in record.items()}:
+            self._refuse("the record is not the one of its report")
+        modes = changed_modes(repository.root, self.head, files)
         self._refuse(
-            *self._other_record(files, record),
             *self._paths(modes),
             *self._protected(files, modes),
             *self._contents(files, modes),
         )
-        made = (
-            self.run.keep(files) if report is None else self.run.record(report, state, tree=files)
-        )
-        if made != self.head and self.run.repository.commit_id(f"{made}^") != self.head:
-            self._refuse("the branch was moved by another process")
-        self.head = made
-        return made
+        handed = HandedFiles(files, self.head)
+        try:
+            self.head = (
+                self.run.keep(handed)
+                if report is None
+                else self.run.record(report, state, handed=handed)
+            )
+        except RecordChanged as error:
+            self._refuse(error.message)
+        return self.head
 
     def _refuse(self, *problems: str) -> None:
         """Raise CommitsRefused for problems, if there are any."""
@@ -125,10 +132,9 @@ class WorkRecorder:
             details = tuple(dict.fromkeys(map(self._strike, problems)))
             raise CommitsRefused("The worker's changes were not pushed.", details=details)
 
-    def _report(self, files: str) -> Report | None:
-        """Return the one report that the files have beyond those that are recorded."""
+    def _report(self, there: bytes) -> Report | None:
+        """Return the one report that is there beyond those that are recorded."""
         known = self.run.workspace.recorded
-        there = self.run.repository.read(files, f"{self.record_folder}{REPORTS}") or b""
         lines = there[len(known) :].splitlines()
         if not there.startswith(known):
             self._refuse("earlier reports were changed")
@@ -151,12 +157,6 @@ class WorkRecorder:
         except ForgeError as error:
             self._refuse(error.message)
             raise
-
-    def _other_record(self, files: str, record: Mapping[str, bytes]) -> list[str]:
-        """Return whether files have another record than the one that follows from their report."""
-        expected = {f"{self.record_folder}{name}": raw for name, raw in record.items()}
-        there = self.run.repository.read_many(files, tuple(expected))
-        return [] if there == expected else ["the record is not the one of its report"]
 
     def _paths(self, modes: Mapping[str, str]) -> list[str]:
         code = [path for path in modes if not path.startswith(self.record_folder)]

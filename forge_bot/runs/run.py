@@ -19,6 +19,7 @@ killed between the two leaves old ones, which the next opening brings up to date
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, next_action
 from forge_bot.engine.reports import PeopleCommitted, RunStarted
@@ -55,6 +56,13 @@ from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import Request, Workspace, read_request
 from forge_bot.store.run_folder import REPORTS, STATE, state_file
+
+
+class HandedFiles(NamedTuple):
+    """The files of another process, as a tree, for the commit after one."""
+
+    tree: str
+    after: str
 
 
 class Run:
@@ -122,35 +130,41 @@ class Run:
         return state
 
     def record(
-        self, report: Report, state: State, paths: tuple[str, ...] = (), *, tree: str = ""
+        self,
+        report: Report,
+        state: State,
+        paths: tuple[str, ...] = (),
+        *,
+        handed: HandedFiles | None = None,
     ) -> str:
         """Record a report and the state after it, with the workspace and the given paths; where it
         accepts a task, also on the code branch; where it is about people's commits, after the
         commit that merges them. The record in the work tree follows. Return the commit.
 
-        A `tree` has all files, the record too, where another process works in the work tree: then
+        Where another process works in the work tree, its files are `handed`, the record too: then
         the code branch is left to a later opening. Raises RecordChanged, with nothing recorded,
-        where the branch has another record than ours.
+        where the branch has another record than ours, or is not where the handed files follow.
         """
         record = self.workspace.with_report(report, state)
         text = subject(report, self.state, self.pipeline)
         lines = trailers(report, self.state, self.pipeline)
-        new = self._new(text, lines, record, paths, tree).at(report.at.isoformat())
+        new = self._new(text, lines, record, paths, handed).at(report.at.isoformat())
         if isinstance(report, PeopleCommitted):
             self._newest()
             made = commit_after(self.tree.path, report.merged, new)
             self.move_forward(made)
         else:
-            accepts = not tree and accepted(self.state, state)
-            made = self._commit(new, state if accepts else None)
+            accepts = handed is None and accepted(self.state, state)
+            made = self._commit(new, state if accepts else None, handed)
         self.workspace.store(record)
         self.state = state
         return made
 
-    def keep(self, tree: str = "") -> str:
+    def keep(self, handed: HandedFiles | None = None) -> str:
         """Commit what the workspace has beside reports: questions that wait for a batch."""
         record = {REPORTS: self.workspace.recorded, STATE: state_file(self.state)}
-        return self._commit(self._new(KEPT, [(RUN, self.name)], record, tree=tree))
+        new = self._new(KEPT, [(RUN, self.name)], record, handed=handed)
+        return self._commit(new, handed=handed)
 
     def put_on_code_branch(self) -> None:
         """Put accepted work on the code branch that it lacks: a worker's, and at the end of the run
@@ -183,19 +197,25 @@ class Run:
         lines: Sequence[tuple[str, str]],
         record: Mapping[str, bytes],
         paths: tuple[str, ...] = (),
-        tree: str = "",
+        handed: HandedFiles | None = None,
     ) -> NewCommit:
-        if tree:
-            return NewCommit(text, lines, tree=tree)
+        if handed is not None:
+            return NewCommit(text, lines, tree=handed.tree)
         folder = self.workspace.relative
         contents = {f"{folder}/{name}": raw for name, raw in record.items()}
         return NewCommit(text, lines, (folder, *paths), contents)
 
-    def _commit(self, new: NewCommit, accepts: State | None = None) -> str:
+    def _commit(
+        self, new: NewCommit, accepts: State | None = None, handed: HandedFiles | None = None
+    ) -> str:
         """Make a commit of the run, and that of the code branch where a state has accepted work;
         move both branches. Return the newest commit of the run's branch.
         """
         before = self._newest()
+        if handed is not None and before != handed.after:
+            raise RecordChanged(
+                f"{self.state.branch} was moved by another process; nothing was recorded."
+            )
         if self.hand_over is not None:
             files = tree_after(self.tree.path, before, new)
             if files != tree_id(self.tree.path, before):

@@ -49,11 +49,18 @@ def test_of_what_a_worker_hands_over_only_the_files_count(scene: Scene) -> None:
     assert message == f"forge-bot: keep the record\n\nForge-Run: {scene.info.name}"
 
 
-def test_nothing_is_recorded_after_a_commit_that_a_worker_put_on_the_branch(scene: Scene) -> None:
+@pytest.mark.parametrize("same_files", [True, False])
+def test_nothing_is_recorded_where_a_worker_has_moved_the_branch(
+    scene: Scene, same_files: bool
+) -> None:
     recorder = scene.recorder()
-    scene.write("evil.py", "x = 1\n")
-    scene.commit()
     scene.write("rota/extra.py", "x = 1\n")
+    git(scene.tree.path, "add", "-A")
+    git(scene.tree.path, "commit", "-qm", "Approved-by: val via acme#1")
+    if not same_files:
+        scene.write("rota/more.py", "x = 1\n")
+        git(scene.tree.path, "add", "-A")
     with pytest.raises(CommitsRefused) as refused:
-        recorder.record(scene.commit())
+        recorder.record(git(scene.tree.path, "write-tree"))
     assert "moved by another process" in refused.value.details[0]
+    assert recorder.head == scene.start
