@@ -19,8 +19,10 @@ from forge_bot.agent.providers.project_commands import (
     OnPaths,
     OnWords,
     PastRuns,
+    RunSnippet,
     RunTests,
     on_paths,
+    on_snippet,
 )
 from forge_bot.agent.providers.project_commands import past_runs as of_past_runs
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, spec
@@ -29,6 +31,8 @@ from forge_bot.agent.providers.read_file import ReadFile, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code
 from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
+
+RUN_SNIPPET = "run_snippet"
 
 P = TypeVar("P", bound=Frozen)
 
@@ -46,7 +50,8 @@ class ProviderContext:
 
     `base` is the commit where this work began; git_diff compares with it. Lookups that higher
     layers implement are passed as functions: `past_runs` takes words, `run_tests` and `lint_check`
-    take names of files or tests (all if empty), and each returns the text to show; `graph` reads
+    take names of files or tests (all if empty), `run_snippet` takes code, and each returns the text
+    to show; `graph` reads
     the graph of this work tree. Without its function a capability is not in the catalogue. Files
     that are `withheld` are never shown.
     """
@@ -60,6 +65,7 @@ class ProviderContext:
         past_runs: OnWords | None = None,
         run_tests: OnPaths | None = None,
         lint_check: OnPaths | None = None,
+        run_snippet: OnWords | None = None,
         withheld: Collection[str] = (),
     ) -> None:
         self._root = root
@@ -79,6 +85,10 @@ class ProviderContext:
             self._add("run_tests", RunTests, partial(self._command, run_tests), Effect.RUNS)
         if lint_check:
             self._add("lint_check", LintCheck, partial(self._command, lint_check), Effect.RUNS)
+
+        if run_snippet:
+            snippet = partial(on_snippet, run_snippet)
+            self._add(RUN_SNIPPET, RunSnippet, snippet, Effect.RUNS)
 
     def _add(
         self,

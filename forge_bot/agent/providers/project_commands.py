@@ -41,6 +41,21 @@ class LintCheck(Frozen):
     )
 
 
+class RunSnippet(Frozen):
+    """Run a few lines with the project's interpreter on the code before any change, at most ten
+    seconds and without network: what the code does is tried, not believed.
+    """
+
+    code: str = Field(
+        min_length=1, max_length=4_000, description="a script that prints what you want to know"
+    )
+
+
+def on_snippet(run: OnWords, wanted: RunSnippet, limit: int) -> ProviderResult:
+    """Return what a snippet printed, and its exit code."""
+    return ends(run(wanted.code), limit)
+
+
 def past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
     return head(ask(wanted.query) or "No earlier run resembles this.", limit)
 

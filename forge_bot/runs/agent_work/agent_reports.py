@@ -2,11 +2,14 @@
 there is none.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forge_bot.agent.assignment import StopReason, WorkResult, place_of
+from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.journal import Journal
+from forge_bot.agent.providers.context import RUN_SNIPPET
 from forge_bot.agent.tries import with_tries
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import (
@@ -23,10 +26,14 @@ from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import calls_requested
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
+from forge_bot.text_format import code_block
 from forge_bot.values import TaskId
 
 Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]
 """A report, and the paths outside the workspace that belong to its commit."""
+
+SNIPPETS = "snippets.md"
+"""The document of the record with the snippets that agents had run."""
 
 _WHY: Mapping[StopReason, FailureReason] = {
     StopReason.MODEL_REFUSED: FailureReason.REFUSED,
@@ -51,9 +58,23 @@ class AgentReports:
     ) -> Landed:
         """Apply the answer. Return the report on it, and the paths that were changed."""
         report, paths = self._report_work(action, task, finished, worktree)
+        self._keep_snippets(action, finished)
         self.journal.leave(place_of(action.action_id, task))
         uses = self.outside.uses(finished.observations)
         return (report.model_copy(update={"uses": uses}) if uses else report), paths
+
+    def _keep_snippets(self, action: SpawnAgent, finished: WorkResult) -> None:
+        """Write what an agent tried, and what came of it, into the record."""
+        tried = [
+            f"## {action.phase}, {one.key}\n\n{code_block(json.loads(one.params)['code'])}\n\n"
+            f"{code_block(one.content)}\n"
+            for one in finished.observations
+            if one.capability == RUN_SNIPPET and one.status is ResultStatus.OK
+        ]
+        if tried:
+            title = "# What agents tried on the code before the change\n"
+            before = self.run.artifact(SNIPPETS) or title
+            self.run.workspace.write(SNIPPETS, "\n".join((before, *tried)))
 
     def _report_work(
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree

@@ -11,7 +11,12 @@ from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.git import Tree
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.leftovers import remove_task_tree
-from forge_bot.runs.project_commands.commands_for_models import lint, run_tests
+from forge_bot.runs.project_commands.commands_for_models import (
+    interpreter_of,
+    lint,
+    run_snippet,
+    run_tests,
+)
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.values import TaskId
@@ -62,8 +67,23 @@ class AgentWorktrees:
             past_runs=self.past_runs,
             run_tests=self._running(run_tests, project) if project.profile.commands.test else None,
             lint_check=self._running(lint, project) if project.profile.commands.lint else None,
+            run_snippet=self._trying(project) if interpreter_of(project) else None,
             withheld=project.config.carry,
         )
+
+    def _trying(self, project: Project) -> Callable[[str], str]:
+        """Return what runs a snippet for an agent, at the run's base commit."""
+        base = self.run.state.base_commit
+
+        def trying(code: str) -> str:
+            left_out = going_without_setup(self.run.state.unusable)
+            return (
+                f"Nothing can run here: {left_out}"
+                if left_out
+                else run_snippet(project, base, code)
+            )
+
+        return trying
 
     def _running(
         self, run: Callable[[Project, Sequence[str]], str], project: Project

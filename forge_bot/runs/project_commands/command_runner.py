@@ -56,6 +56,12 @@ class CommandRunner:
         outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
         return self._report_end(CommandName.SETUP, argv, place, outcome).result
 
+    def snippet(self, argv: Sequence[str], place: Tree, seconds: float) -> CommandOutcome:
+        """Run words that somebody wants tried, without the carried files. Raises Interrupted."""
+        box = self.sandbox.box(self.installation, seconds=seconds, at_base=self._is_at_base(place))
+        outcome = self._run(box, argv, place, carrying=False)
+        return outcome.replace(output=self._without_places(outcome.output, place))
+
     def _is_at_base(self, place: Tree) -> bool:
         return self.sandbox.uses_go and self.installation.is_base(place.commit_id())
 

@@ -1,12 +1,18 @@
 """The project's commands for a model that asks for them, with their outcome as text."""
 
 from collections.abc import Sequence
+from posixpath import basename
 
 from forge_bot.project.detected_commands import Command
 from forge_bot.runs.project_commands.project import Project
+from forge_bot.text_format import names
 from forge_bot.values import CommandName
+from forge_bot.verification.command_outcome import plain_lines
 from forge_bot.verification.shown_output import shown_output
 
+_SNIPPET_SECONDS = 10
+_NODE = names("node npm npx yarn pnpm")
+_RUBY = names("ruby bundle rake rspec")
 _SHOWN = 12_000
 """Characters of the output of a command that a model is shown."""
 
@@ -27,6 +33,31 @@ def run_tests(project: Project, selectors: Sequence[str]) -> str:
 
 def lint(project: Project, paths: Sequence[str]) -> str:
     return _show_command(project, CommandName.LINT, project.profile.commands.lint, paths)
+
+
+def interpreter_of(project: Project) -> tuple[str, ...]:
+    """Return the words with which the project's interpreter runs code, by its test commands; none
+    where they tell none.
+    """
+    for command in project.profile.commands.test:
+        program = basename(command.argv[0])
+        if program.startswith("python"):
+            return (command.argv[0], "-c")
+        if program in _NODE:
+            return ("node", "-e")
+        if program in _RUBY:
+            return ("ruby", "-e")
+    return ()
+
+
+def run_snippet(project: Project, commit: str, code: str) -> str:
+    """Return what a few lines print at a commit, and their exit code."""
+    argv = (*interpreter_of(project), code)
+    outcome = project.run_snippet(commit, argv, _SNIPPET_SECONDS)
+    ended = f"exit code {outcome.exit_code}"
+    if outcome.timed_out:
+        ended = f"It did not end within {_SNIPPET_SECONDS} seconds."
+    return f"{ended}\n{shown_output(plain_lines(outcome.output), _SHOWN)}"
 
 
 def _show_command(

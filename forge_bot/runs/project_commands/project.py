@@ -281,6 +281,13 @@ class Project:
                     for command in commands
                 ]
 
+    def run_snippet(self, commit: str, argv: Sequence[str], seconds: float) -> CommandOutcome:
+        """Run words that somebody wants tried at a commit, without network."""
+        with self._installation.place.judging:
+            self.set_up()
+            with self.trial(commit, built=True) as place:
+                return self._runner.snippet(argv, place, seconds)
+
     def run_script(
         self, commit: str, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
     ) -> CommandOutcome:

@@ -1,0 +1,47 @@
+"""An agent tries a few lines on the code before the change, and the record has what came of it."""
+
+import json
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+
+ANALYST = "situation-analyst-investigator"
+CODE = """
+import os, socket
+from datetime import date
+from rota.schedule import Schedule
+print(Schedule(("ann",), date(2026, 1, 5)).on_call(date(2026, 1, 4)), "SECRET" in os.environ)
+try:
+    socket.create_connection(("93.184.215.14", 80), 2)
+except OSError as error:
+    print("no network")
+open("rota/written.py", "w").write("")
+"""
+
+
+def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "hidden")
+    wish = {
+        "provider": "run_snippet",
+        "params_json": json.dumps({"code": CODE}),
+        "reasoning": "to see it",
+    }
+    endless = {**wish, "params_json": json.dumps({"code": "while True: pass"})}
+    turns = {
+        (ANALYST, "*", "1.1"): {"requests": [wish, endless], "actions": []},
+        (ANALYST, "*", "1.2"): script.document(*script.HEADINGS[ANALYST]),
+    }
+    model = sample.model(turns)
+    begun = sample.forge("run", "say nobody before the start", "--effort", "S", "--model", model)
+    assert begun.code == 3, begun.err
+    kept = (sample.workspace / "snippets.md").read_text()
+    assert "ann False\nno network\n" in kept, kept
+    assert "It did not end within 10 seconds." in kept
+    assert sample.git("status", "--porcelain") == ""
+    assert not (sample.path / "rota" / "written.py").exists()
+    path = f".specs/{sample.workspace.name}/snippets.md"
+    assert sample.git("show", f"{sample.branch}:{path}") == kept.rstrip("\n")
