@@ -1,5 +1,6 @@
 """Apply reports on actions: artifacts, failures, commands, publications."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -48,6 +49,8 @@ from forge_bot.engine.transitions import (
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, Finding, Severity
+
+_MOST_DOUBTS = 6
 
 
 def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> State:
@@ -197,14 +200,14 @@ def _verify(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     doubts = [doubt for doubt in verification.doubts if doubt not in state.accepted_doubts]
     if not judgement.red and doubts:
         return open_decision(
-            pipeline, state, Reason.DOUBTFUL_EVIDENCE, " ".join(doubts), files=shown
+            pipeline, state, Reason.DOUBTFUL_EVIDENCE, _name_doubts(doubts), files=shown
         )
     if not judgement.red:
         return state
     count = state.rounds.get(phase.id, 0) + 1
     state = state.with_round(phase.id, count)
     if count > phase.rounds:
-        subject = "; ".join((*judgement.reasons, *doubts))
+        subject = "; ".join(filter(None, (*judgement.reasons, _name_doubts(doubts))))
         return open_decision(pipeline, state, Reason.VERIFICATION_RED, subject, files=shown)
     findings = tuple(
         Finding(severity=Severity.CRITICAL, description=reason) for reason in judgement.reasons
@@ -212,6 +215,12 @@ def _verify(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     return add_fix(
         pipeline, state, report.artifact, "Make the verification green", findings, report.at
     )
+
+
+def _name_doubts(doubts: Sequence[str]) -> str:
+    """Return the first doubts as sentences; the document that is shown has all."""
+    more = [f"And {len(doubts) - _MOST_DOUBTS} more."] if doubts[_MOST_DOUBTS:] else []
+    return " ".join([*(f"{doubt.rstrip('.')}." for doubt in doubts[:_MOST_DOUBTS]), *more])
 
 
 def _publish(pipeline: Pipeline, state: State, report: Published) -> State:

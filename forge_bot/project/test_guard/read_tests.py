@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from posixpath import splitext
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +74,7 @@ _INSIDE = " › "
 _CALLS = frozenset({"call", "call_expression", "macro_invocation"})
 _CALLED = ("function", "macro")
 _OUTER = frozenset({"decorator", "attribute_item", "inner_attribute_item"})
+_LONGEST = 2_000
 _LISTS = frozenset({"list", "tuple", "array"})
 _NOTES = frozenset({"comment", "line_comment", "block_comment"})
 _NOTHING = re.compile(r"(?:pass|\.\.\.|return|continue|return None|;|\s)*")
@@ -85,13 +87,14 @@ _ROW = re.compile(r"\{|\"[^\"]*\":\s*\{")
 _TABLE = re.compile(r"\bparametrize\b|\b(?:test_)?case\(|\.each$")
 
 
+@lru_cache(maxsize=64)
 def read_tests(path: str, data: bytes) -> TestFile | None:
     """Return the tests of a file; None for one in another language, or that is not text."""
     language = _LANGUAGES.get(splitext(path)[1])
     if language is None or unreadable(data) is not None:
         return None
     root = syntax_tree(language.package, language.function, data)
-    found = [*_parts(root, language, "")]
+    found = [*_parts(root, language)]
     inside = {part.node.id for part in found} | {node.id for part in found for node in part.outer}
     rest = [*_walk(root, inside)]
     names = list[str]()
@@ -111,15 +114,18 @@ def read_tests(path: str, data: bytes) -> TestFile | None:
     return TestFile(tuple(parts), tuple(marks), broken_line(root) if root.has_error else 0)
 
 
-def _parts(node: "Node", language: _Language, before: str) -> Iterator[_Found]:
-    """Yield the parts below a node; nothing inside a test or a helper is one."""
-    for child in node.children:
-        part = language.part(child)
-        name = f"{before}{part.name}" if part is not None else before
+def _parts(root: "Node", language: _Language) -> Iterator[_Found]:
+    """Yield the parts of a file in order; nothing inside a test or a helper is one."""
+    left = [(root, "")]
+    while left:
+        node, before = left.pop()
+        part = language.part(node)
         if part is not None:
-            yield part._replace(name=name)
+            part = part._replace(name=f"{before}{part.name}")
+            yield part
+            before = f"{part.name}{_INSIDE}"
         if part is None or part.is_group:
-            yield from _parts(child, language, f"{name}{_INSIDE}" if part is not None else before)
+            left += [(child, before) for child in reversed(node.children)]
 
 
 def _read(part: _Found, language: _Language, inside: set[int]) -> TestPart:
@@ -131,7 +137,7 @@ def _read(part: _Found, language: _Language, inside: set[int]) -> TestPart:
     outer = [_line(node) for node in part.outer]
     marks = [words for words in outer if language.mark.search(words)]
     marks += [called for called in calls if language.mark.search(called)]
-    marks += [_line(node) for node in nodes if "SkipTest" in _line(node)[:40] and _raises(node)]
+    marks += [_line(node) for node in nodes if _raises(node) and "SkipTest" in _line(node)]
     hides = [called for called in calls if language.hides.search(called)]
     hides += [words for words in outer if language.hides.search(words)]
     hides += [_line(node).partition("{")[0] for node in nodes if _swallows(node)]
@@ -140,7 +146,7 @@ def _read(part: _Found, language: _Language, inside: set[int]) -> TestPart:
         name=part.name,
         is_test=part.is_test,
         assertions=tuple(
-            Assertion(text, strength_of(text)) for text in map(_assertion_text, asserted)
+            Assertion(text, strength_of(text[:_LONGEST])) for text in map(_assertion_text, asserted)
         ),
         cases=tuple(_cases((*around, *nodes))),
         marks=tuple(marks),
@@ -150,10 +156,16 @@ def _read(part: _Found, language: _Language, inside: set[int]) -> TestPart:
 
 
 def _walk(node: "Node", without: set[int]) -> "Iterator[Node]":
-    yield node
-    for child in node.children:
-        if child.id not in without and child.type not in _NOTES - {"comment"}:
-            yield from _walk(child, without)
+    """Yield a node and those below it in order, without some."""
+    left = [node]
+    while left:
+        node = left.pop()
+        yield node
+        left += [
+            child
+            for child in reversed(node.children)
+            if child.id not in without and child.type not in _NOTES - {"comment"}
+        ]
 
 
 def _called(node: "Node") -> str:

@@ -206,7 +206,8 @@ def _alike(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
     if not (part.is_test and now.is_test and len(part.words) >= _LEAST_WORDS):
         return False
     matcher = SequenceMatcher(None, part.words, now.words, autojunk=False)
-    return matcher.real_quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE
+    quick = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+    return all(ratio() >= _ALIKE for ratio in quick)
 
 
 def _is_in_another(part: TestPart, tests: Sequence[TestPart]) -> bool:
