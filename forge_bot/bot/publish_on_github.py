@@ -1,6 +1,8 @@
 """Publish on GitHub: the pull request, kept up to date, and the last comment in the thread."""
 
+import json
 import re
+from contextlib import suppress
 
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
@@ -16,12 +18,16 @@ from forge_bot.engine.state import Decision, Reason
 from forge_bot.engine.step_contracts import IssueToOpen
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.grammar import Approve
+from forge_bot.gate.json_payload import Node
+from forge_bot.git.remotes import fetch_branch
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import Issue, NewPullRequest, PullState
 from forge_bot.interaction import markers
+from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.runs.evidence import EVIDENCE
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
@@ -38,11 +44,15 @@ from forge_bot.runs.steps.finding_issues import (
     approved_issues,
     opened_sentence,
 )
+from forge_bot.runs.verify_evidence import covers
 from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.values import PhaseId
 
 ACTIONS = "github-actions[bot]"
 """Whoever opens pull requests under this name has their checks held until a person clicks."""
+
+EVIDENCE_STATUS = "forge-bot/evidence"
+"""The name of the status at the head of a pull request."""
 
 _ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 
@@ -159,6 +169,24 @@ class Publication:
             self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
         if pull.draft and not wanted.draft:
             self.github.mark_ready(pull)
+
+    def set_evidence_status(self, run: Run) -> None:
+        """Say at the head of an open pull request which commit the run's evidence covers, where the
+        token may do that.
+        """
+        pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+        stated = run.workspace.read_bytes(EVIDENCE)
+        if pull is None or pull.state is not PullState.OPEN or stated is None:
+            return
+        fetch_branch(run.repository.root, pull.head)
+        head = Node(json.loads(stated)).text("head")
+        trouble = covers(run.repository, head, pull.head_sha)
+        said = (
+            trouble or f"evidence covers {short(head)}; its record is {short(run.tree.commit_id())}"
+        )
+        with suppress(PermissionMissing, GitHubRefused):
+            state = "pending" if trouble else "success"
+            self.github.set_status(pull.head_sha, EVIDENCE_STATUS, state, said)
 
     def _text(self, run: Run, view: RunView) -> PullRequestText:
         return pull_request(view, documents_of(run), customs=customs_of(run))

@@ -241,6 +241,8 @@ class Supervisor:
             Publication(self.github, self.writer).refresh(run)
         if isinstance(action, Done):
             self._keep_record(run)
+        if over and run.state.pull_request:
+            Publication(self.github, self.writer).set_evidence_status(run)
         self.writer.track(self.writer.view(run))
         return outcome_of(action), None
 

@@ -263,6 +263,26 @@ def status(
     return look(repo, run, as_json=as_json)
 
 
+@app.command(
+    help=(
+        "Check the evidence of a pull request, part by part: request, approvals, commands, models. "
+        "It ends with 0 if all of it holds, and 2 if not."
+    )
+)
+def verify(
+    wanted: Annotated[
+        str,
+        typer.Argument(
+            metavar="PR", help="Number or address of the pull request, or the name of a run."
+        ),
+    ],
+    repo: Repo = HERE,
+) -> int:
+    from forge_bot.cli.verify_evidence import verify as check
+
+    return check(repo, wanted)
+
+
 @app.command(help="Print an artifact of a run.")
 def show(
     artifact: Annotated[

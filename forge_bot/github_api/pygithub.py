@@ -217,6 +217,23 @@ class GitHub:
     # -- pull requests
     # ----------------------------------------------------------------------------------------------
 
+    def pull_request(self, number: int) -> PullRequest:
+        """Return a pull request by its number. Raises NotOnGitHub."""
+        what = f"the pull request {self.name}#{number} could not be read"
+        return self._do(
+            what, "pull request", lambda: read_pull(self._repository.get_pull(number).complete())
+        )
+
+    def set_status(self, commit: str, context: str, state: str, description: str) -> None:
+        """Set a status of a commit. Raises PermissionMissing."""
+        what = f"the status {context} of {self.name}@{commit[:12]} could not be set"
+
+        def create() -> object:
+            place = self._repository.get_commit(commit)
+            return place.create_status(state, description=description, context=context)
+
+        self._do(what, "commit", create)
+
     def pull_request_for(self, branch: str) -> PullRequest | None:
         """Return the open pull request of a branch, or the newest closed one.
 

@@ -56,9 +56,9 @@ def checkpoint(run: str, gate: str, round_: int, digest: str) -> str:
     )
 
 
-def pull_request(run: str) -> str:
-    """Ends the body of a run's pull request."""
-    return str(Marker(kind="pull-request", fields={"run": run}))
+def pull_request(run: str, record: str = "") -> str:
+    """Ends the body of a run's pull request; `record` is a commit that its record contains."""
+    return str(Marker(kind="pull-request", fields={"run": run, "record": record}))
 
 
 def finding(key: str, text: str) -> str:

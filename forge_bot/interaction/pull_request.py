@@ -75,7 +75,7 @@ def pull_request(
             _documents(view),
             "" if asks else template,
             footer(view),
-            markers.pull_request(state.run),
+            markers.pull_request(state.run, view.links.commit or view.record),
         ]
     )
     verification = state.verification

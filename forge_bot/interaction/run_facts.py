@@ -21,6 +21,7 @@ class RunFacts(Frozen):
     state: State
     links: Links
     commands: CommandNames = CommandNames()
+    record: str = Field(default="", description="a commit of the run's record, where it is known")
     patches: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description=(

@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, next_action
-from forge_bot.engine.reports import PeopleCommitted, RunStarted
+from forge_bot.engine.reports import PeopleCommitted, Published, RunStarted
 from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
@@ -48,6 +48,7 @@ from forge_bot.runs.code_commits import (
     move_checked_out,
 )
 from forge_bot.runs.commit_message import ACCEPTED, ACTION, KEPT, subject, trailers
+from forge_bot.runs.evidence import EVIDENCE, evidence_file, statement
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.wall_clock import now
@@ -55,7 +56,7 @@ from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import Request, Workspace, read_request
-from forge_bot.store.run_folder import REPORTS, STATE, state_file
+from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
 
 
 class HandedFiles(NamedTuple):
@@ -146,6 +147,8 @@ class Run:
         where the branch has another record than ours, or is not where the handed files follow.
         """
         record = self.workspace.with_report(report, state)
+        if isinstance(report, Published):
+            record[EVIDENCE] = self._evidence(state, record[REPORTS])
         text = subject(report, self.state, self.pipeline)
         lines = trailers(report, self.state, self.pipeline)
         new = self._new(text, lines, record, paths, handed).at(report.at.isoformat())
@@ -159,6 +162,11 @@ class Run:
         self.workspace.store(record)
         self.state = state
         return made
+
+    def _evidence(self, state: State, recorded: bytes) -> bytes:
+        """Return the statement about what was published just now."""
+        reports, tip = read_reports(recorded, REPORTS), self.code_so_far().tip
+        return evidence_file(statement(state, reports, recorded, tip))
 
     def keep(self, handed: HandedFiles | None = None) -> str:
         """Commit what the workspace has beside reports: questions that wait for a batch."""

@@ -25,7 +25,7 @@ PERMISSIONS = {
     "issues": "write",
     "pull_requests": "write",
     "checks": "read",
-    "statuses": "read",
+    "statuses": "write",
     "actions": "read",
 }
 

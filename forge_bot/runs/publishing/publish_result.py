@@ -214,7 +214,12 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
     state = run.state
     if offered is not None and offered.branch:
         state = state.replace(pull_request_branch=offered.branch)
-    facts = RunFacts(pipeline=run.pipeline, state=state, links=Links(workspace=place))
+    facts = RunFacts(
+        pipeline=run.pipeline,
+        state=state,
+        links=Links(workspace=place),
+        record=run.tree.commit_id(),
+    )
     return pull_request(facts, documents_of(run), customs_of(run))
 
 

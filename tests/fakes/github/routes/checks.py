@@ -1,6 +1,7 @@
 """Check runs, check suites and commit statuses."""
 
 from tests.fakes.github.calls import Call, R, route
+from tests.fakes.github.people import Role
 from tests.fakes.github.render import checks as render
 from tests.fakes.github.render.repositories import short
 from tests.fakes.github.replies import Reply, Thing, unfit
@@ -54,3 +55,18 @@ def combined(call: Call) -> Reply:
     for line in body["statuses"]:
         del line["creator"]
     return Reply(body={**body, "commit_url": f"{own}/{sha}", "url": f"{own}/{sha}/status"})
+
+
+@route("POST", R + "/statuses/{sha}", "statuses=write", role=Role.WRITE)
+def create_status(call: Call) -> Reply:
+    """A new status of a commit."""
+    given = call.given()
+    made = call.hub.status(
+        call.repo,
+        _sha(call, call.params["sha"]),
+        call.text("context", "Status"),
+        call.text("state", "Status"),
+        str(given.get("description", "")),
+    )
+    body = render.status(call.hub.url, call.repo, made)
+    return Reply(201, body, {"Location": body["url"]})

@@ -1,0 +1,192 @@
+"""Verify the evidence of a run: its record is read from git, the statement in it is computed again,
+and each part is compared. Only the record's ref is fetched.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from forge_bot.engine import State
+from forge_bot.engine.reports import CommandsRan, RunStarted
+from forge_bot.errors import ForgeError, GitFailed, ReportsDamaged
+from forge_bot.gate.json_payload import Node
+from forge_bot.git import Repository
+from forge_bot.git.commit_history import CommitInfo, count_commits, first_parents
+from forge_bot.git.diff import changed
+from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
+from forge_bot.git.revisions import is_ancestor, ref_target
+from forge_bot.runs.code_commits import code_so_far
+from forge_bot.runs.evidence import EVIDENCE, statement
+from forge_bot.runs.finding_runs.ended_runs import fetch_ended, last_commit
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.snapshot_of_run import folded
+from forge_bot.settings import Config
+from forge_bot.store import SPECS, read_request
+from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
+from forge_bot.text_format import several
+
+_SHORT = 12
+
+
+class EvidenceLine(NamedTuple):
+    """One part of the evidence, whether it holds, and what was seen."""
+
+    part: str
+    holds: bool
+    said: str
+
+
+class _Version(NamedTuple):
+    """A commit of the run's branch, and the reports that it has."""
+
+    commit: CommitInfo
+    reports: bytes
+
+
+class _Record(NamedTuple):
+    """The record of a run at its newest commit, and the ref at which that was found."""
+
+    repository: Repository
+    name: str
+    ref: str
+    commit: str
+
+    def file(self, name: str, commit: str = "") -> bytes:
+        """Return a file of the record; empty without one."""
+        return self.repository.read(commit or self.commit, f"{SPECS}/{self.name}/{name}") or b""
+
+    def contains(self, commit: str) -> bool:
+        """Return whether a commit is the record's or one before it."""
+        try:
+            return self.repository.contains(self.commit, commit)
+        except GitFailed:
+            return False
+
+
+def verify_evidence(
+    repository: Repository, config: Config, run: str, head: str = "", named: str = ""
+) -> tuple[EvidenceLine, ...]:
+    """Return what holds of the evidence of a run, line by line.
+
+    `head` is the commit that is offered, by default the one that the run offered; `named` is the
+    commit of the record that the pull request names.
+    """
+    lines = list[EvidenceLine]()
+    try:
+        record = _record_of(repository, run)
+        lines.append(_found(record, named))
+        lines += _lines(record, config, head)
+    except (ForgeError, ValueError) as error:
+        said = error.message if isinstance(error, ForgeError) else f"{EVIDENCE} is no JSON: {error}"
+        lines.append(EvidenceLine("reports" if lines else "record", holds=False, said=said))
+    return tuple(lines)
+
+
+def covers(repository: Repository, stated: str, head: str) -> str:
+    """Return a sentence about commits that came after the one that the evidence is about; empty if
+    they change no code.
+    """
+    if stated == head or not _code_changes(repository, stated, head):
+        return ""
+    since = count_commits(repository.root, stated, head)
+    return f"evidence covers {stated[:_SHORT]}; {several(since, 'commit')} since"
+
+
+def _record_of(repository: Repository, run: str) -> _Record:
+    """Return the record of a run: the remote's of an ended run, ours, or that of the run's branch.
+    Raises UnknownRun, GitFailed.
+    """
+    fetch_ended(repository)
+    for ref in (f"{ENDED_AT_ORIGIN}{run}", f"{ENDED}{run}"):
+        if ref_target(repository.root, ref) is not None:
+            return _Record(repository, run, ref, last_commit(repository, ref))
+    info = resolve_run(repository, run)
+    return _Record(repository, info.name, info.ref, repository.commit_id(info.ref))
+
+
+def _found(record: _Record, named: str) -> EvidenceLine:
+    if not record.file(EVIDENCE):
+        said = f"{record.ref} has no {SPECS}/{record.name}/{EVIDENCE}"
+    elif named and not record.contains(named):
+        said = f"{record.ref} does not contain {named[:_SHORT]}, which the pull request names"
+    else:
+        return EvidenceLine("record", holds=True, said=f"{record.commit[:_SHORT]} at {record.ref}")
+    return EvidenceLine("record", holds=False, said=said)
+
+
+def _lines(record: _Record, config: Config, head: str) -> Iterator[EvidenceLine]:
+    stated, raw = Node(json.loads(record.file(EVIDENCE) or b"null")), record.file(REPORTS)
+    history = _history(record, raw)
+    edited = _edited(history)
+    yield _line("history", f"{edited[:_SHORT]} changes earlier reports" if edited else "")
+    _, now = folded(record.repository, config, raw, record.name)
+    same = record.file(STATE) == state_file(now)
+    yield _line("state", "" if same else f"{STATE} is not what the reports lead to")
+    same = _request_hash(record) == now.request_hash
+    yield _line("request", "" if same else "request.md is not the request that was frozen")
+    count = stated.at("reports").number("count") or 0
+    whole = b"".join(raw.splitlines(keepends=True)[:count])
+    _, state = folded(record.repository, config, whole, record.name)
+    published = next((at for at, one in enumerate(history) if one.reports == whole), 0)
+    tip = _tip(state, history[: published + 1])
+    for part, value in statement(state, read_reports(whole, REPORTS), whole, tip).items():
+        same = stated.at(part).value == json.loads(json.dumps(value))
+        yield _line(f"statement: {part}", "" if same else "is not what the record leads to")
+    below = is_ancestor(record.repository.root, now.base_commit, tip)
+    yield _line("base", "" if below else f"{now.base_commit[:_SHORT]} is not below {tip[:_SHORT]}")
+    judged = _judged(history[: published + 1])
+    moved = not judged or _code_changes(record.repository, judged, tip)
+    yield _line("commands ran", f"not on the code of {tip[:_SHORT]}" if moved else "")
+    yield _line("head", covers(record.repository, stated.text("head") or tip, head or tip))
+
+
+def _line(part: str, trouble: str) -> EvidenceLine:
+    return EvidenceLine(part, not trouble, trouble)
+
+
+def _request_hash(record: _Record) -> str:
+    """Return the hash of the request as the record has it; "" of one that was edited."""
+    try:
+        return read_request(record.file("request.md").decode("utf-8", "replace")).hash
+    except ForgeError:
+        return ""
+
+
+def _history(record: _Record, reports: bytes) -> list[_Version]:
+    """Return the versions of the reports along the run's branch, the oldest first. Raises
+    ReportsDamaged.
+    """
+    first, *_ = read_reports(reports, REPORTS) or (None,)
+    if not isinstance(first, RunStarted):
+        raise ReportsDamaged(f"{REPORTS} does not begin with the start of a run.")
+    commits = first_parents(record.repository.root, first.base_commit, record.commit)
+    return [_Version(commit, record.file(REPORTS, commit.id)) for commit in commits]
+
+
+def _edited(history: list[_Version]) -> str:
+    """Return the first commit that changes reports which an earlier one recorded, or ""."""
+    edits = (
+        now.commit.id for old, now in pairwise(history) if not now.reports.startswith(old.reports)
+    )
+    return next(edits, "")
+
+
+def _tip(state: State, history: list[_Version]) -> str:
+    """Return the commit that the run offered when the last of these commits was made."""
+    return code_so_far(state, [one.commit for one in history[:-1]]).tip
+
+
+def _judged(history: list[_Version]) -> str:
+    """Return the newest commit on which the project's commands ran, or ""."""
+    for one in reversed(history):
+        reports = read_reports(one.reports, REPORTS)
+        if reports and isinstance(reports[-1], CommandsRan):
+            return one.commit.id
+    return ""
+
+
+def _code_changes(repository: Repository, base: str, head: str) -> bool:
+    """Return whether code differs between two commits, a run's record apart."""
+    paths = changed(repository.root, base, head)
+    return any(not path.startswith(f"{SPECS}/") for path in paths)
