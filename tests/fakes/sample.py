@@ -64,7 +64,7 @@ class Sample:
 
     def _branches(self) -> list[tuple[str, bool]]:
         """Each branch, and whether its newest commit is of a code branch."""
-        form = "--format=%(refname:short)%09%(trailers:keyonly,separator=%2C)%09%(subject)"
+        form = "--format=%(refname:short)%09%(trailers:keyonly,separator=/)%09%(subject)"
         rows = (
             line.split("\t") for line in self.git("for-each-ref", form, "refs/heads").split("\n")
         )
@@ -73,7 +73,7 @@ class Sample:
                 name,
                 "Forge-Run" in keys
                 and not subject.startswith("forge-bot: ")
-                and not {"Forge-Base", "Forge-Merged"}.intersection(keys.split(",")),
+                and not {"Forge-Base", "Forge-Merged"}.intersection(keys.split("/")),
             )
             for name, keys, subject in rows
         ]
