@@ -69,11 +69,11 @@ async def test_who_follows_the_plan_need_not_read_what_it_was_made_of(sample: Sa
         assert review["input_files"] == ["request.md", "design.md"]
 
 
-async def test_one_agent_may_write_two_documents_and_both_are_read(sample: Sample) -> None:
+async def test_one_agent_may_write_further_documents_and_each_is_read(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK, "M")
         action = await host.next()
-        assert "/investigation.md` too, a file of its own" in action["prompt"]
+        assert "/design.md` too, files of their own" in action["prompt"]
         host.perform(action)
         host.write("investigation.md", "# Investigation\n")
         with pytest.raises(Refusal, match="Impact: the heading is missing"):
