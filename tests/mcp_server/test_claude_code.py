@@ -72,7 +72,7 @@ def test_the_plugin_is_valid_and_brings_the_server(claude: Claude) -> None:
     assert "Validation passed" in answer, answer
     answer = claude("--plugin-dir", str(PLUGIN), "mcp", "list")
     assert re.search(
-        r"^plugin:forge-bot:forge-bot: forge-bot mcp - . Connected$", answer, re.MULTILINE
+        r"^plugin:forge-bot:forge-bot: forge-bot mcp --by-path - . Connected$", answer, re.MULTILINE
     ), answer
 
 
