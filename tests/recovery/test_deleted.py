@@ -26,7 +26,7 @@ def published(world: World, end: str) -> tuple[Path, str, list[str]]:
     return (
         remote,
         world.branch,
-        world.git("rev-list", "--reverse", f"main..{world.branch}").splitlines(),
+        world.git("rev-list", "--first-parent", "--reverse", f"main..{world.branch}").splitlines(),
     )
 
 
