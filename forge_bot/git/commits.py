@@ -3,10 +3,10 @@
 import posixpath
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 from forge_bot.errors import GitFailed, RecordChanged
 from forge_bot.git.own_files import unlock_ref
@@ -14,7 +14,6 @@ from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import HEADS, commit_id, head, ref_target, tree_id
 
 Trailers = tuple[tuple[str, str], ...]
-Made = TypeVar("Made")
 
 OWN_IDENTITY = {
     f"GIT_{role}_{part}": value
@@ -39,9 +38,6 @@ _LOG_FORM = (
 )
 _SPARSE = "outside of your sparse-checkout definition"
 _BETWEEN = re.compile(r"\n[ \t]*\n")
-
-_nameless: set[Path] = set()
-"""Work trees in which git has refused to commit because it knows no name or address of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +118,7 @@ def commit_after(folder: Path, before: str, new: NewCommit) -> str:
     dates = {"GIT_AUTHOR_DATE": new.when, "GIT_COMMITTER_DATE": new.when} if new.when else {}
     parents = [word for parent in (before, *new.parents) for word in ("-p", parent)]
     words = (*SETTINGS, "commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
-    return in_a_name(
-        folder, lambda ours: git(folder, *words, stdin=text, env={**ours, **dates}).line
-    )
+    return git(folder, *words, stdin=text, env={**identity(folder), **dates}).line
 
 
 def tree_after(folder: Path, before: str, new: NewCommit) -> str:
@@ -198,9 +192,10 @@ def last_author(folder: Path, path: str, *, tip: str = "HEAD") -> str:
     return answer.out.decode(errors="replace").strip()
 
 
-def identity(folder: Path) -> dict[str, str]:
+@lru_cache(maxsize=64)
+def identity(folder: Path) -> Mapping[str, str]:
     """Return an environment with forge-bot as author or committer, where the user has configured no
-    name and address.
+    name and address. Git is asked once.
     """
     extra: dict[str, str] = {}
     for role in ("AUTHOR", "COMMITTER"):
@@ -265,23 +260,6 @@ def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[s
 def _present(folder: Path, path: str) -> bool:
     place = folder / path
     return place.is_symlink() or place.exists()
-
-
-def in_a_name(folder: Path, make: Callable[[Mapping[str, str]], Made]) -> Made:
-    """Have git make a commit in the user's name.
-
-    If the user has no name, `make` gets an environment with ours. Git is asked for the name only
-    after it has once refused to commit without one.
-    """
-    ours = identity(folder) if folder in _nameless else {}
-    try:
-        return make(ours)
-    except GitFailed:
-        ours = {} if folder in _nameless else identity(folder)
-        if not ours:
-            raise
-        _nameless.add(folder)
-        return make(ours)
 
 
 def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:

@@ -1,6 +1,5 @@
 """All refs of a repository at one moment."""
 
-from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,25 +38,15 @@ def list_refs(root: Path, *under: str) -> tuple[Ref, ...]:
     )
 
 
-class BranchNames:
-    """The names of all branches at the same time."""
-
-    def __init__(self, refs: Iterable[str]) -> None:
-        self._refs = tuple(refs)
-        self.local: Collection[str] = dict.fromkeys(
-            name.removeprefix(HEADS) for name in self._refs if name.startswith(HEADS)
-        )
-
-    def with_local(self, branch: str) -> "BranchNames":
-        """Return these names and that of a branch that is to be made here."""
-        return BranchNames((*self._refs, f"{HEADS}{branch}"))
-
-    def at_origin(self) -> tuple[str, ...]:
-        """Return the names of origin's branches, without its HEAD."""
-        start = f"{REMOTES}origin/"
-        return tuple(ref.removeprefix(start) for ref in self._refs if ref.startswith(start))
+def branches(root: Path) -> tuple[str, ...]:
+    """Return the names of the local branches, in git's order of refs."""
+    return _names(root, HEADS)
 
 
-def branch_names(root: Path) -> BranchNames:
-    """Return the names of all branches."""
-    return BranchNames(ref.name for ref in list_refs(root, HEADS, REMOTES))
+def remote_branches(root: Path) -> tuple[str, ...]:
+    """Return the names of origin's branches as of the last fetch, without its HEAD."""
+    return _names(root, f"{REMOTES}origin/")
+
+
+def _names(root: Path, start: str) -> tuple[str, ...]:
+    return tuple(ref.name.removeprefix(start) for ref in list_refs(root, start))

@@ -21,7 +21,7 @@ from forge_bot.git import (
 from forge_bot.git.job_token import ask_remote, clone_with_token
 from forge_bot.git.objects import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES, branch_names, list_refs
+from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES, branches, list_refs, remote_branches
 from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
@@ -53,7 +53,8 @@ class Repository:
     # Branches, remotes, and what they name.
     head = _OfRoot(revisions.head)
     refs = _OfRoot(list_refs)
-    branch_names = _OfRoot(branch_names)
+    branches = _OfRoot(branches)
+    remote_branches = _OfRoot(remote_branches)
     commit_id = _OfRoot(revisions.commit_id)
     tree_id = _OfRoot(revisions.tree_id)
     remote_url = _OfRoot(remotes.remote_url)
@@ -113,10 +114,6 @@ class Repository:
             None,
         )
 
-    def branches(self) -> tuple[str, ...]:
-        """Names of the local branches, in git's order of refs."""
-        return tuple(self.branch_names().local)
-
     def branch_exists(self, name: str) -> bool:
         """Return whether there is a local branch of exactly that name. A text that cannot be a name
         has none.
@@ -164,10 +161,6 @@ class Repository:
         records = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
         options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
         ask_remote(self.root, "fetch", *options, "--", remotes.ORIGIN, branches, records)
-
-    def remote_branches(self) -> tuple[str, ...]:
-        """Names of origin's branches as of the last fetch, without its HEAD."""
-        return self.branch_names().at_origin()
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
         """Return the commit of a tag in another repository; None for a missing tag, and without an

@@ -39,7 +39,7 @@ from forge_bot.interaction.change_message import (
     task_message,
 )
 from forge_bot.prompts import escape
-from forge_bot.runs.finding_runs.unused_names import free_branch, numbered
+from forge_bot.runs.finding_runs.unused_names import free_branch
 from forge_bot.store import SPECS, slug
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Frozen, TaskId
@@ -68,10 +68,7 @@ def states_types(repository: Repository, base: str) -> bool:
 
 def free_code_branch(repository: Repository, wanted: str) -> str:
     """Return the wanted name, or the next one that no branch has, here or at the remote."""
-    branches = repository.branch_names()
-    remote = set(branches.at_origin())
-    free = (free_branch(repository, name, branches) for name in numbered(wanted))
-    return next(name for name in free if name not in remote)
+    return free_branch(repository, wanted)
 
 
 def code_branch_moves(repository: Repository, branch: str, tip: str) -> list[RefMove]:

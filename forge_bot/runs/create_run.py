@@ -130,8 +130,7 @@ def plan_for(
     elif branch is not None:
         check_free(repository, branch)
     wanted = branch_name(draft.source.id, plan.slug)
-    names = repository.branch_names()
-    own = free_branch(repository, wanted, names.with_local(branch) if branch else names)
+    own = free_branch(repository, wanted, branch or "")
     return plan.replace(branch=own, merge_branch=branch or "")
 
 

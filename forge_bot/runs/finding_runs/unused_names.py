@@ -4,7 +4,7 @@ from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 
 from forge_bot.errors import BranchExists, RunBusy
-from forge_bot.git import BranchNames, Repository
+from forge_bot.git import Repository
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.finding_runs.find_runs import run_in
@@ -48,12 +48,13 @@ def numbered(wanted: str) -> Iterator[str]:
     yield from (f"{wanted}-{number}" for number in range(2, _MOST))
 
 
-def free_branch(repository: Repository, wanted: str, branches: BranchNames) -> str:
-    """Return the wanted name, or the next free one. If a branch has the name of its folder, the
-    folder is left out.
+def free_branch(repository: Repository, wanted: str, other: str = "") -> str:
+    """Return the wanted name, or the next free one beside another one that will be a branch. If a
+    branch has the name of its folder, the folder is left out.
     """
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
-    known = {*branches.local, *branches.at_origin(), *_promised(repository)}
+    known = {*repository.branches(), *repository.remote_branches(), *_promised(repository)}
+    known |= {other} - {""}
     flat = wanted.replace("/", "-") if any(wanted.startswith(f"{name}/") for name in known) else ""
     return next(name for name in numbered(flat or wanted) if _obstacle(name, known) is None)
 

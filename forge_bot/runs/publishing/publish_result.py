@@ -27,6 +27,7 @@ from forge_bot.runs.publishing.pull_request_branch import Offer, offer, peoples_
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
+from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId
 
 PULL_REQUEST = "pull-request.md"
@@ -179,15 +180,8 @@ def issues_by_hand(run: Run, phase: PhaseId) -> str:
     run.workspace.write(ISSUES, issues_text(issues))
     titles = "".join(f"\n- {issue.title}" for issue in issues)
     return (
-        (
-            f"no issue was opened, since GitHub is not written to from here; {ISSUES} has "
-            f"{len(issues):,} issue:{titles}"
-        )
-        if len(issues) == 1
-        else (
-            f"no issue was opened, since GitHub is not written to from here; {ISSUES} has "
-            f"{len(issues):,} issues:{titles}"
-        )
+        f"no issue was opened, since GitHub is not written to from here; {ISSUES} has "
+        f"{several(len(issues), 'issue')}:{titles}"
     )
 
 
