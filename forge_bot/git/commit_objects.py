@@ -1,20 +1,18 @@
 """Make commits without a work tree, and move branches to them."""
 
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
-from forge_bot.git.commits import message_text
+from forge_bot.git.commits import index_of, message_text, store
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
     HEADS,
-    branch_ref,
-    is_ancestor,
     own_folders,
     ref_target,
     tree_id,
@@ -44,7 +42,7 @@ def tree_with(root: Path, tree: str, files: Sequence[FileVersion]) -> str:
         else f"{file.mode} {file.oid}\t{file.path}\0"
         for file in ordered
     )
-    with _index(root, tree) as env:
+    with index_of(root, tree) as env:
         stdin = text.encode(errors="surrogateescape")
         options = ("-z", "--replace", "--add", "--index-info")
         git(root, "update-index", *options, stdin=stdin, env=env, seconds=LONG)
@@ -56,15 +54,6 @@ def tree_without(root: Path, commit: str, under: str) -> str:
     tree = tree_id(root, commit)
     names = files_at.list_files(root, commit, under)
     return tree_with(root, tree, [FileVersion(name, GONE, "") for name in names])
-
-
-@contextmanager
-def _index(root: Path, tree: str) -> Generator[Mapping[str, str]]:
-    """Make a separate index with a tree, and return git's environment for it."""
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
-        env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-        git(root, "read-tree", tree, env=env, seconds=LONG)
-        yield env
 
 
 def make_commit(
@@ -106,7 +95,7 @@ def commit_on(
     there = {path: data for path, data in files if data is not None}
     links = {path: data for path, data in there.items() if known.get(path) == _LINK}
     texts = {path: data for path, data in there.items() if path not in links}
-    kept = _kept(root, base, texts) | {path: _link(root, data) for path, data in links.items()}
+    kept = _kept(root, base, texts) | {path: store(root, data) for path, data in links.items()}
     versions = [
         FileVersion(path, GONE, "")
         if data is None
@@ -122,7 +111,7 @@ def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] 
     names by wildcards. It is on no branch. Raises GitFailed when the patch does not fit.
     """
     left_out = [f"--exclude={pattern}" for pattern in without]
-    with _index(root, tree_id(root, base)) as env:
+    with index_of(root, tree_id(root, base)) as env:
         git(root, "apply", "--cached", *APPLY, *left_out, "-", stdin=patch, env=env)
         tree = git(root, "write-tree", env=env, seconds=LONG).line
     return make_commit(root, tree, (base,), _TRIED, (), OURS)
@@ -147,31 +136,11 @@ def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
     return dict(zip(files, oids, strict=True))
 
 
-def _link(root: Path, target: bytes) -> str:
-    """Store a link in git, with its target unchanged; return its object id."""
-    return git(root, "hash-object", "-w", "--stdin", "--no-filters", stdin=target).line
-
-
 def point(root: Path, ref: str, commit: str) -> None:
-    """Set one of our own refs to a commit."""
+    """Set one of our own refs, or a branch that is not there yet, to a commit."""
     if ref_target(root, ref) != commit:
         unlock_ref(root, ref)
         git(root, "update-ref", ref, commit)
-
-
-def advance_branch(root: Path, branch: str, commit: str) -> bool:
-    """Make a branch at a commit, or move it forward to it; False if it has commits that would be
-    lost. Raises GitFailed when somebody moves it at the same time.
-    """
-    ref = branch_ref(root, branch)
-    before = ref_target(root, ref)
-    if before == commit:
-        return True
-    if before is not None and not is_ancestor(root, before, commit):
-        return False
-    unlock_ref(root, ref)
-    git(root, "update-ref", ref, commit, before or "0" * len(commit))
-    return True
 
 
 def delete_branch(root: Path, branch: str, commit: str) -> None:

@@ -3,7 +3,8 @@
 import posixpath
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -126,14 +127,27 @@ def tree_after(folder: Path, before: str, new: NewCommit) -> str:
     if not (new.paths or new.contents):
         return tree_id(folder, new.tree or before)
     paths = [posixpath.normpath(path) if path else path for path in new.paths]
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        index = {"GIT_INDEX_FILE": f"{name}/index"}
-        git(folder, "read-tree", before, env=index, seconds=LONG)
+    with index_of(folder, before) as index:
         if addable := _addable(folder, paths, index):
             _add(folder, addable, index)
         if new.contents:
-            _add_contents(folder, new.contents, Path(name), index)
+            rows = (f"100644 {store(folder, raw)}\t{path}" for path, raw in new.contents.items())
+            git(folder, "update-index", "-z", "--index-info", stdin=listing(rows), env=index)
         return git(folder, "write-tree", env=index, seconds=LONG).line
+
+
+@contextmanager
+def index_of(folder: Path, tree: str) -> Generator[Mapping[str, str]]:
+    """Make a separate index with a tree, and yield git's environment for it."""
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
+        env = {"GIT_INDEX_FILE": f"{name}/index"}
+        git(folder, "read-tree", tree, env=env, seconds=LONG)
+        yield env
+
+
+def store(folder: Path, data: bytes) -> str:
+    """Store bytes in git, unchanged by any filter; return their object id."""
+    return git(folder, "hash-object", "-w", "--stdin", "--no-filters", stdin=data).line
 
 
 def commit(
@@ -159,22 +173,6 @@ def commit(
 def match_index(folder: Path, paths: Sequence[str] = (".",)) -> None:
     """Make these files in the index those of the newest commit. Files stay as they are."""
     git(folder, "reset", "--quiet", *FROM_INPUT, stdin=listing(paths), seconds=LONG)
-
-
-def _add_contents(
-    folder: Path, contents: Mapping[str, bytes], scratch: Path, index: Mapping[str, str]
-) -> None:
-    """Put bytes into an index, unchanged by any filter."""
-    files = [scratch / str(number) for number in range(len(contents))]
-    for file, raw in zip(files, contents.values(), strict=True):
-        file.write_bytes(raw)
-    words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-    names = "".join(f"{file}\n" for file in files).encode()
-    oids = git(folder, *words, stdin=names).line.split("\n")
-    rows = "".join(
-        f"100644 {oid}\t{path}\0" for path, oid in zip(contents, oids, strict=True)
-    ).encode(errors="surrogateescape")
-    git(folder, "update-index", "-z", "--index-info", stdin=rows, env=index)
 
 
 def log(folder: Path, since: str | None = None, *, tip: str = "HEAD") -> tuple[Commit, ...]:

@@ -8,7 +8,7 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import DirtyTree, GitFailed
 from forge_bot.git import Repository, Tree
-from forge_bot.git.commit_objects import advance_branch
+from forge_bot.git.commit_objects import point
 from forge_bot.git.commits import match_index
 from forge_bot.git.own_files import INDEX_LOCK
 from forge_bot.git.revisions import HEADS, head, is_ancestor, is_shallow
@@ -186,7 +186,7 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
     if info.remote:
         repository.take(info.tracking)
     if info.kept:
-        advance_branch(repository.root, info.branch, last_commit(repository, info.kept))
+        point(repository.root, HEADS + info.branch, last_commit(repository, info.kept))
     if repository.has_tree(place):
         return _back_on_branch(Tree(place.resolve()), info)
     return repository.add_worktree(place, info.branch, None), ()

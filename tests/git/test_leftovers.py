@@ -11,7 +11,7 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Tree
-from forge_bot.git.commit_objects import advance_branch, point
+from forge_bot.git.commit_objects import point
 from tests.git.git_scene import Scene
 
 
@@ -69,7 +69,7 @@ def test_a_ref_of_a_run_moves_in_spite_of_the_lock_of_a_dead_git(scene: Scene) -
         lock.touch()
     with subprocess.Popen(["git", "cat-file", "--batch"], cwd=root, stdin=subprocess.PIPE):
         point(root, refs[0], head)
-        assert advance_branch(root, "fix/x", head)
+        point(root, refs[1], head)
     assert [scene.git("rev-parse", ref) for ref in refs] == [head] * 2
     assert not any(lock.exists() for lock in locks)
 
@@ -81,7 +81,7 @@ def test_a_ref_does_not_move_while_a_living_git_may_hold_its_lock(scene: Scene) 
     lock.touch()
     with committing(tree, scene.beside) as pipe:
         with pytest.raises(GitFailed, match="lock"):
-            advance_branch(tree.path, "fix/x", scene.git("rev-parse", "HEAD"))
+            point(tree.path, "refs/heads/fix/x", scene.git("rev-parse", "HEAD"))
         pipe.write_text("a step\n")
     assert lock.exists()
 
