@@ -413,7 +413,7 @@ def test_the_pull_request_is_opened_with_gh(
     log = _gh(tmp_path, monkeypatch)
     said = _run(sample, "--open-pr")
     words = log.read_text().splitlines()
-    assert words[:6] == ["pr", "create", "--base", "main", "--head", sample.offered]
+    assert words[:6] == ["pr", "create", "--head", sample.offered, "--base", "main"]
     body = Path(words[words.index("--body-file") + 1])
     assert "How it was checked" in body.read_text()
     assert "https://github.com/o/r/pull/7" in said
@@ -431,8 +431,9 @@ def test_from_a_fork_the_pull_request_names_the_owner_and_the_repository_it_is_f
     log = _gh(tmp_path, monkeypatch)
     _run(sample, "--open-pr")
     words = log.read_text().splitlines()
-    assert words[:4] == ["pr", "create", "--repo", "lighthouse/rota"]
-    assert words[words.index("--head") + 1] == f"ann:{sample.offered}"
+    named = dict(zip(words[2:8:2], words[3:8:2], strict=True))
+    ours = {"--head": f"ann:{sample.offered}", "--base": "main", "--repo": "lighthouse/rota"}
+    assert named == ours
 
 
 @pytest.mark.slow

@@ -7,13 +7,13 @@ from typing import NamedTuple
 from forge_bot.engine import Exec
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published, head_of
-from forge_bot.runs.publishing.open_pull_request import offered_head
+from forge_bot.runs.publishing.open_pull_request import correction, creation
 from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
     comment_text,
     issues_by_hand,
     pull_request_text,
-    target_of,
+    wanted_pull_request,
 )
 from forge_bot.runs.publishing.pull_request_branch import offer
 from forge_bot.runs.run import Run
@@ -55,12 +55,8 @@ def _pull_request(run: Run, action: Exec) -> PublishStep | Published:
         )
     if not is_pushed(run):
         return _push(run)
-    head, elsewhere = offered_head(run.repository, offered.branch)
-    where = ("--head", head, "--base", target_of(run))
-    where += ("--repo", elsewhere) if elsewhere else ()
-    return PublishStep(
-        ("gh", "pr", "create", *where, "--title", written.title, "--body", written.body)
-    )
+    wanted = wanted_pull_request(run, offered.branch, written)
+    return PublishStep(creation(wanted, whole=True))
 
 
 def _going_out(run: Run) -> tuple[str, ...]:
@@ -99,9 +95,8 @@ def _last_push(run: Run, action: Exec) -> PublishStep | Published:
         return publication(run, action, f"the work is on the branch {place}")
     if not is_pushed(run):
         return _push(run)
-    written = pull_request_text(run, offered)
-    text = ("--title", written.title, "--body", written.body)
-    return PublishStep(("gh", "pr", "edit", run.state.pull_request, *text))
+    wanted = wanted_pull_request(run, offered.branch, pull_request_text(run, offered))
+    return PublishStep(correction(wanted, run.state.pull_request, whole=True))
 
 
 def _push(run: Run) -> PublishStep:

@@ -75,12 +75,22 @@ def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
     return f"{ours.name.partition('/')[0]}:{branch}", theirs.name
 
 
-def creation(wanted: WantedPullRequest) -> tuple[str, ...]:
-    """Return the command that opens a pull request."""
+def creation(wanted: WantedPullRequest, *, whole: bool = False) -> tuple[str, ...]:
+    """Return the command that opens a pull request; `whole` if it has the text in it."""
     draft = ("--draft",) if wanted.text.draft else ()
-    where = ("--base", wanted.base, "--head", wanted.head)
-    text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
-    return ("gh", "pr", "create", *_elsewhere(wanted), *where, *draft, *text)
+    where = ("--head", wanted.head, "--base", wanted.base)
+    text = _text(wanted, whole=whole)
+    return ("gh", "pr", "create", *where, *_elsewhere(wanted), *draft, *text)
+
+
+def correction(wanted: WantedPullRequest, place: str, *, whole: bool = False) -> tuple[str, ...]:
+    """Return the command that gives the pull request at a place its present text."""
+    return ("gh", "pr", "edit", place, *_elsewhere(wanted), *_text(wanted, whole=whole))
+
+
+def _text(wanted: WantedPullRequest, *, whole: bool) -> tuple[str, ...]:
+    body = ("--body", wanted.text.body) if whole else ("--body-file", str(wanted.body))
+    return ("--title", wanted.text.title, *body)
 
 
 def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
@@ -93,8 +103,7 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
     if done.returncode != 0:
         if _EXISTS not in output:
             raise _failed(root, f"gh could not open the pull request: {_words(output)}", output)
-        text = ("--title", wanted.text.title, "--body-file", str(wanted.body))
-        changed = _gh(root, ("gh", "pr", "edit", wanted.head, *_elsewhere(wanted), *text))
+        changed = _gh(root, correction(wanted, wanted.head))
         if changed.returncode != 0:
             words = _words(changed.stderr)
             message = f"gh could not change the pull request: {words}"
