@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forge_bot.errors import BranchExists, ForgeError, GitFailed
+from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import changes, own_files, remotes, revisions, snapshot, take_commit
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
-from forge_bot.git.revisions import HEADS, branch_ref, commit_id, ref_target
+from forge_bot.git.revisions import HEADS, branch_ref, commit_id
 from forge_bot.git.worktree_list import WorktreeInfo, listed
 
 
@@ -140,37 +140,22 @@ def tree_of(root: Path, branch: str) -> Tree | None:
     )
 
 
-_TAKEN = ("a branch named", "cannot lock ref")
-"""Git's words where it could not make a branch, before it makes the tree (builtin/worktree.c)."""
+def add(root: Path, path: Path, branch: str) -> Tree:
+    """Make a work tree at `path` on a branch that exists, here or on one remote.
 
-
-def add(root: Path, path: Path, branch: str, base: str | None) -> Tree:
-    """Make a work tree at `path` on a new branch at `base`, or on a branch that exists (here, or on
-    one remote) without a base.
-
-    Raises BranchExists, BadOption for a name that git does not take, and GitFailed when files stand
-    in the way or git refuses; then neither folder nor branch is left behind.
+    Raises BadOption for a name that git does not take, and GitFailed when files stand in the way or
+    git refuses; then no folder is left behind.
     """
-    path, ref = path.absolute(), branch_ref(root, branch)
-    start = None if base is None else commit_id(root, base)
-    known = _clear_leftovers(root, path, branch, start)
-    if start is not None and ref_target(root, ref) is not None:
-        raise BranchExists(f"The branch {branch} exists already.")
-    if start is None and any(info.branch == branch and _same(info.path, path) for info in known):
+    path = path.absolute()
+    branch_ref(root, branch)
+    known = _clear_leftovers(root, path, branch)
+    if any(info.branch == branch and _same(info.path, path) for info in known):
         return Tree(path.resolve())
     _require_room(path)
     try:
-        if start is not None:
-            # By itself: a call that is tried again must not meet what it has made.
-            git(root, "branch", "--no-track", "--", branch, start)
         git(root, "worktree", "add", "--quiet", "--", str(path), branch, seconds=LONG)
-    except BaseException as error:
-        if not (isinstance(error, GitFailed) and any(words in error.output for words in _TAKEN)):
-            _undo(root, path, ref, start)
-        elif ref_target(root, ref) is not None:
-            # Another process has made it since we looked: it is not ours to remove.
-            message = f"The branch {branch} exists already."
-            raise BranchExists(message) from error
+    except BaseException:
+        _undo(root, path)
         raise
     return Tree(path.resolve())
 
@@ -241,7 +226,7 @@ def mend(root: Path, path: Path) -> None:
         git(root, "worktree", "repair", "--", str(path))
 
 
-def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> list[WorktreeInfo]:
+def _clear_leftovers(root: Path, path: Path, branch: str) -> list[WorktreeInfo]:
     """Forget registrations in the way: half made at this path, or without a folder and at this path
     or on this branch; the others.
     """
@@ -250,7 +235,7 @@ def _clear_leftovers(root: Path, path: Path, branch: str, start: str | None) -> 
         here = _same(info.path, path)
         if here and info.lock_reason == _INITIALIZING and info.branch in {None, branch}:
             _let_finish(path)
-            _undo(root, path, HEADS + branch, start)
+            _undo(root, path)
         elif info.prunable and (here or info.branch == branch):
             git(root, "worktree", "remove", "--force", "--", str(info.path))
         else:
@@ -266,8 +251,8 @@ def _let_finish(left: Path) -> None:
         own_files.unlock(left, seconds=_PATIENCE)
 
 
-def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
-    """Remove what a failed `worktree add` left. The branch goes only if it has not moved."""
+def _undo(root: Path, path: Path) -> None:
+    """Remove what a failed `worktree add` left."""
     # The folder by hand: git refuses one whose link file is not there yet. A registration without
     # folder it does remove.
     shutil.rmtree(path, ignore_errors=True)
@@ -275,9 +260,6 @@ def _undo(root: Path, path: Path, ref: str, start: str | None) -> None:
         for info in listed(root):
             if _same(info.path, path):
                 git(root, "worktree", "remove", "--force", "--force", "--", str(info.path))
-    if start is not None:
-        with contextlib.suppress(ForgeError):
-            git(root, "update-ref", "-d", ref, start)
 
 
 def _require_room(path: Path) -> None:

@@ -263,7 +263,7 @@ class _Start(NamedTuple):
             made[branch_ref(root, plan.merge_branch)] = self.head.commit
         self._move(*(RefMove(ref, to) for ref, to in made.items()))
         try:
-            return self.repository.add_worktree(places.tree, plan.branch, None)
+            return self.repository.add_worktree(places.tree, plan.branch)
         except BaseException:
             for ref, to in made.items():
                 delete_branch(root, ref.removeprefix(HEADS), to)

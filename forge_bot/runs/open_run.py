@@ -189,7 +189,7 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         point(repository.root, HEADS + info.branch, last_commit(repository, info.kept))
     if repository.has_tree(place):
         return _back_on_branch(Tree(place.resolve()), info)
-    return repository.add_worktree(place, info.branch, None), ()
+    return repository.add_worktree(place, info.branch), ()
 
 
 def _back_on_branch(tree: Tree, info: RunInfo) -> tuple[Tree, tuple[str, ...]]:

@@ -70,7 +70,8 @@ class Scene:
             self.git("config", level, key, value)
 
     def worktree(self, branch: str = "work") -> Tree:
-        return self.repository.add_worktree(self.beside / branch, branch, "main")
+        self.git("branch", branch, "main")
+        return self.repository.add_worktree(self.beside / branch, branch)
 
     def remote(self) -> Path:
         """A bare remote called origin that has main."""

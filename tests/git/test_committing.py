@@ -316,7 +316,8 @@ def test_a_locked_index_is_reported_with_the_way_out(scene: Scene) -> None:
 def test_a_damaged_work_tree_inside_the_repository_never_reaches_the_repository_around_it(
     scene: Scene,
 ) -> None:
-    tree = scene.repository.add_worktree(scene.root / "inner", "work", "main")
+    scene.git("branch", "work")
+    tree = scene.repository.add_worktree(scene.root / "inner", "work")
     (tree.path / ".git").unlink()
     scene.write("README.md", "uncommitted")
 

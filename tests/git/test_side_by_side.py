@@ -1,5 +1,6 @@
 """Several processes at work in one clone at the same time."""
 
+import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,7 +17,9 @@ def come_and_go(root: Path, beside: Path, number: int) -> None:
     repository = Repository.find(root)
     for turn in range(TURNS):
         path = beside / f"{number}-{turn}"
-        repository.add_worktree(path, f"work-{number}-{turn}", "HEAD")
+        branch = f"work-{number}-{turn}"
+        subprocess.run(["git", "-C", str(root), "branch", branch], check=True)
+        repository.add_worktree(path, branch)
         private_parts([root / ".git"])
         worktree.remove(root, path)
 

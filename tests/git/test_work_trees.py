@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import BadOption, BranchExists, GitFailed
+from forge_bot.errors import BadOption, GitFailed
 from forge_bot.git import Repository, WorktreeInfo
 from tests.git.git_scene import Scene
 
 
-def test_a_new_branch_gets_a_work_tree_at_its_base(scene: Scene) -> None:
+def test_a_branch_gets_a_work_tree_at_its_commit(scene: Scene) -> None:
     base = scene.git("rev-parse", "HEAD")
     scene.commit({"later.txt": "later"})
 
-    tree = scene.repository.add_worktree(scene.beside / "deep" / "down", "feature/42-größe", base)
+    scene.git("branch", "feature/42-größe", base)
+    tree = scene.repository.add_worktree(scene.beside / "deep" / "down", "feature/42-größe")
 
     assert (tree.head().branch, tree.head().commit) == ("feature/42-größe", base)
     assert (tree.path / "README.md").read_text() == "# Thing\n"
@@ -24,29 +25,13 @@ def test_a_new_branch_gets_a_work_tree_at_its_base(scene: Scene) -> None:
     assert tree.is_clean()
 
 
-def test_a_new_branch_follows_no_other(scene: Scene) -> None:
-    scene.config("branch.autoSetupMerge=always")
-
-    scene.worktree("work")
-
-    assert scene.git("config", "--get-regexp", r"branch\.work\..*", code=1) == ""
-
-
-def test_a_branch_that_is_there_is_not_made_again(scene: Scene) -> None:
+def test_a_branch_is_checked_out_once(scene: Scene) -> None:
     scene.git("branch", "work")
 
-    with pytest.raises(BranchExists, match="work exists already"):
-        scene.worktree("work")
-    assert not (scene.beside / "work").exists()
-
-
-def test_a_branch_that_is_there_is_checked_out_without_a_base(scene: Scene) -> None:
-    scene.git("branch", "work")
-
-    tree = scene.repository.add_worktree(scene.beside / "w", "work", None)
+    tree = scene.repository.add_worktree(scene.beside / "w", "work")
 
     assert tree.head().branch == "work"
-    assert scene.repository.add_worktree(scene.beside / "w", "work", None) == tree
+    assert scene.repository.add_worktree(scene.beside / "w", "work") == tree
 
 
 def test_a_branch_only_on_the_remote_is_checked_out_from_there(scene: Scene) -> None:
@@ -54,14 +39,14 @@ def test_a_branch_only_on_the_remote_is_checked_out_from_there(scene: Scene) -> 
     clone = scene.beside / "clone"
     scene.git("clone", "--quiet", str(scene.root), str(clone))
 
-    tree = Repository.find(clone).add_worktree(scene.beside / "w", "feature/x", None)
+    tree = Repository.find(clone).add_worktree(scene.beside / "w", "feature/x")
 
     assert tree.head().branch == "feature/x"
 
 
 def test_a_branch_that_is_nowhere_is_an_error_and_leaves_no_folder(scene: Scene) -> None:
     with pytest.raises(GitFailed, match="invalid reference: nowhere"):
-        scene.repository.add_worktree(scene.beside / "w", "nowhere", None)
+        scene.repository.add_worktree(scene.beside / "w", "nowhere")
     assert not (scene.beside / "w").exists()
 
 
@@ -72,29 +57,23 @@ def test_a_name_that_git_does_not_take_is_refused_before_anything_happens(
     scene: Scene, name: str
 ) -> None:
     with pytest.raises(BadOption, match="cannot be the name of a branch"):
-        scene.repository.add_worktree(scene.beside / "w", name, "main")
+        scene.repository.add_worktree(scene.beside / "w", name)
     assert not (scene.beside / "w").exists()
-
-
-@pytest.mark.parametrize("base", ["--orphan", "nope", "HEAD:README.md"])
-def test_a_base_that_is_no_commit_is_refused(scene: Scene, base: str) -> None:
-    with pytest.raises(GitFailed, match="names no commit"):
-        scene.repository.add_worktree(scene.beside / "w", "work", base)
-    assert scene.repository.branches() == ("main",)
 
 
 def test_files_in_the_way_are_never_removed(scene: Scene) -> None:
     scene.write("w/mine.txt", "mine", at=scene.beside)
+    scene.git("branch", "work")
 
     with pytest.raises(GitFailed, match="is not empty"):
-        scene.repository.add_worktree(scene.beside / "w", "work", "main")
+        scene.repository.add_worktree(scene.beside / "w", "work")
     assert (scene.beside / "w" / "mine.txt").read_text() == "mine"
-    assert scene.repository.branches() == ("main",)
 
 
 def test_work_trees_are_listed_with_their_branch_and_condition(scene: Scene) -> None:
     held, gone, odd = scene.worktree("held"), scene.worktree("gone"), scene.beside / "line\nend"
-    scene.repository.add_worktree(odd, "odd", "main")
+    scene.git("branch", "odd")
+    scene.repository.add_worktree(odd, "odd")
     scene.git("worktree", "lock", "--reason", "on a stick", str(held.path))
     scene.git("checkout", "--quiet", "--detach", at=odd)
     for file in sorted(gone.path.rglob("*"), reverse=True):
@@ -127,8 +106,8 @@ def test_a_deleted_folder_is_no_tree_and_does_not_stand_in_the_way(scene: Scene)
     subprocess.run(["rm", "-r", str(other.path)], check=True)
 
     assert scene.repository.tree_of("work") is None
-    same_place = scene.repository.add_worktree(tree.path, "work", None)
-    other_place = scene.repository.add_worktree(scene.beside / "new", "other", None)
+    same_place = scene.repository.add_worktree(tree.path, "work")
+    other_place = scene.repository.add_worktree(scene.beside / "new", "other")
 
     assert (same_place.head().branch, other_place.head().branch) == ("work", "other")
 
@@ -142,7 +121,7 @@ def test_other_deleted_folders_stay_registered(scene: Scene) -> None:
     assert [info.path for info in scene.repository.worktrees() if info.prunable] == [stick.path]
 
 
-def test_a_try_that_git_ends_leaves_neither_folder_nor_branch(scene: Scene) -> None:
+def test_a_try_that_git_ends_leaves_no_folder(scene: Scene) -> None:
     scene.commit({".gitattributes": "*.py filter=broken\n"})
     scene.config("filter.broken.smudge=false", "filter.broken.required=true")
 
@@ -150,7 +129,6 @@ def test_a_try_that_git_ends_leaves_neither_folder_nor_branch(scene: Scene) -> N
         scene.worktree("work")
 
     assert not (scene.beside / "work").exists()
-    assert scene.repository.branches() == ("main",)
     assert len(scene.repository.worktrees()) == 1
 
 
@@ -160,7 +138,7 @@ def test_a_half_made_work_tree_of_a_killed_git_is_made_anew(scene: Scene) -> Non
     assert [info.lock_reason for info in scene.repository.worktrees()] == ["", "initializing"]
     assert path.is_dir()
 
-    tree = scene.repository.add_worktree(path, "work", "main")
+    tree = scene.repository.add_worktree(path, "work")
 
     assert tree.head().branch == "work"
     assert tree.is_clean()
