@@ -166,10 +166,13 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     if checks:
         named = escape(", ".join(checks))
         console.print(f"  [dim]a failure of these wakes it on its own pull requests:[/] {named}")
-    if not fast:
+    if fast:
+        console.print(f"  [dim]it uses the release[/] {escape(action)}")
+    else:
         console.print(
-            f"  [yellow]![/] {escape(action)} is a tag, and tags can be moved: put the "
-            "commit of the release there"
+            f"  [yellow]![/] {escape(action)} was not found: that release is not published, or "
+            "GitHub cannot be reached. The workflow cannot run before; forge-bot init --update "
+            "then puts its commit there"
         )
     console.print(
         f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what "
