@@ -19,6 +19,7 @@ from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
     HERE,
+    UNLISTED,
     ByScript,
     CommandGroup,
     From,
@@ -49,6 +50,7 @@ _AROUND = "To prepare and to look around"
 _to_go_on = partial(app.command, rich_help_panel="To go on with a run")
 _to_prepare = partial(app.command, rich_help_panel=_AROUND)
 _for_programs = partial(app.command, rich_help_panel="For programs")
+_where_it_is_asked = partial(app.command, rich_help_panel=UNLISTED)
 
 app.add_typer(graph_app, name="graph", rich_help_panel=_AROUND)
 
@@ -184,7 +186,7 @@ def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False)
     return give_answer(ResumeOptions(repo, run, by_script=by_script), "abandon")
 
 
-@_to_go_on(help="Mark a manual task as done and continue.")
+@_where_it_is_asked(help="Mark a manual task as done and continue.")
 @with_groups
 def done(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -192,7 +194,7 @@ def done(options: ResumeOptions) -> int:
     return give_answer(options, "done")
 
 
-@_to_go_on(help="Skip a manual task and continue.")
+@_where_it_is_asked(help="Skip a manual task and continue.")
 @with_groups
 def skip(options: ResumeOptions) -> int:
     from forge_bot.cli.resume import give_answer
@@ -386,12 +388,13 @@ def doctor(
 
 
 app.add_typer(capability_app, name="capabilities", rich_help_panel=_AROUND)
-_for_programs(help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
-_for_programs(
+app.command(hidden=True, help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
+app.command(
+    hidden=True,
     help="Run the job of GitHub Actions that holds the token and no model: read commands, check "
     "and push commits, ask, open the pull request.",
 )(publish)
-_for_programs(
+_where_it_is_asked(
     help="Work on the runs that a Temporal server leads, in clones or for issues, until stopped.",
 )(worker)
 _for_programs(

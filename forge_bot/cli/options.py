@@ -19,6 +19,9 @@ from forge_bot.cli.standard_streams import typed
 _ANY_LENGTH = 10_000
 
 
+UNLISTED = "Not on the first page"
+"""The part of commands that a question, or the page about Temporal, names where they count."""
+
 _MOST_USED = {"effort", "auto", "model", "budget", "branch", "push", "open_pr", "yes", "help"}
 
 
@@ -35,6 +38,7 @@ class CommandGroup(TyperGroup):
             if not command.hidden:
                 part = parts.setdefault(command.rich_help_panel or "Commands", [])
                 part.append((name, command.get_short_help_str(_ANY_LENGTH)))
+        parts.pop(UNLISTED, None)
         _write_parts(formatter, parts)
 
 
