@@ -39,13 +39,14 @@ SUPERVISOR = """
 import ctypes, os, subprocess
 from pathlib import Path
 from forge_bot.bot.job_start import begin, job_repository
+from forge_bot.git.commit_objects import point
 repository = job_repository(begin().around)
 for settings in (Path.home() / ".gitconfig", repository.common_dir / "config"):
     with settings.open("a") as file:
         file.write(os.environ["WRITTEN_BY_A_WORKER"])
 Path.home().joinpath(".netrc").write_text("default login eve password eve")
 repository.fetch()
-subprocess.run(["git", "branch", "feature/x"], cwd=repository.root, check=True)
+point(repository.root, "refs/heads/feature/x", repository.commit_id("HEAD"))
 tree = repository.add_worktree(Path.home() / "tree", "feature/x")
 tree.push(repository.commit_id("refs/remotes/origin/main"))
 repository.fetch()
