@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import blob_id
+from forge_bot.git.commit_history import first_parents
 from tests.git.git_scene import ODD_NAMES, Scene
 
 
@@ -170,3 +171,12 @@ def test_a_branch_that_moves_is_read_anew_every_time(scene: Scene) -> None:
     assert "b.txt" in scene.repository.list_files("main")
     assert "b.txt" not in scene.repository.list_files(first)
     assert scene.repository.commit_id("main") == second
+
+
+def test_commits_come_with_the_files_that_they_change(scene: Scene) -> None:
+    base = scene.git("rev-parse", "HEAD")
+    one, two = scene.commit({"a.txt": "1", ":b.txt": "2"}), scene.commit({"a.txt": "2"})
+    commits = first_parents(scene.root, base, "main")
+    assert [commit.id for commit in commits] == [one, two]
+    files = [{file.path: file.oid for file in commit.files} for commit in commits]
+    assert files == [{"a.txt": blob_id(b"1"), ":b.txt": blob_id(b"2")}, {"a.txt": blob_id(b"2")}]
