@@ -154,10 +154,8 @@ def log_line(notice: Notice) -> Message | None:
             verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
             return Message(text=f"{notice.label} → {notice.result}{verdict}")
         case CommandEnded() if notice.needs_line:
-            text = "{command}: exit code {code}".format(
-                command=" ".join(notice.result.argv), code=notice.result.exit_code
-            )
-            return Message(text=text)
+            words = " ".join(notice.result.argv)
+            return Message(text=f"{words}: exit code {notice.result.exit_code}")
         case Message():
             return notice
         case (

@@ -54,9 +54,7 @@ def choose(wanted: Wanted) -> BackendName:
             return name
         reasons.append(f"{name}: {trouble}")
     raise NoSandbox(
-        "Project commands cannot be locked in on this machine. {reasons}".format(
-            reasons=" ".join(reasons)
-        ),
+        f"Project commands cannot be locked in on this machine. {' '.join(reasons)}",
         details=tuple(reasons),
     )
 

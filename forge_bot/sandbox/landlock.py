@@ -84,7 +84,7 @@ def run(
         reason = cannot_start(argv[0], report["errno"])
         return reason.exit_code, reason
     if report:
-        raise SandboxFailed("Landlock could not be set up: {report}".format(report=report["words"]))
+        raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
     return code if code >= 0 else _BY_SIGNAL - code, watched
 
 

@@ -44,12 +44,8 @@ def full(folders: Sequence[Path], words: str) -> DiskFull:
     known = dict.fromkeys(
         str(folder) for folder in (*folders, Path(tempfile.gettempdir())) if without_room(folder)
     )
-    where = (
-        "No room is left on the disk of {folders}".format(folders=", ".join(known))
-        if known
-        else "No room is left on a disk"
-    )
-    return DiskFull(f"{where}. {words}")
+    disk = f"the disk of {', '.join(known)}" if known else "a disk"
+    return DiskFull(f"No room is left on {disk}. {words}")
 
 
 def without_room(folder: Path) -> bool:

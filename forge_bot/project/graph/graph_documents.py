@@ -90,9 +90,7 @@ def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
         slugs = [other.slug for other in STACKS]
         raise UnknownNode(
             f"There is no stack for {kind!r} in {stack!r}.",
-            hint="Kinds: {known}. Stacks: {slugs}.".format(
-                known=", ".join(known), slugs=", ".join(slugs)
-            ),
+            hint=f"Kinds: {', '.join(known)}. Stacks: {', '.join(slugs)}.",
         )
     tier = known[kind].tier
     return {

@@ -86,11 +86,7 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
 def _kind(word: str) -> NodeKind:
     kind = next((kind for kind in _KINDS if kind.value == word), None)
     if kind is None:
-        raise BadOption(
-            "kind {word!r}: a new file is of kind {kinds}.".format(
-                word=word, kinds=", ".join(_KINDS)
-            )
-        )
+        raise BadOption(f"kind {word!r}: a new file is of kind {', '.join(_KINDS)}.")
     return kind
 
 

@@ -23,15 +23,12 @@ if TYPE_CHECKING:
     from forge_bot.project.graph.scan_graph import GraphFinding
 
 
-_APPROVED = "- `{step}` {acts} exactly this: sha256 {digest}"
-
-
 def approval_line(step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]) -> str:
     """Return the line of a question by which an acting step finds its approval."""
     named = [list(file_or_issue.model_dump(mode="json").values()) for file_or_issue in what]
     digest = hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
     acts = "writes" if step.kind == "fs_write" else "opens"
-    return _APPROVED.format(step=step.step, acts=acts, digest=digest)
+    return f"- `{step.step}` {acts} exactly this: sha256 {digest}"
 
 
 def approves(
