@@ -2,12 +2,13 @@
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors import ForgeError, NotOnGitHub
+from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.settings import load_config
@@ -52,5 +53,7 @@ def _of_pull_request(repository: Repository, number: int) -> tuple[str, str, str
     marker = read_marker(pull.body)
     if marker is None or marker.kind != "pull-request":
         raise ForgeError(f"{place.name}#{number} names no run of forge-bot.")
-    fetch_branch(repository.root, pull.head)
+    # After a merge the branch may be gone; the record contains its commits.
+    with suppress(GitFailed):
+        fetch_branch(repository.root, pull.head)
     return marker.fields.get("run", ""), pull.head_sha, marker.fields.get("record", "")
