@@ -106,9 +106,10 @@ class PromptFiles:
             for rule in rules
         ]
 
-    def named_in(self, document: str) -> list[InputFile]:
+    def named_in(self, document: str, *, shown_too: bool = True) -> list[InputFile]:
         """Return the files that a document names, in its order, as they were at the base; behind
-        them the lines that it cites of files that need not change.
+        them the lines that it cites of files that need not change. Without `shown_too`, more of a
+        file that is shown stands there only where the document cites its lines.
 
         The newest entries of a changelog stand with the rules of the repository.
         """
@@ -117,7 +118,8 @@ class PromptFiles:
         self._about += words(document)
         ruled = {rule.path for rule in _house_rules(self.repository, self.base)}
         paths = self._meant(document, meant)
-        named = [path for path in paths if path not in ruled or self._cite_lines(path, meant)]
+        known = ruled if shown_too else ruled | self._shown.keys()
+        named = [path for path in paths if path not in known or self._cite_lines(path, meant)]
         return self._show(self.base, named, meant, _FOR_ANALYSIS)
 
     def for_task(

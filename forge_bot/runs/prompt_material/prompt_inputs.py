@@ -177,7 +177,10 @@ class PromptInputs:
                 if self.delivery == "answer" or not self._follows_plan(phase):
                     shown += files.house_rules()
             if name in naming:
-                shown += files.named_in(self.run.workspace.read(name))
+                # A plan of the same author names what changes; the rest its author has only read.
+                record = self.run.state.artifacts.get(name)
+                alone = record is None or not record.next_documents
+                shown += files.named_in(self.run.workspace.read(name), shown_too=alone)
         if task is not None and self.run.pipeline.implements(action.phase):
             shown += self._own_files(now, task, files, names)
         shown += self.changes.inputs(now, phase, task)
@@ -340,8 +343,8 @@ class PromptInputs:
             for phase in self.phases
             if isinstance(phase, AgentPhase) and phase.names_files
         }
-        if self.delivery == "answer":
-            naming.add(self.run.pipeline.planned_in)
+        if self.delivery == "answer" and (plan := self.run.pipeline.approved_first) is not None:
+            naming.add(plan.writes)
         if self.further(phase):
             judges_plan = task is None and phase.changes == "none"
             naming = {self.run.pipeline.planned_in} if judges_plan else set[str]()
