@@ -11,17 +11,17 @@ _DOLLARS_LOST = re.compile(r"\+?(?:0*|\.\d+)")
 """What a shell makes of `+$5`, `$10` or `$5.50`."""
 
 
-def tokens(usage: Usage) -> str:
+def format_tokens(usage: Usage) -> str:
     """Tokens in and out for people."""
     return f"{usage.tokens:,} tokens"
 
 
-def paid(usage: Usage) -> str:
+def describe_cost(usage: Usage) -> str:
     """Tokens and money for people."""
-    return f"{tokens(usage)}, {money(usage.cost)}"
+    return f"{format_tokens(usage)}, {money(usage.cost)}"
 
 
-def amount_of(text: str, example: str) -> Amount:
+def read_amount_option(text: str, example: str) -> Amount:
     """Read an amount of money or tokens as every face does. Raises BadOption."""
     if (amount := read_amount(text)) is not None:
         return amount

@@ -35,7 +35,7 @@ from forge_bot.cli.options import (
     with_groups,
     words,
 )
-from forge_bot.cli.standard_streams import typed
+from forge_bot.cli.standard_streams import decode_word
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -82,7 +82,7 @@ def _in_quotes(command: str, text: str, more: list[str]) -> None:
     if more:
         from forge_bot.errors import BadOption
 
-        whole = " ".join(map(typed, (text, *more))).replace('"', "'")
+        whole = " ".join(map(decode_word, (text, *more))).replace('"', "'")
         raise BadOption("The text is not in quotes.", hint=f'forge-bot {command} "{whole}"')
 
 
@@ -260,7 +260,7 @@ def status(
     run: RunName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print state.json.")] = False,
 ) -> int:
-    from forge_bot.cli.show_runs import status as look
+    from forge_bot.cli.show_runs import show_status as look
 
     return look(repo, run, as_json=as_json)
 
@@ -297,7 +297,7 @@ def show(
     repo: Repo = HERE,
     run: RunName = None,
 ) -> int:
-    from forge_bot.cli.show_artifact import show as look
+    from forge_bot.cli.show_artifact import show_artifact as look
 
     return look(repo, run, artifact)
 

@@ -26,7 +26,7 @@ from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
-from forge_bot.cli.server_question import server_facts, setup_here, with_yes
+from forge_bot.cli.server_question import ask_consent, describe_server, load_capabilities
 from forge_bot.errors import BadArgument, UnknownCapability
 
 _BROKEN = 5
@@ -35,7 +35,7 @@ _SHOWN = 100_000
 
 def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     """Print the catalogue and each problem; return 5 if something is broken."""
-    setup, catalogue = _discovered(folder, source)
+    setup, catalogue = _discover(folder, source)
     console = Console()
     if setup.empty:
         console.print(
@@ -43,9 +43,9 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
             "no .forge/skills. docs/capabilities.md has an example of both."
         )
         return 0
-    _servers(setup, catalogue, console)
+    _print_servers(setup, catalogue, console)
     for spec in catalogue.specs:
-        how_it_runs = _way(spec, asked=spec.name in catalogue.asked)
+        how_it_runs = _describe_way(spec, asked=spec.name in catalogue.asked)
         console.print(
             f"  [bold]{escape(spec.name)}[/] [dim]{how_it_runs}[/] {escape(spec.description)}"
         )
@@ -66,7 +66,7 @@ def try_capability(
     yes: bool,
 ) -> int:
     """Call one tool as a run would; return 0 if it succeeded."""
-    setup, catalogue = _discovered(folder, source)
+    setup, catalogue = _discover(folder, source)
     spec = next((candidate for candidate in catalogue.specs if candidate.name == name), None)
     if spec is None:
         known = tuple(candidate.name for candidate in catalogue.specs)
@@ -74,12 +74,16 @@ def try_capability(
             f"There is no capability {name}.",
             details=(*known, *(problem.sentence for problem in catalogue.broken)),
         )
-    params = canonical(json.dumps(_arguments(given, catalogue, name))) or "{}"
+    params = canonical(json.dumps(_read_arguments(given, catalogue, name))) or "{}"
     wanted = CapabilityRequest(key="1.1", capability=name, params=params)
     calls = ToolCalls(setup, catalogue)
     console = Console()
     complaint = calls.complaint(wanted)
-    if complaint is None and spec.effect is Effect.ACTS and not _agreed(wanted, console, yes=yes):
+    if (
+        complaint is None
+        and spec.effect is Effect.ACTS
+        and not _ask_to_call(wanted, console, yes=yes)
+    ):
         return _BROKEN
     result = complaint or calls.call(wanted, _SHOWN)
     console.print(escape(result.content))
@@ -90,24 +94,24 @@ def try_capability(
     return 0 if result.status is ResultStatus.OK else 1
 
 
-def _discovered(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
-    root, setup = setup_here(folder, source)
-    setup = with_yes(root, setup)
+def _discover(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
+    root, setup = load_capabilities(folder, source)
+    setup = ask_consent(root, setup)
     return setup, asyncio.run(discover_capabilities(setup))
 
 
-def _servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console) -> None:
+def _print_servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console) -> None:
     broken = {problem.about for problem in catalogue.broken}
     for name, server in setup.config.mcp_servers.items():
         if server.disabled:
             console.print(f"[dim]- {escape(name)} is disabled[/]")
             continue
         mark = "[red]✗[/]" if name in broken else "[green]✓[/]"
-        facts = "; ".join(server_facts(setup, name, server))
+        facts = "; ".join(describe_server(setup, name, server))
         console.print(f"{mark} [bold]{escape(name)}[/] [dim]{escape(facts)}[/]")
 
 
-def _way(spec: CapabilitySpec, *, asked: bool) -> str:
+def _describe_way(spec: CapabilitySpec, *, asked: bool) -> str:
     if asked:
         return "a person is asked"
     if spec.effect is Effect.ACTS:
@@ -117,7 +121,7 @@ def _way(spec: CapabilitySpec, *, asked: bool) -> str:
     return "reads"
 
 
-def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dict[str, object]:
+def _read_arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dict[str, object]:
     """Return `key=value` words as arguments: text where the schema wants text, else JSON."""
     tool = catalogue.mcp_tools.get(name)
     schema = cast("dict[str, Any]", json.loads(tool.input_schema)) if tool else {}
@@ -136,7 +140,7 @@ def _arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dic
     return arguments
 
 
-def _agreed(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
+def _ask_to_call(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
     digest = hashlib.sha256(f"{wanted.capability}\n{wanted.params}".encode()).hexdigest()[:12]
     console.print(
         f"{escape(wanted.capability)} may change something. Its arguments, {digest}:\n"

@@ -35,42 +35,42 @@ def print_result(outcome: Outcome, run: Run, progress: Progress, ending: Ending)
     progress.stop()
     match outcome:
         case Outcome.DONE:
-            _done(run, progress, ending)
+            _print_done(run, progress, ending)
         case Outcome.ABANDONED:
-            progress.line(f"[bold]Abandoned.[/] The branch {escape(run.state.branch)} stays.")
+            progress.print_line(f"[bold]Abandoned.[/] The branch {escape(run.state.branch)} stays.")
         case Outcome.WAITING | Outcome.BUDGET | Outcome.FAILED | Outcome.USAGE | Outcome.REFUSED:
             pass
     return outcome.value
 
 
-def _done(run: Run, progress: Progress, ending: Ending) -> None:
+def _print_done(run: Run, progress: Progress, ending: Ending) -> None:
     state = run.state
-    progress.line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
-    progress.line(escape(_changes(run)))
+    progress.print_line(f"\n[bold green]✓ Done.[/] {escape(state.title)}")
+    progress.print_line(escape(_describe_changes(run)))
     total = state.usage
     tokens = total.input_tokens + total.output_tokens
     spent = f"{total.calls} calls · {tokens:,} tokens · {money(total.cost)}"
-    progress.line(f"[dim]{spent}[/]\n")
+    progress.print_line(f"[dim]{spent}[/]\n")
     kept = f"{ENDED}{run.name}" if is_kept(run.repository, run.name, run.tree.commit_id()) else ""
     code = offered(run) if state.nothing_to_do is None else Offer()
-    for note in _notes(run):
-        progress.line(f"{note}\n")
-    for row in _places(run, code, kept):
-        progress.line(row)
+    for note in _list_notes(run):
+        progress.print_line(f"{note}\n")
+    for row in _list_places(run, code, kept):
+        progress.print_line(row)
     # The commands name folders that are there, so before the work tree goes.
-    following = _next_lines(run, code, kept, ending)
-    progress.line(_work_tree(run, ending))
+    following = _list_next_commands(run, code, kept, ending)
+    progress.print_line(_remove_work_tree(run, ending))
     if code.left_behind:
         not_moved = (
             f"{escape(code.branch)} was not moved: it is checked out, or people changed the "
             "same lines there. This takes the new commits:"
         )
-        progress.line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
+        progress.print_line(f"\n  {not_moved}\n  {escape(code.left_behind)}")
     for line in following:
-        progress.line(escape(line))
+        progress.print_line(escape(line))
 
 
-def _notes(run: Run) -> Iterator[str]:
+def _list_notes(run: Run) -> Iterator[str]:
     """Yield what a person should know about the result."""
     if (nothing := run.state.nothing_to_do) is not None:
         yield f"There was nothing to do: {nothing.why.value}."
@@ -80,7 +80,7 @@ def _notes(run: Run) -> Iterator[str]:
             yield f"[yellow]![/] {escape(named_once(note))}"
 
 
-def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
+def _list_places(run: Run, code: Offer, kept: str) -> Iterator[str]:
     """Yield the rows that say where the code, the record and the documents are."""
     state = run.state
     if code.branch:
@@ -94,35 +94,35 @@ def _places(run: Run, code: Offer, kept: str) -> Iterator[str]:
                 commits=f", {several(code.commits, 'commit')}",
             )
         )
-        yield _row("cli.closing.branch", begins)
-    yield _row("cli.closing.record", escape(kept or f"branch {state.branch}"))
-    show = f"{_away(run)}forge-bot show"
+        yield _format_row("cli.closing.branch", begins)
+    yield _format_row("cli.closing.record", escape(kept or f"branch {state.branch}"))
+    show = f"{_change_folder(run)}forge-bot show"
     if run.pipeline.summary:
-        yield _row("cli.closing.what_was_done", escape(f"{show} {run.pipeline.summary}"))
+        yield _format_row("cli.closing.what_was_done", escape(f"{show} {run.pipeline.summary}"))
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         shown = escape(state.pull_request or f"{show} {PULL_REQUEST}")
-        yield _row("cli.closing.pull_request", shown)
+        yield _format_row("cli.closing.pull_request", shown)
 
 
-def _row(name: str, text: str) -> str:
+def _format_row(name: str, text: str) -> str:
     return f"  {say(name):<13} {text}"
 
 
-def _work_tree(run: Run, ending: Ending) -> str:
+def _remove_work_tree(run: Run, ending: Ending) -> str:
     """Remove the run's work tree unless it is to stay; return a line about it."""
     place = escape(str(run.tree.path))
     if run.tree.path != run.places.tree:
-        return _row("cli.closing.work_tree", place)
+        return _format_row("cli.closing.work_tree", place)
     if ending.keep:
         kept = f"{place}; forge-bot clean removes it"
     elif because := remove_work_tree(run.repository, run.name):
         kept = f"{place}, kept: {escape(because)}"
     else:
         kept = "removed; forge-bot retry makes a new one"
-    return _row("cli.closing.work_tree", kept)
+    return _format_row("cli.closing.work_tree", kept)
 
 
-def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
+def _list_next_commands(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     """Return the lines that a person types now: to look, to merge, or to offer the change."""
     if not code.branch:
         return []
@@ -130,7 +130,7 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     target = shlex.quote(target_of(run))
     # In a person's own branch the change begins at a commit.
     since = f"{state.base_commit[:_SHORT]}.." if state.here else f"{target}..."
-    away = _away(run)
+    away = _change_folder(run)
     lines = [f"\n  {away}git diff {since}{branch}"]
     if target != branch:
         lines.append(f"  {away}git switch {target} && git merge {branch}")
@@ -146,13 +146,13 @@ def _next_lines(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:
     return lines
 
 
-def _away(run: Run) -> str:
+def _change_folder(run: Run) -> str:
     """Return how a command begins that works in the repository, where a person is elsewhere."""
     root = run.repository.root
     return "" if Path.cwd().is_relative_to(root) else f"cd {shlex.quote(str(root))} && "
 
 
-def _changes(run: Run) -> str:
+def _describe_changes(run: Run) -> str:
     """A table of the files that the run changed, as long as a person reads one."""
     base = newest_base(run)
     code = [path for path in run.tree.changed(base) if not path.startswith(".specs/")]

@@ -22,7 +22,7 @@ _VARIABLES = {
 """The agent by the variable that it sets, as their documentation says."""
 
 
-def coding_agent() -> str:
+def find_coding_agent() -> str:
     """Return the name of the coding agent that runs this command; empty if there is none."""
     return next((agent for name, agent in _VARIABLES.items() if os.environ.get(name)), "")
 
@@ -34,4 +34,4 @@ def at_terminal() -> bool:
 
 def person_types() -> bool:
     """Return whether stdin is a terminal, and none that a coding agent made for its shell."""
-    return sys.stdin.isatty() and not coding_agent()
+    return sys.stdin.isatty() and not find_coding_agent()

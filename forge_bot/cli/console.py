@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console as RichConsole
 from rich.segment import Segment
 
-from forge_bot.cli.standard_streams import NobodyReads, silence, visible
+from forge_bot.cli.standard_streams import NobodyReads, make_visible, silence_output
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
@@ -35,7 +35,7 @@ class Console(RichConsole):
     ) -> Iterable[Segment]:
         """Every text for the terminal comes through here, the living line and tables too."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+            yield segment if segment.control else Segment(make_visible(segment.text), segment.style)
 
     def ask(self, text: str) -> str:
         """Return what a person types behind a text; behind one that is no question stands a
@@ -64,5 +64,5 @@ class Console(RichConsole):
         SystemExit.
         """
         self.quiet = True
-        silence()
+        silence_output()
         raise NobodyReads

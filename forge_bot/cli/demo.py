@@ -57,7 +57,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
         NewRun(draft=draft, plan=plan, by=local_user()),
         load_pipeline(config.pipeline, repository.root),
     )
-    progress.began(info, plan)
+    progress.print_beginning(info, plan)
     ask = (
         _yes(progress)
         if yes or not at_terminal()

@@ -7,7 +7,7 @@ import traceback
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.standard_streams import NobodyReads, silence
+from forge_bot.cli.standard_streams import NobodyReads, silence_output
 from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.sentences import say
@@ -30,16 +30,16 @@ _WITHOUT_A_RUN = frozenset(
 def print_error(error: Exception | NobodyReads) -> int:
     """Tell the error on stderr; the exit code it ends the invocation with."""
     if isinstance(error, BrokenPipeError | NobodyReads):
-        silence()
-        return unread()
+        silence_output()
+        return print_unread()
     if isinstance(error, NobodyReads):
-        return unread()
+        return print_unread()
     console = Console(stderr=True)
     if isinstance(error, OSError):
         # What cannot be written would fail again when the interpreter ends.
-        silence()
-        _trace(error, console)
-        error = _refused(error)
+        silence_output()
+        _print_trace(error, console)
+        error = _make_refusal(error)
     if isinstance(error, ForgeError):
         # To wait is no failure.
         mark = "[bold]… " if error.exit_code == WAITING else "[bold red]✗ "
@@ -49,13 +49,13 @@ def print_error(error: Exception | NobodyReads) -> int:
         console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}")
         return error.exit_code
     if (show := getattr(error, "format_message", None)) is not None:
-        _misused(error, show(), console)
+        _print_misuse(error, show(), console)
         return USAGE
     console.print(
         f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/] "
         f"[dim]{ForgeError.code}[/]"
     )
-    _trace(error, console)
+    _print_trace(error, console)
     console.print(
         "  [bold]→[/] Nothing that was recorded is lost. Please report it with the "
         "output under FORGE_BOT_DEBUG=1."
@@ -63,7 +63,7 @@ def print_error(error: Exception | NobodyReads) -> int:
     return FAILED
 
 
-def interrupted() -> int:
+def print_interrupted() -> int:
     """Tell that a person stopped it, and how a run goes on if the command works on one."""
     console = Console(stderr=True)
     only_looks = sys.argv[1:2] and sys.argv[1] in _WITHOUT_A_RUN
@@ -71,14 +71,14 @@ def interrupted() -> int:
     return FAILED
 
 
-def not_begun() -> int:
+def print_not_begun() -> int:
     """Tell that a person stopped it before there was a run."""
     console = Console(stderr=True)
     console.print("\n[bold]Stopped.[/] No run was begun.")
     return FAILED
 
 
-def unread() -> int:
+def print_unread() -> int:
     """Report that the reader of the output is gone; a command that only looks says nothing."""
     if _WORKING & set(sys.argv[1:2]):
         Console(stderr=True).print(
@@ -88,7 +88,7 @@ def unread() -> int:
     return FAILED
 
 
-def _misused(error: Exception, words: str, console: Console) -> None:
+def _print_misuse(error: Exception, words: str, console: Console) -> None:
     """A usage error of the option parser: its own words are good. The bare program name asks for
     help and is no mistake.
     """
@@ -97,7 +97,7 @@ def _misused(error: Exception, words: str, console: Console) -> None:
         return
     words = words.replace(_CHECKED, "")
     console.print(f"[bold red]✗ {escape(words)}[/]")
-    if command := _command_of(error):
+    if command := _name_command(error):
         unknown = str(getattr(error, "option_name", "")).strip("-")
         is_text = bool(unknown) and not unknown[0].isalpha()
         way_out = "cli.errors.begins_with_a_hyphen" if is_text else "cli.errors.see_help_of"
@@ -107,7 +107,7 @@ def _misused(error: Exception, words: str, console: Console) -> None:
         console.print("  [bold]→[/] forge-bot --help lists the commands.")
 
 
-def _command_of(error: Exception) -> str:
+def _name_command(error: Exception) -> str:
     """Return the words of the command that an error of the option parser is about; empty for the
     program itself. The parser's classes are not imported for this.
     """
@@ -119,11 +119,11 @@ def _command_of(error: Exception) -> str:
     return " ".join(names)
 
 
-def _refused(error: OSError) -> MachineRefused:
+def _make_refusal(error: OSError) -> MachineRefused:
     what = f": {error.filename}" if error.filename else ""
     return MachineRefused(f"The system says: {error.strerror or error}{what}.")
 
 
-def _trace(error: Exception, console: Console) -> None:
+def _print_trace(error: Exception, console: Console) -> None:
     if "FORGE_BOT_DEBUG" in os.environ:
         console.print(escape("".join(traceback.format_exception(error))))

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from forge_bot.cli.standard_streams import NobodyReads, flushed
+from forge_bot.cli.standard_streams import NobodyReads, flush_output
 
 WRONG_USE = 64
 BY_HAND = 130
@@ -20,7 +20,7 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None)
 
             check_language()
         code = command()
-        flushed()
+        flush_output()
     except (KeyboardInterrupt, EOFError):
         return _stopped()
     # The outermost handler: every error is shown, and the exit code says that the command failed.
@@ -35,6 +35,6 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int | None = None)
 
 
 def _stopped() -> int:
-    from forge_bot.cli.error_output import interrupted
+    from forge_bot.cli.error_output import print_interrupted
 
-    return interrupted()
+    return print_interrupted()

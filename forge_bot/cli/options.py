@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from forge_bot.cli.shell_completion import complete_runs
-from forge_bot.cli.standard_streams import typed
+from forge_bot.cli.standard_streams import decode_word
 
 _ANY_LENGTH = 10_000
 
@@ -63,12 +63,12 @@ def _write_parts(formatter: Any, parts: dict[str, list[Any]]) -> None:
 
 def words(value: str | None) -> str | None:
     """Return a word of the command line as text."""
-    return value if value is None else typed(value)
+    return value if value is None else decode_word(value)
 
 
 def every_word(values: list[str]) -> list[str]:
     """Return the words of the command line as text."""
-    return [typed(value) for value in values]
+    return [decode_word(value) for value in values]
 
 
 Repo = Annotated[
@@ -316,13 +316,15 @@ def with_groups(command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
     def called(**given: object) -> int:
         for name, group in groups.items():
-            given[name] = _filled(group, given)
+            given[name] = _fill_group(group, given)
         return command(**given)
 
     options = [
         option
         for parameter in parameters
-        for option in (_options(parameter.annotation) if parameter.name in groups else (parameter,))
+        for option in (
+            _list_options(parameter.annotation) if parameter.name in groups else (parameter,)
+        )
     ]
     # The option parser reads it in place of the parameters that are in the code.
     called.__dict__["__signature__"] = signature(command).replace(
@@ -331,12 +333,12 @@ def with_groups(command: Callable[..., int]) -> Callable[..., int]:
     return called
 
 
-def _options(group: Any) -> Iterator[Parameter]:
+def _list_options(group: Any) -> Iterator[Parameter]:
     """Yield an option for each field of a group, and of the groups in it."""
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):
         if is_dataclass(hints[field.name]):
-            yield from _options(hints[field.name])
+            yield from _list_options(hints[field.name])
         else:
             yield Parameter(
                 field.name,
@@ -346,12 +348,12 @@ def _options(group: Any) -> Iterator[Parameter]:
             )
 
 
-def _filled(group: Any, given: dict[str, Any]) -> Any:
+def _fill_group(group: Any, given: dict[str, Any]) -> Any:
     """Take the values of a group from the parsed options."""
     hints = get_type_hints(group)
     return group(
         **{
-            field.name: _filled(hints[field.name], given)
+            field.name: _fill_group(hints[field.name], given)
             if is_dataclass(hints[field.name])
             else given.pop(field.name)
             for field in fields(group)

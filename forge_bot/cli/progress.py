@@ -18,7 +18,7 @@ from forge_bot.agent.progress_events import (
     RequestStarted,
 )
 from forge_bot.agent.progress_events import Notice as ModelNotice
-from forge_bot.cli.amounts import tokens
+from forge_bot.cli.amounts import format_tokens
 from forge_bot.cli.console import Console
 from forge_bot.interaction.number_format import may_be_billed
 from forge_bot.runs.notifications import (
@@ -72,33 +72,33 @@ class Progress:
     def __call__(self, notice: Notice) -> None:
         match notice:
             case PhaseBegan():
-                self._start(notice)
+                self._begin_phase(notice)
             case PhaseEnded():
-                self._ended(notice)
+                self._end_phase(notice)
             case PromptSent():
-                self._sent(notice)
+                self._show_prompt(notice)
             case CommandBegan():
-                self._do(f"running {command_line(notice.argv)}")
+                self._show_step(f"running {command_line(notice.argv)}")
             case CommandEnded():
                 if notice.needs_line:
-                    self._ran(notice.result, notice.red)
-                self._do(f"reading what {command_line(notice.result.argv)} printed")
+                    self._print_command(notice.result, notice.red)
+                self._show_step(f"reading what {command_line(notice.result.argv)} printed")
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
-                self.line(f"  {mark} {escape(notice.text)}")
+                self.print_line(f"  {mark} {escape(notice.text)}")
             case StoppedBefore():
-                self._stopped(notice)
+                self._print_stop(notice)
             case Explained():
-                self._explained(notice.answer)
+                self._print_answer(notice.answer)
             case Thinking():
-                self._thinking(notice.notice, notice.task)
+                self._show_model(notice.notice, notice.task)
             case _:
                 assert_never(notice)
 
     # -- notices
     # ----------------------------------------------------------------------------------------------
 
-    def _start(self, notice: PhaseBegan) -> None:
+    def _begin_phase(self, notice: PhaseBegan) -> None:
         again = f", round {notice.round}" if notice.round > 1 else ""
         names = ", ".join(notice.tasks)
         task = (
@@ -111,10 +111,10 @@ class Progress:
             time.monotonic(),
             Usage(),
         )
-        self._lively()
+        self._show_line()
 
-    def _sent(self, notice: PromptSent) -> None:
-        self._do(
+    def _show_prompt(self, notice: PromptSent) -> None:
+        self._show_step(
             "reading {documents} ({tokens:,} tokens)".format(
                 documents=", ".join(notice.inputs), tokens=notice.tokens
             ),
@@ -122,42 +122,42 @@ class Progress:
         )
         for sentence in (*notice.dropped, notice.removed):
             if sentence:
-                self.line(f"  [dim]· {escape(sentence)}[/]")
+                self.print_line(f"  [dim]· {escape(sentence)}[/]")
 
-    def _thinking(self, notice: ModelNotice, task: str | None) -> None:
+    def _show_model(self, notice: ModelNotice, task: str | None) -> None:
         match notice:
             case ModelAsked():
-                self._do(f"turn {notice.turn}: waiting for {notice.model}", task)
+                self._show_step(f"turn {notice.turn}: waiting for {notice.model}", task)
             case ModelAnswered():
                 self._usage = self._usage + notice.usage
             case RequestStarted():
-                self._do(
+                self._show_step(
                     f"looking: {notice.capability} {notice.params}",
                     task,
                 )
             case AnswerRejected():
-                self._do(f"sent back: {notice.text}", task)
+                self._show_step(f"sent back: {notice.text}", task)
             case CallLost():
-                self.line(f"  [yellow]![/] {may_be_billed(notice.usage)}")
+                self.print_line(f"  [yellow]![/] {may_be_billed(notice.usage)}")
             case _:
                 assert_never(notice)
 
-    def _ended(self, notice: PhaseEnded) -> None:
+    def _end_phase(self, notice: PhaseEnded) -> None:
         mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"
         task = f" task {notice.task}" if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
         cost = (
-            f" · {tokens(notice.usage)} · {money(notice.usage.cost)} ·"
-            f" {clock(notice.usage.duration_ms / 1000)}"
+            f" · {format_tokens(notice.usage)} · {money(notice.usage.cost)} ·"
+            f" {format_clock(notice.usage.duration_ms / 1000)}"
             if notice.usage.calls
             else ""
         )
-        self.line(
+        self.print_line(
             f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→"
             f" {escape(notice.result)}{cost}[/]"
         )
 
-    def _ran(self, result: CommandResult, red: RedMeaning) -> None:
+    def _print_command(self, result: CommandResult, red: RedMeaning) -> None:
         """Print a command with one of three marks: as it should be, red as before, newly red."""
         good = result.exit_code == 0
         marks = {"wanted": "[green]✓[/]", "before": "[dim]○[/]", "new": "[red]✗[/]"}
@@ -174,104 +174,114 @@ class Progress:
         )
         exit_ = "" if good else f" {ended}{', as it should' if red == 'wanted' else ''}"
         command = escape(cut(command_line(result.argv), _COMMAND))
-        self.line(
-            f"  {mark} [dim]{command}[/]{exit_}[dim]{count} · {clock(result.duration_ms / 1000)}[/]"
+        self.print_line(
+            f"  {mark} [dim]{command}[/]{exit_}[dim]{count} ·"
+            f" {format_clock(result.duration_ms / 1000)}[/]"
         )
 
-    def _stopped(self, notice: StoppedBefore) -> None:
+    def _print_stop(self, notice: StoppedBefore) -> None:
         self.stop()
         following, last = escape(notice.following), escape(notice.last)
         before = f"[bold]Stopped[/], as --until says: {following} comes after {last}."
-        self.line(f"\n{before}")
-        self.line("Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]")
+        self.print_line(f"\n{before}")
+        self.print_line(
+            "Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]"
+        )
 
-    def _explained(self, answer: str) -> None:
+    def _print_answer(self, answer: str) -> None:
         self.stop()
-        self.line("")
+        self.print_line("")
         if self.console.is_terminal:
             self.console.print_markdown(answer)
         else:
             self.console.print(answer, markup=False)
-        self.line("")
+        self.print_line("")
 
     # -- lines
     # ----------------------------------------------------------------------------------------------
 
-    def line(self, markup: str) -> None:
+    def print_line(self, markup: str) -> None:
         """Print a line above the living one."""
-        self._beat()
+        self._restart_heartbeat()
         self.console.print(markup)
 
-    def began(self, info: "RunInfo", plan: "RunPlan", outlook: str = "") -> None:
+    def print_beginning(self, info: "RunInfo", plan: "RunPlan", outlook: str = "") -> None:
         """Print the beginning of a run, its place, and what it will probably cost."""
-        self.line(f"[bold]{escape(info.title)}[/]")
+        self.print_line(f"[bold]{escape(info.title)}[/]")
         effort = f"run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})"
-        self.line(f"[dim]{effort}[/]")
+        self.print_line(f"[dim]{effort}[/]")
         branch, tree = escape(info.branch), escape(str(info.tree))
-        self.line(f"[dim]branch {branch} · work tree {tree}[/]")
+        self.print_line(f"[dim]branch {branch} · work tree {tree}[/]")
         if outlook:
-            self.line(f"[dim]{escape(outlook)}[/]")
-        self.line("")
+            self.print_line(f"[dim]{escape(outlook)}[/]")
+        self.print_line("")
 
-    def _do(self, what: str, task: str | None = None) -> None:
+    def _show_step(self, what: str, task: str | None = None) -> None:
         self._doing = f"task {task}: {what}" if self._several and task is not None else what
-        self._lively()
+        self._show_line()
 
-    def _beat(self, *, begin: bool = False) -> None:
+    def _restart_heartbeat(self, *, begin: bool = False) -> None:
         """Wait anew for the moment in which nothing has been printed for a while."""
         if self._heartbeat is not None or begin:
-            self._quiet()
-            self._heartbeat = threading.Timer(self.every, self._alive)
+            self._stop_heartbeat()
+            self._heartbeat = threading.Timer(self.every, self._print_heartbeat)
             self._heartbeat.daemon = True
             self._heartbeat.start()
 
-    def _quiet(self) -> None:
+    def _stop_heartbeat(self) -> None:
         if self._heartbeat is not None:
             self._heartbeat.cancel()
             self._heartbeat = None
 
-    def _alive(self) -> None:
-        elapsed = clock(time.monotonic() - self._began)
-        self.line(f"  [dim]… {elapsed} {escape(self._label)} · {escape(self._doing)}[/]")
+    def _print_heartbeat(self) -> None:
+        elapsed = format_clock(time.monotonic() - self._began)
+        self.print_line(f"  [dim]… {elapsed} {escape(self._label)} · {escape(self._doing)}[/]")
 
-    def _lively(self) -> None:
+    def _show_line(self) -> None:
         if not self.console.is_terminal:
             if self._heartbeat is None:
-                self._beat(begin=True)
+                self._restart_heartbeat(begin=True)
             return
         if self._live is None:
             self._live = Live(
-                get_renderable=self._now, console=self.console, transient=True, refresh_per_second=8
+                get_renderable=self._render_line,
+                console=self.console,
+                transient=True,
+                refresh_per_second=8,
             )
             self._live.start()
 
-    def _now(self) -> Text:
+    def _render_line(self) -> Text:
         elapsed = time.monotonic() - self._began
         spin = _SPINNER[int(elapsed * 8) % len(_SPINNER)]
-        spent = f" · {tokens(self._usage)} · {money(self._usage.cost)}" if self._usage.calls else ""
+        spent = (
+            f" · {format_tokens(self._usage)} · {money(self._usage.cost)}"
+            if self._usage.calls
+            else ""
+        )
         text = Text(f"{spin} {self._label} ", style="bold", no_wrap=True, overflow="ellipsis")
-        return text.append(f"{clock(elapsed)}{spent} · {self._doing}", style="dim not bold")
+        return text.append(f"{format_clock(elapsed)}{spent} · {self._doing}", style="dim not bold")
 
     def stop(self) -> None:
         """Take the living line away: a person is asked, or it is over."""
         if self._live is not None:
             self._live.stop()
             self._live = None
-        self._quiet()
+        self._stop_heartbeat()
 
 
-def expected(estimate: "Estimate", budget: "Amount") -> str:
+def describe_estimate(estimate: "Estimate", budget: "Amount") -> str:
     """Return the estimate of a run in words: half of such runs stay below the first figures,
     nine in ten below the second; then the limit.
     """
     from forge_bot.runs.past_runs.estimate import at_most
 
-    half, most = (_figures(estimate, share) for share in ("p50", "p90"))
+    half, most = (_describe_figures(estimate, share) for share in ("p50", "p90"))
     spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"
     return f"expected: {spread} ({estimate.rests_on}){at_most(estimate, budget)}"
 
 
-def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
+def _describe_figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
     parts = [say("words.tokens", tokens=getattr(estimate.tokens, share))]
     if estimate.cost is not None:
         parts.append(money(getattr(estimate.cost, share)))
@@ -280,7 +290,7 @@ def _figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
     return " · ".join(parts)
 
 
-def clock(seconds: float) -> str:
+def format_clock(seconds: float) -> str:
     """Minutes and seconds; seconds alone when there are few."""
     whole = int(seconds)
     # A minute.

@@ -6,13 +6,13 @@ from uuid import uuid4
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import amount_of
+from forge_bot.cli.amounts import read_amount_option
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import check_person, load_setup, session, way_of_answer
-from forge_bot.cli.temporal_commands import led_by, works_here
+from forge_bot.cli.session_setup import check_person, load_setup, make_session, way_of_answer
+from forge_bot.cli.temporal_commands import choose_leader, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
 from forge_bot.gate.grammar import Approve, Mistyped
@@ -54,7 +54,7 @@ def give_approval(options: ResumeOptions, words: str) -> int:
             Console().print(escape(words))
         return report
 
-    return _go(options, approved)
+    return _continue_run(options, approved)
 
 
 def give_answer(options: ResumeOptions, answer: str, *, notes: str = "") -> int:
@@ -63,16 +63,16 @@ def give_answer(options: ResumeOptions, answer: str, *, notes: str = "") -> int:
     """
     check_person(answer, by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
-    reply = PersonAnswer(answer=Answer(answer), notes=_short_enough(notes))
+    reply = PersonAnswer(answer=Answer(answer), notes=_check_length(notes))
     ends = reply.answer is Answer.ABANDON
-    return _go(options, lambda run: given(run, reply, via), ends=ends)
+    return _continue_run(options, lambda run: given(run, reply, via), ends=ends)
 
 
 def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = WHERE_IT_IS) -> int:
     """Continue the run where it stopped, or from a phase that it has reached."""
     if phase is not None:
         return retry(options, phase, host=host)
-    return _go(options, _nothing_to_say, host=host, follows=True)
+    return _continue_run(options, _refuse_ended, host=host, follows=True)
 
 
 def retry(
@@ -93,12 +93,12 @@ def retry(
             key=f"retry-{uuid4().hex}",
             at=now(),
             phase=target,
-            notes=_short_enough(notes),
+            notes=_check_length(notes),
             by=local_user(),
             via=via,
         )
 
-    return _go(options, asked, host=host)
+    return _continue_run(options, asked, host=host)
 
 
 def update_run(options: ResumeOptions) -> int:
@@ -113,7 +113,7 @@ def update_run(options: ResumeOptions) -> int:
         return update(run, key=key, at=run.now(), by=local_user(), via=via)
 
     try:
-        return _go(options, asked, only_tells=False)
+        return _continue_run(options, asked, only_tells=False)
     except UpToDate as nothing:
         Console().print(escape(nothing.message))
         return 0
@@ -130,7 +130,7 @@ def ask(
     models = TierModels(config, model or kept_model(repository, info.name), record)
     try:
         return (
-            session(repository, config, models, progress, ending=NOTHING_MORE)
+            make_session(repository, config, models, progress, ending=NOTHING_MORE)
             .inquire(info, question)
             .value
         )
@@ -144,8 +144,8 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
     """
     check_person("continue", by_script=options.by_script)
     via = way_of_answer(by_script=options.by_script)
-    more = amount_of(amount, "forge-bot continue +5")
-    return _go(
+    more = read_amount_option(amount, "forge-bot continue +5")
+    return _continue_run(
         options,
         lambda _run: BudgetRaised(
             key=f"budget-{uuid4().hex}",
@@ -158,7 +158,7 @@ def raise_budget(options: ResumeOptions, amount: str) -> int:
     )
 
 
-def _short_enough(notes: str) -> str:
+def _check_length(notes: str) -> str:
     if len(notes) > LONGEST_TASK:
         raise TaskTooLarge(
             f"The notes have {len(notes):,} characters; {LONGEST_TASK:,} are the most.",
@@ -167,7 +167,7 @@ def _short_enough(notes: str) -> str:
     return notes
 
 
-def _nothing_to_say(run: Run) -> None:
+def _refuse_ended(run: Run) -> None:
     if run.state.ended:
         again = (
             "Go back with forge-bot retry PHASE, or start a new run."
@@ -180,7 +180,7 @@ def _nothing_to_say(run: Run) -> None:
         )
 
 
-def _go(
+def _continue_run(
     options: ResumeOptions,
     first: Callable[[Run], Report | None],
     *,
@@ -201,8 +201,8 @@ def _go(
     model = options.model or kept_model(repository, info.name)
     models = TierModels(config, model, options.record)
     ending = options.ending
-    going = session(repository, config, models, progress, ending=ending, until=options.until)
-    leader = led_by(going, info.name, host, options, only_tells=only_tells)
+    going = make_session(repository, config, models, progress, ending=ending, until=options.until)
+    leader = choose_leader(going, info.name, host, options, only_tells=only_tells)
     # A run that a server leads is followed, also while its worker holds it.
     make_first_report = None if follows and leader is not going else first
     try:

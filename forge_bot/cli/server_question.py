@@ -24,7 +24,7 @@ _NO = 5
 _SHOWN_FILES = 5
 
 
-def setup_here(folder: Path, source: CapabilityChoice) -> tuple[Path, CapabilitySetup]:
+def load_capabilities(folder: Path, source: CapabilityChoice) -> tuple[Path, CapabilitySetup]:
     """Return the top folder of a repository, and the capabilities configured there."""
     root = Repository.find(folder).root
     named = CapabilityOptions.named(source.mcp_config, source.skills_dir)
@@ -33,12 +33,12 @@ def setup_here(folder: Path, source: CapabilityChoice) -> tuple[Path, Capability
 
 def approve_servers(folder: Path, source: CapabilityChoice, digest: str | None) -> int:
     """Show the servers of a repository and keep the person's yes; return 5 without one."""
-    root, setup = setup_here(folder, source)
+    root, setup = load_capabilities(folder, source)
     if not setup.servers:
         Console().print("No servers are configured here.")
         return 0
     actual = servers_digest(setup)
-    _show(root, setup, actual)
+    _print_servers(root, setup, actual)
     if digest is not None:
         if digest != actual:
             raise BadOption(f"The servers have another digest now: {actual}.")
@@ -50,14 +50,14 @@ def approve_servers(folder: Path, source: CapabilityChoice, digest: str | None) 
                 f"{actual}"
             ),
         )
-    elif not _says_yes():
+    elif not _ask_yes():
         return _NO
     agree(root, actual)
     Console().print("They may be started. A change of anything above asks again.")
     return 0
 
 
-def with_yes(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> CapabilitySetup:
+def ask_consent(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> CapabilitySetup:
     """Return the setup with the person's yes to its servers, asked for if somebody is here. Without
     one, say how to give it.
     """
@@ -67,8 +67,8 @@ def with_yes(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> Capabi
     if digest in setup.agreed:
         return setup
     if asks and at_terminal():
-        _show(root, setup, digest)
-        if _says_yes():
+        _print_servers(root, setup, digest)
+        if _ask_yes():
             agree(root, digest)
             return replace(setup, agreed=setup.agreed | {digest})
     else:
@@ -78,24 +78,24 @@ def with_yes(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> Capabi
     return setup
 
 
-def server_facts(
+def describe_server(
     setup: CapabilitySetup, name: str, server: MCPServerConfig | MCPHttpServerConfig
 ) -> list[str]:
     """Return where a server runs, and the variables that it is given."""
-    facts = [_place(setup, name) if isinstance(server, MCPServerConfig) else "over HTTP"]
+    facts = [_describe_place(setup, name) if isinstance(server, MCPServerConfig) else "over HTTP"]
     if variables := variables_of(server):
         facts.append(f"given {', '.join(variables)}")
     return facts
 
 
-def _show(root: Path, setup: CapabilitySetup, digest: str) -> None:
+def _print_servers(root: Path, setup: CapabilitySetup, digest: str) -> None:
     console = Console()
     console.print(f"{escape(str(root))} configures servers for the agents' tools:")
     for name, server in setup.servers.items():
         stdio = isinstance(server, MCPServerConfig)
         what = shlex.join((server.command, *server.args)) if stdio else server.url
         files = [*program_digests(setup, server)]
-        facts = [*server_facts(setup, name, server), *([_files(files)] if files else [])]
+        facts = [*describe_server(setup, name, server), *([_name_files(files)] if files else [])]
         console.print(f"  [bold]{escape(name)}[/] {escape(what)}")
         console.print(f"    [dim]{escape('; '.join(facts))}[/]")
         for key, value in (server.env if stdio else server.headers).items():
@@ -103,7 +103,7 @@ def _show(root: Path, setup: CapabilitySetup, digest: str) -> None:
     console.print(f"Their digest: {digest}")
 
 
-def _files(files: list[str]) -> str:
+def _name_files(files: list[str]) -> str:
     shown = ", ".join(files[:_SHOWN_FILES])
     if len(files) > _SHOWN_FILES:
         more = len(files) - _SHOWN_FILES
@@ -111,14 +111,14 @@ def _files(files: list[str]) -> str:
     return f"made of {shown} in the repository"
 
 
-def _says_yes() -> bool:
+def _ask_yes() -> bool:
     if typer.confirm("May they be started as they are now, with these variables?"):
         return True
     Console().print("No server is started.")
     return False
 
 
-def _place(setup: CapabilitySetup, name: str) -> str:
+def _describe_place(setup: CapabilitySetup, name: str) -> str:
     if setup.sandbox in {"off", "landlock"} or not boxes_work():
         return "a process without a sandbox"
     if name in setup.policy.network:

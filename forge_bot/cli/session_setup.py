@@ -4,7 +4,7 @@ import os
 import sys
 from functools import partial
 
-from forge_bot.cli.coding_agents import at_terminal, coding_agent, person_types
+from forge_bot.cli.coding_agents import at_terminal, find_coding_agent, person_types
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import (
@@ -40,14 +40,14 @@ def check_person(what: str, *, by_script: bool) -> None:
     if by_script or person_types():
         return
     where = (
-        f"this terminal belongs to {coding_agent()}, which is an agent."
+        f"this terminal belongs to {find_coding_agent()}, which is an agent."
         if sys.stdin.isatty()
         else "stdin is not a terminal."
     )
     raise NeedsTerminal(f"{what} is a person's to say, and {where}")
 
 
-def session(
+def make_session(
     repository: Repository,
     config: Config,
     models: TierModels,

@@ -10,7 +10,7 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo, artifact_text
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 
 
-def show(folder: Path, name: str | None, artifact: str) -> int:
+def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
     """Print an artifact: at a terminal rendered, and with the words of the requirements that it
     names by number, unchanged to a pipe; without a name the command for each that there is. Raises
     UnknownArtifact.
@@ -19,7 +19,7 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     info = resolve_run(repository, name)
     if not artifact:
         of_run = f" --run {info.name}" if name is not None else ""
-        for known_name in _known(repository, info):
+        for known_name in _list_documents(repository, info):
             sys.stdout.write(f"forge-bot show {known_name}{of_run}\n")
         return 0
     # A document needs no state, and can be read where the reports are broken.
@@ -28,7 +28,7 @@ def show(folder: Path, name: str | None, artifact: str) -> int:
     )
     text = next((candidate for candidate in texts if candidate is not None), None)
     if text is None:
-        raise _unknown(repository, info, artifact)
+        raise _make_refusal(repository, info, artifact)
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     elif artifact.endswith(".patch"):
@@ -53,7 +53,7 @@ def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
     return with_requirement_words(text, {n: w for n, w in listed.items() if n not in own})
 
 
-def _known(repository: Repository, info: RunInfo) -> list[str]:
+def _list_documents(repository: Repository, info: RunInfo) -> list[str]:
     """Return the names of the documents that there are."""
     from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
     from forge_bot.runs.publishing.publish_result import PULL_REQUEST
@@ -64,8 +64,8 @@ def _known(repository: Repository, info: RunInfo) -> list[str]:
     return [name for name in names if artifact_text(repository, info, name) is not None]
 
 
-def _unknown(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
-    known = ", ".join(_known(repository, info))
+def _make_refusal(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
+    known = ", ".join(_list_documents(repository, info))
     return UnknownArtifact(
         f"The run {info.name} has no {artifact}.",
         hint=f"It has: {known}.",

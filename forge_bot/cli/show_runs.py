@@ -29,7 +29,7 @@ _MARKS = {
 }
 
 
-def status(folder: Path, name: str | None, *, as_json: bool) -> int:
+def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Print the state of a run, phase by phase, and the next step."""
     # A list needs none of it.
     from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
@@ -40,24 +40,24 @@ def status(folder: Path, name: str | None, *, as_json: bool) -> int:
     snapshot = run_snapshot(repository, info, load_config(repository.root))
     state = snapshot.state
     if as_json:
-        sys.stdout.write(_json(repository, info, state) + "\n")
+        sys.stdout.write(_make_json(repository, info, state) + "\n")
         return 0
-    from forge_bot.temporal.run_place import place_of
+    from forge_bot.temporal.run_place import read_place
 
     console = Console()
-    _head(info, state, console)
-    if (place := place_of(repository, info.name)) is not None and not info.ended:
+    _print_head(info, state, console)
+    if (place := read_place(repository, info.name)) is not None and not info.ended:
         console.print(f"[dim]led by {escape(place.told)}[/]")
-    console.print(_phases(snapshot.pipeline, state))
-    _tail(state, console)
+    console.print(_make_phase_table(snapshot.pipeline, state))
+    _print_cost(state, console)
     if state.gate is not None:
-        _question(state.gate, console)
+        _print_question(state.gate, console)
     elif not state.ended:
-        _next_step(repository, info, console)
+        _print_next_step(repository, info, console)
     return 0
 
 
-def _json(repository: Repository, info: RunInfo, state: "State") -> str:
+def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
     """Return state.json, the estimate if the run was begun on this machine, and the batch that is
     waited for; in ASCII, since standard output may be any encoding.
     """
@@ -87,14 +87,15 @@ def list_runs(folder: Path) -> int:
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}")
         line = (
-            f"  {_where(repository, info)} [dim]· effort {info.effort} · {_branch(info)} · "
+            f"  {_describe_standing(repository, info)} [dim]· effort {info.effort} ·"
+            f" {_describe_branch(info)} · "
             f"{info.updated_at:%Y-%m-%d %H:%M} UTC[/]"
         )
         console.print(line)
     return 0
 
 
-def _where(repository: Repository, info: RunInfo) -> str:
+def _describe_standing(repository: Repository, info: RunInfo) -> str:
     if info.waiting:
         return f"[yellow]waits for you at {info.phase}[/]"
     if info.ended:
@@ -107,7 +108,7 @@ def _where(repository: Repository, info: RunInfo) -> str:
     return f"at {info.phase}"
 
 
-def _branch(info: RunInfo) -> str:
+def _describe_branch(info: RunInfo) -> str:
     """Return the branch of a run, and where its record is if that is elsewhere: on a remote, or
     among those of ended runs.
     """
@@ -119,38 +120,38 @@ def _branch(info: RunInfo) -> str:
     return branch
 
 
-def _head(info: RunInfo, state: "State", console: Console) -> None:
+def _print_head(info: RunInfo, state: "State", console: Console) -> None:
     console.print(f"[bold]{escape(state.title)}[/]")
     run = f"[dim]run {escape(info.name)} · effort {state.effort} ({escape(state.effort_reason)})[/]"
     console.print(run)
     where = f"work tree {escape(str(info.tree))}" if info.tree is not None else "no work tree here"
-    console.print(f"[dim]branch {_branch(info)} · {where}[/]" + "\n")
+    console.print(f"[dim]branch {_describe_branch(info)} · {where}[/]" + "\n")
 
 
-def _phases(pipeline: "Pipeline", state: "State") -> "Table":
+def _make_phase_table(pipeline: "Pipeline", state: "State") -> "Table":
     from rich.table import Table
 
-    from forge_bot.cli.amounts import money, tokens
+    from forge_bot.cli.amounts import format_tokens, money
     from forge_bot.engine.phase_rows import rows
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in rows(pipeline, state):
         style = "dim" if row.standing in {"skipped", "open"} else None
-        used = f"{tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
+        used = f"{format_tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
         # One column: two would not fit into eighty characters.
         details = " · ".join(filter(None, (escape(row.note), used)))
         table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{details}[/]", style=style)
     return table
 
 
-def _tail(state: "State", console: Console) -> None:
-    from forge_bot.cli.amounts import money, tokens
+def _print_cost(state: "State", console: Console) -> None:
+    from forge_bot.cli.amounts import format_tokens, money
     from forge_bot.engine.capability_uses import use_lines
 
     for line in use_lines(state):
         cost = f", {money(line.cost)}" if line.cost is not None else ""
         console.print(f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]")
-    tokens_used = tokens(state.usage)
+    tokens_used = format_tokens(state.usage)
     if state.budget.token_cap is not None:
         tokens_used = "{used} of {cap}".format(used=tokens_used, cap=f"{state.budget.token_cap:,}")
     cost = money(state.usage.cost)
@@ -163,7 +164,7 @@ def _tail(state: "State", console: Console) -> None:
         console.print(f"[yellow]{may_be_billed(state.usage)}[/]")
 
 
-def _question(gate: "OpenGate", console: Console) -> None:
+def _print_question(gate: "OpenGate", console: Console) -> None:
     answers = ", ".join(dict.fromkeys((*gate.options, "abandon")))
     what = "Needs your answer" if gate.is_question_of_agent else f"{gate.name} waits for you"
     console.print(f"[yellow]?[/] [bold]{what}[/]: forge-bot {escape(answers)}")
@@ -171,7 +172,7 @@ def _question(gate: "OpenGate", console: Console) -> None:
         console.print(f"    forge-bot show {escape(file.name)}")
 
 
-def _next_step(repository: Repository, info: RunInfo, console: Console) -> None:
+def _print_next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print the command that continues a run without an open question."""
     from forge_bot.runs.finding_runs.batch_wait import batch_in_words
 

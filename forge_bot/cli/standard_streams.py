@@ -34,18 +34,18 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def flushed() -> None:
+def flush_output() -> None:
     """Have on its way what was written. Raises NobodyReads now, so that the interpreter does not
     fail over it when it ends.
     """
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        silence()
+        silence_output()
         raise NobodyReads from None
 
 
-def silence() -> None:
+def silence_output() -> None:
     """Discard all later output to stdout."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -53,14 +53,14 @@ def silence() -> None:
         os.close(nowhere)
 
 
-def typed(text: str) -> str:
+def decode_word(text: str) -> str:
     """Words of the command line as text: UTF-8 whatever the locale says, and U+FFFD for bytes that
     are no UTF-8.
     """
     return os.fsencode(text).decode("utf-8", "replace") if _HALF.search(text) else text
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """The text with characters that would drive a terminal replaced by signs that are only seen."""
     return _DRIVING.sub(_sign, text) if _DRIVING.search(text) else text
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import amount_of
+from forge_bot.cli.amounts import read_amount_option
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
-from forge_bot.cli.error_output import not_begun
+from forge_bot.cli.error_output import print_not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
-from forge_bot.cli.progress import Progress, expected
+from forge_bot.cli.progress import Progress, describe_estimate
 from forge_bot.cli.resume import resume
-from forge_bot.cli.server_question import with_yes
-from forge_bot.cli.session_setup import load_setup, session
-from forge_bot.cli.temporal_commands import new_place, on_server
+from forge_bot.cli.server_question import ask_consent
+from forge_bot.cli.session_setup import load_setup, make_session
+from forge_bot.cli.temporal_commands import choose_place, follow_on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
@@ -109,29 +109,31 @@ def start_run(task: str, options: RunOptions) -> int:
     if options.debug:
         os.environ["FORGE_BOT_DEBUG"] = "1"
     if task.strip().startswith(f"{SPECS}/"):
-        return _resumed(task, options)
+        return _resume_run(task, options)
     if options.phase is not None:
         raise BadOption(
             "--from goes on with a run; a new one begins at its beginning.",
             hint="forge-bot run .specs/RUN --from PHASE",
         )
     try:
-        ready = _ready(task, options)
+        ready = _prepare_run(task, options)
     except (KeyboardInterrupt, EOFError):
-        return not_begun()
-    return _begun(*ready)
+        return print_not_begun()
+    return _begin_run(*ready)
 
 
-def _ready(task: str, options: RunOptions) -> "tuple[Session, _Start, NewRun, Estimate | None]":
+def _prepare_run(
+    task: str, options: RunOptions
+) -> "tuple[Session, _Start, NewRun, Estimate | None]":
     """Check everything, and ask what is asked before a run."""
-    start = _prepared(task, options)
+    start = _read_request(task, options)
     models = TierModels(start.config, options.model, options.record)
     plan = start.plan()
-    _check(start, plan)
+    _check_plan(start, plan)
     if start.pipeline.speaking and (missing := models.missing_key()) is not None:
         raise missing
     _check_capabilities(start, plan)
-    going = session(
+    going = make_session(
         start.repository,
         start.config,
         models,
@@ -140,31 +142,31 @@ def _ready(task: str, options: RunOptions) -> "tuple[Session, _Start, NewRun, Es
         until=options.until,
     )
     if not start.pipeline.speaking:
-        return going, start, _new_run(start, _of_steps(plan)), None
+        return going, start, _make_new_run(start, _plan_steps(plan)), None
     outlook = _Outlook(start, models())
     estimate = outlook.of(plan)
-    answers = _discussed() if options.discuss else ""
-    plan = _confirmed(start, plan, estimate)
+    answers = _ask_questions() if options.discuss else ""
+    plan = _confirm_plan(start, plan, estimate)
     run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
     estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
-    return going, start, _new_run(start, plan, answers), estimate
+    return going, start, _make_new_run(start, plan, answers), estimate
 
 
-def _prepared(task: str, options: RunOptions) -> _Start:
+def _read_request(task: str, options: RunOptions) -> _Start:
     """Read the configuration, the pipeline and the request; raise the problem of an option."""
     repository = Repository.find(options.repo)
     _refuse_a_number(task, repository)
     options = replace(options, scope=scope_folder(repository, options.scope or ""))
     if options.ending.open_pr:
         opener(repository.root)
-    place = new_place(repository, options.host, options.ending, options.model)
+    place = choose_place(repository, options.host, options.ending, options.model)
     if place is not None and options.record is not None:
         raise BadOption("--record goes with runs of this machine.")
     try:
         config = load_setup(repository)
     except BadConfig as error:
         error.details += (
-            *problems_of_files(repository.root, _named(options.capabilities)),
+            *problems_of_files(repository.root, _name_capabilities(options.capabilities)),
             *problems_of_manifest(file_text(repository.root, MANIFEST)),
         )
         raise
@@ -172,7 +174,7 @@ def _prepared(task: str, options: RunOptions) -> _Start:
         config = config.replace(pipeline=options.pipeline)
     pipeline = load_pipeline(config.pipeline, repository.root)
     given = options.budget
-    budget = config.amount if given is None else amount_of(given, "--budget 5")
+    budget = config.amount if given is None else read_amount_option(given, "--budget 5")
     draft = draft_from_words(
         task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
     )
@@ -198,11 +200,11 @@ def _refuse_a_number(task: str, repository: Repository) -> None:
     )
 
 
-def _named(choice: CapabilityChoice) -> CapabilityOptions:
+def _name_capabilities(choice: CapabilityChoice) -> CapabilityOptions:
     return CapabilityOptions.named(choice.mcp_config, choice.skills_dir)
 
 
-def _check(start: _Start, plan: RunPlan) -> None:
+def _check_plan(start: _Start, plan: RunPlan) -> None:
     """Raise the problem that stops a run with this plan, and print the other results."""
     subject = start.subject(plan)
     if start.pipeline.steps is None:
@@ -211,7 +213,7 @@ def _check(start: _Start, plan: RunPlan) -> None:
     try:
         report.require()
     except NotReady as error:
-        named = _named(start.options.capabilities)
+        named = _name_capabilities(start.options.capabilities)
         error.details += problems_of_files(start.repository.root, named)
         raise
     prompts_for(start.repository.root, start.pipeline)
@@ -231,33 +233,35 @@ def _check_capabilities(start: _Start, plan: RunPlan) -> None:
     skill that a run here cannot do without.
     """
     repository = start.repository
-    setup = capability_setup(repository.root, start.config, _named(start.options.capabilities))
+    setup = capability_setup(
+        repository.root, start.config, _name_capabilities(start.options.capabilities)
+    )
     if start.place is not None and not start.place.dev:
         return
     with TemporaryDirectory(prefix="forge-bot-") as scratch:
         if plan.here:
             base = repository.head().commit
             setup = with_base(setup, repository, base, Path(scratch) / "base")
-        setup = with_yes(repository.root, setup, asks=not start.options.yes)
+        setup = ask_consent(repository.root, setup, asks=not start.options.yes)
         require_before_run(setup)
 
 
-def _of_steps(plan: RunPlan) -> RunPlan:
+def _plan_steps(plan: RunPlan) -> RunPlan:
     """Return the plan of a run without a model: it is the same at every effort."""
     return plan.replace(effort=Effort.S, effort_reason="no model is asked")
 
 
-def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
+def _begin_run(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:
     """Make the run and go on with it until a person is needed."""
     options = start.options
-    beginning, info = _made(going.repository, start, beginning)
+    beginning, info = _make_run(going.repository, start, beginning)
     if estimate is not None:
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)
-    keep_options(going.repository, info.name, _named(options.capabilities))
-    outlook = "" if estimate is None else expected(estimate, start.budget)
-    start.progress.began(info, beginning.plan, outlook)
-    leader = going if start.place is None else on_server(going, start.place)
+    keep_options(going.repository, info.name, _name_capabilities(options.capabilities))
+    outlook = "" if estimate is None else describe_estimate(estimate, start.budget)
+    start.progress.print_beginning(info, beginning.plan, outlook)
+    leader = going if start.place is None else follow_on_server(going, start.place)
     try:
         ended = leader.go_on(info)
     finally:
@@ -265,7 +269,7 @@ def _begun(going: Session, start: _Start, beginning: NewRun, estimate: Estimate 
     return print_result(*ended, start.progress, options.ending)
 
 
-def _made(repository: Repository, start: _Start, beginning: NewRun) -> tuple[NewRun, RunInfo]:
+def _make_run(repository: Repository, start: _Start, beginning: NewRun) -> tuple[NewRun, RunInfo]:
     """Make the run. If another process has taken the branch since it was chosen, and nobody named
     it, make the run on the next free one.
     """
@@ -281,7 +285,7 @@ def _made(repository: Repository, start: _Start, beginning: NewRun) -> tuple[New
             beginning = beginning.model_copy(update={"plan": plan})
 
 
-def _resumed(task: str, options: RunOptions) -> int:
+def _resume_run(task: str, options: RunOptions) -> int:
     """Go on with the run whose folder is given in place of a task."""
     same = ResumeOptions(
         repo=options.repo,
@@ -295,7 +299,7 @@ def _resumed(task: str, options: RunOptions) -> int:
     return resume(same, options.phase, options.host)
 
 
-def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
+def _make_new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
     options = start.options
     return NewRun(
         draft=start.draft,
@@ -314,7 +318,7 @@ def _new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
     )
 
 
-def _discussed() -> str:
+def _ask_questions() -> str:
     """Ask the three questions before a run; return the answers as Markdown for the request. Raises
     BadOption where nobody is at a terminal.
     """
@@ -331,7 +335,7 @@ def _discussed() -> str:
     return "\n\n".join(f"**{question}**\n{answer}" for question, answer in pairs if answer)
 
 
-def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
+def _confirm_plan(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
     """Ask the one question before a run begins; without a terminal the plan is unchanged."""
     if start.options.yes or not at_terminal():
         return plan
@@ -342,7 +346,7 @@ def _confirmed(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         f"[bold]{escape(plan.merge_branch or plan.branch)}[/]"
     )
     console.print(f"  {chosen}")
-    console.print(f"  {escape(expected(estimate, start.budget))}")
+    console.print(f"  {escape(describe_estimate(estimate, start.budget))}")
     answer = console.ask(
         "  Enter to begin, or S, M, L for another effort, or other words for the branch"
     )

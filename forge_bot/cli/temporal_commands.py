@@ -24,17 +24,17 @@ from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.temporal.run_place import (
     TemporalPlace,
+    find_history_file,
     forget_place,
-    place_of,
-    queue_of,
-    server_file,
-    workflow_id,
+    name_queue,
+    name_workflow,
+    read_place,
 )
 from forge_bot.temporal.temporal_server import (
-    connected,
-    named_place,
+    find_server_program,
+    open_connection,
+    read_named_place,
     require_client,
-    server_program,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 _LONGEST_SILENCE = 3600
 
 
-def new_place(
+def choose_place(
     repository: Repository, choice: HostChoice, ending: Ending, model: str | None
 ) -> TemporalPlace | None:
     """Return the server that is to lead a run; None for a run of this machine. Raises any problem
@@ -58,11 +58,11 @@ def new_place(
     require_client()
     pushes = ending.push or ending.open_pr
     if choice.dev:
-        server_program()
+        find_server_program()
         place = TemporalPlace(dev=True, namespace="default")
     else:
-        place = named_place(choice.server.address, choice.server.namespace)
-        asyncio.run(_reached(place))
+        place = read_named_place(choice.server.address, choice.server.namespace)
+        asyncio.run(_check_reachable(place))
         # A worker's machine may be lost with all its files.
         pushes = pushes or repository.remote_url() is not None
     return place.replace(
@@ -70,11 +70,11 @@ def new_place(
         push=pushes,
         open_pr=ending.open_pr,
         post=at_terminal(),
-        heartbeat_seconds=_silence(),
+        heartbeat_seconds=_read_silence(),
     )
 
 
-def _silence() -> float:
+def _read_silence() -> float:
     """Return the seconds without a sign of life after which a worker counts as lost."""
     text = os.environ.get(SILENCE, "20")
     if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not 1 <= int(text) <= _LONGEST_SILENCE:
@@ -85,20 +85,20 @@ def _silence() -> float:
     return float(text)
 
 
-def led_by(
+def choose_leader(
     going: Session, run: str, choice: HostChoice, options: ResumeOptions, *, only_tells: bool = True
 ) -> "Session | TemporalSession":
     """Return the leader of a run: this command, or the server that has the run or gets it.
 
     `only_tells`: the first report of the command needs no work tree of the run.
     """
-    known = place_of(going.repository, run)
+    known = read_place(going.repository, run)
     if choice.on == "local":
         if known is not None:
             _take_back(going, run, known)
         return going
     model = options.model or kept_model(going.repository, run)
-    wanted = new_place(going.repository, choice, options.ending, model)
+    wanted = choose_place(going.repository, choice, options.ending, model)
     if wanted is None and known is None:
         return going
     if known is not None and wanted is None:
@@ -106,17 +106,17 @@ def led_by(
     place = wanted or known or TemporalPlace()
     if options.record is not None:
         raise BadOption("--record goes with runs of this machine.")
-    return on_server(going, place, only_tells=only_tells)
+    return follow_on_server(going, place, only_tells=only_tells)
 
 
 def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
     """Return whether this command does the work of a run, and not a worker of its own."""
-    known = place_of(repository, run)
+    known = read_place(repository, run)
     led = choice.on == "temporal" or (known is not None and choice.on != "local")
     return not led or choice.dev or (known is not None and known.dev)
 
 
-def on_server(
+def follow_on_server(
     going: Session, place: TemporalPlace, *, only_tells: bool = True
 ) -> "TemporalSession":
     """Return the session that follows a run on a server."""
@@ -144,11 +144,11 @@ def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
 def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
     """End the workflow of a run, which goes on at this machine."""
     if known.dev:
-        server_file(going.repository, run).unlink(missing_ok=True)
+        find_history_file(going.repository, run).unlink(missing_ok=True)
     else:
         require_client()
         try:
-            asyncio.run(_ended(going.repository, run, known))
+            asyncio.run(_end_workflow(going.repository, run, known))
         except TemporalUnavailable as error:
             going.tell(
                 warning(
@@ -159,11 +159,11 @@ def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
     forget_place(going.repository, run)
 
 
-async def _ended(repository: Repository, run: str, place: TemporalPlace) -> None:
+async def _end_workflow(repository: Repository, run: str, place: TemporalPlace) -> None:
     from temporalio.service import RPCError, RPCStatusCode
 
-    async with connected(place, server_file(repository, run)) as client:
-        handle = client.get_workflow_handle(workflow_id(repository, run))
+    async with open_connection(place, find_history_file(repository, run)) as client:
+        handle = client.get_workflow_handle(name_workflow(repository, run))
         try:
             await handle.terminate("The run goes on at a terminal.")
         except RPCError as error:
@@ -171,8 +171,8 @@ async def _ended(repository: Repository, run: str, place: TemporalPlace) -> None
                 raise
 
 
-async def _reached(place: TemporalPlace) -> None:
-    async with connected(place, Path()):
+async def _check_reachable(place: TemporalPlace) -> None:
+    async with open_connection(place, Path()):
         pass
 
 
@@ -186,10 +186,10 @@ def work_for_server(
     require_client()
     _check_threads(github)
     repositories = tuple(Repository.find(folder) for folder in folders)
-    place = named_place(server.address, server.namespace)
+    place = read_named_place(server.address, server.namespace)
     with stop_on_signals():
         try:
-            asyncio.run(_work(repositories, place, at_once, github))
+            asyncio.run(_work_until_stopped(repositories, place, at_once, github))
         except KeyboardInterrupt:
             Console().print("Stopped. What was under way is taken up by others.")
     return 0
@@ -210,25 +210,25 @@ def _check_threads(github: tuple[str, ...]) -> None:
         )
 
 
-async def _work(
+async def _work_until_stopped(
     repositories: tuple[Repository, ...],
     place: TemporalPlace,
     at_once: int,
     github: tuple[str, ...],
 ) -> None:
-    from forge_bot.temporal.temporal_worker import working
+    from forge_bot.temporal.temporal_worker import work_at_server
 
     console = Console()
-    threads = _threads(console, github)
-    async with connected(place, Path()) as client:
-        tell_of = partial(_tell_of, console)
-        async with working(client, repositories, tell_of, threads, at_once=at_once):
+    threads = _make_thread_activities(console, github)
+    async with open_connection(place, Path()) as client:
+        tell_of = partial(_make_printer, console)
+        async with work_at_server(client, repositories, tell_of, threads, at_once=at_once):
             console.print(
                 f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:"
             )
             for repository in repositories:
                 console.print(
-                    f"  {escape(str(repository.root))} [dim]queue {queue_of(repository)}[/]"
+                    f"  {escape(str(repository.root))} [dim]queue {name_queue(repository)}[/]"
                 )
                 _warn_without_sandbox(console, repository)
             for name, queue in zip(sorted(github), threads.queues, strict=True):
@@ -243,7 +243,7 @@ def _warn_without_sandbox(console: Console, repository: Repository) -> None:
         console.print(f"[yellow]{escape(f'{trouble.message} {hint_of(trouble)}')}[/]")
 
 
-def _threads(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
+def _make_thread_activities(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
     """Return the activities for threads of these repositories on GitHub."""
     from forge_bot.bot.protect_token import close_to_others
     from forge_bot.github_api.app_tokens import AppTokens, app_in
@@ -261,7 +261,7 @@ def _threads(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
     return ThreadActivities(github, os.environ, tell, tokens)
 
 
-def _tell_of(console: Console, run: str) -> Notify:
+def _make_printer(console: Console, run: str) -> Notify:
     """Return what prints the notices of a run."""
 
     def tell(notice: Notice) -> None:

@@ -12,7 +12,7 @@ from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_results import in_one_line
+from forge_bot.mcp_server.tool_results import summarize_error
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
@@ -72,7 +72,7 @@ class Queries:
 
     def run_list(self, *, ended: bool) -> list[dict[str, JsonValue]]:
         """The runs of the repository, newest first, with those that are over if wanted."""
-        return [_line(info) for info in self._served.runs() if ended or not info.ended]
+        return [_describe_run(info) for info in self._served.runs() if ended or not info.ended]
 
     def resume_info(self, workspace: str) -> dict[str, JsonValue]:
         """Return the state of a run; one on a branch that is not checked out is named with the way
@@ -124,7 +124,7 @@ class Queries:
             "context_link": f"forge://project/{served.id}/context",
         }
         if tier != "L0":
-            under_way: list[JsonValue] = [*map(_line, alive)]
+            under_way: list[JsonValue] = [*map(_describe_run, alive)]
             status |= {"tier": tier, "branch": served.branch, "under_way": under_way}
         if tier == "L2":
             status["context"] = self.context(served.id)
@@ -145,7 +145,8 @@ class Queries:
         )
         alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
         runs = [
-            f"- {SPECS}/{info.name}: {info.title} ({_place(info)}, {info.branch})" for info in alive
+            f"- {SPECS}/{info.name}: {info.title} ({_describe_place(info)}, {info.branch})"
+            for info in alive
         ]
         branch = served.branch
         here = f"Branch `{branch}`." if branch else "No branch is checked out."
@@ -173,13 +174,16 @@ class Queries:
         try:
             alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
         except ForgeError as error:
-            about = f"its runs cannot be listed: {in_one_line(error)}"
+            about = f"its runs cannot be listed: {summarize_error(error)}"
         context = f"forge://project/{served.id}/context"
         return [
-            _listed(context, f"{served.id} context", about, "text/markdown"),
-            *(_listed(f"forge://run/{info.name}/state", info.name, info.title) for info in alive),
+            _make_resource(context, f"{served.id} context", about, "text/markdown"),
             *(
-                _listed(f"forge://pipeline/{name}", name, self._about_pipeline(name))
+                _make_resource(f"forge://run/{info.name}/state", info.name, info.title)
+                for info in alive
+            ),
+            *(
+                _make_resource(f"forge://pipeline/{name}", name, self._about_pipeline(name))
                 for name in self.pipelines()
             ),
         ]
@@ -204,16 +208,18 @@ class Queries:
         try:
             descriptor = load_descriptor(name, self._served.path)
         except ForgeError as error:
-            return f"cannot be read: {in_one_line(error)}"
+            return f"cannot be read: {summarize_error(error)}"
         of_steps = isinstance(descriptor, StepPipeline)
         return "a pipeline of steps, as data" if of_steps else "a pipeline as data"
 
 
-def _listed(uri: str, name: str, about: str, mime_type: str = "application/json") -> Resource:
+def _make_resource(
+    uri: str, name: str, about: str, mime_type: str = "application/json"
+) -> Resource:
     return Resource(uri=uri, name=name, description=about, mime_type=mime_type)
 
 
-def _line(info: RunInfo) -> dict[str, JsonValue]:
+def _describe_run(info: RunInfo) -> dict[str, JsonValue]:
     return {
         "workspace": f"{SPECS}/{info.name}",
         "title": info.title,
@@ -225,7 +231,7 @@ def _line(info: RunInfo) -> dict[str, JsonValue]:
     }
 
 
-def _place(info: RunInfo) -> str:
+def _describe_place(info: RunInfo) -> str:
     return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
 
 
@@ -269,7 +275,7 @@ def _resume_info(run: RunSnapshot, *, here: bool) -> dict[str, JsonValue]:
 # --------------------------------------------------------------------------------------------------
 
 
-def _errors() -> JsonValue:
+def _list_errors() -> JsonValue:
     """Every error: code, class, sentence and way out."""
     return [
         {
@@ -283,13 +289,13 @@ def _errors() -> JsonValue:
     ]
 
 
-def _taxonomy() -> JsonValue:
+def _read_taxonomy() -> JsonValue:
     from forge_bot.project.graph.graph_documents import taxonomy
 
     return taxonomy()
 
 
-def _manifest() -> JsonValue:
+def _read_manifest_schema() -> JsonValue:
     from forge_bot.project.graph.manifest import manifest_schema
 
     return manifest_schema()
@@ -297,8 +303,8 @@ def _manifest() -> JsonValue:
 
 SCHEMAS: dict[str, Callable[[], Any]] = {
     "state": State.model_json_schema,
-    "errors": _errors,
+    "errors": _list_errors,
     "ui": UIComponent.model_json_schema,
-    "taxonomy": _taxonomy,
-    "manifest/v1": _manifest,
+    "taxonomy": _read_taxonomy,
+    "manifest/v1": _read_manifest_schema,
 }

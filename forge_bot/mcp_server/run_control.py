@@ -31,7 +31,9 @@ def control_run(
         check_documents(run, target)
     if run.state.gate is not None and operation != "update":
         _refuse(run, operation, target)
-    if report := _report(run, operation, target, notes, f"{client or 'an MCP client'}, unverified"):
+    if report := _make_report(
+        run, operation, target, notes, f"{client or 'an MCP client'}, unverified"
+    ):
         run.tell(report)
     state = run.state
     done = "nothing is left to do; the branch stays"
@@ -44,7 +46,9 @@ def control_run(
     }
 
 
-def _report(run: Run, operation: Operation, target: PhaseId, notes: str, by: str) -> Report | None:
+def _make_report(
+    run: Run, operation: Operation, target: PhaseId, notes: str, by: str
+) -> Report | None:
     """Return the report that asks for it; None where nothing is to be updated."""
     if operation == "abandon":
         return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=notes), VIA, by=by)

@@ -12,10 +12,10 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.errors import AskedElsewhere, WrongAction
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree, ClientTries
 from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
-from forge_bot.mcp_server.client_runs.client_reports import report
-from forge_bot.mcp_server.client_runs.client_run import Turns, client_run
+from forge_bot.mcp_server.client_runs.client_reports import record_client_report
+from forge_bot.mcp_server.client_runs.client_run import Turns, hold_client_run
 from forge_bot.mcp_server.client_runs.person_answers import (
-    answered_before,
+    find_earlier_answer,
     pass_on_answer,
     record_answer,
 )
@@ -143,14 +143,14 @@ class Service:
 
     def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
         info = self.served.run_here(workspace)
-        return client_run(self.served, info, self._turns, ending=ending)
+        return hold_client_run(self.served, info, self._turns, ending=ending)
 
     def _record(self, run: Run, previous: Previous, tell: Notify) -> PhaseReport | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
             return None
-        if previous.action_id and answered_before(run, previous.action_id):
+        if previous.action_id and find_earlier_answer(run, previous.action_id):
             return None
-        return report(run, previous, ClientTries(self.commands, tell))
+        return record_client_report(run, previous, ClientTries(self.commands, tell))
 
 
 def _show_nothing(_notice: Notice) -> None:

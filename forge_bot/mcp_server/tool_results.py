@@ -27,7 +27,7 @@ class AtNode(Exception):
         self.reads = tuple(reads)
 
 
-def sendable(text: str) -> str:
+def make_sendable(text: str) -> str:
     """Return the text without lone surrogates, which git's file names may have and JSON may not."""
     return _HALVES.sub("\ufffd", text)
 
@@ -46,7 +46,7 @@ def _run(workspace: str) -> str:
     return workspace.strip().rstrip("/").rpartition("/")[2]
 
 
-def answered(
+def make_result(
     answer: BaseModel | Mapping[str, JsonValue],
     *,
     meta: Mapping[str, JsonValue] | None = None,
@@ -54,7 +54,7 @@ def answered(
 ) -> CallToolResult:
     """Return the result with an answer. `links` are addresses of further resources."""
     body = answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer
-    text = sendable(json.dumps(body, separators=(",", ":"), ensure_ascii=False))
+    text = make_sendable(json.dumps(body, separators=(",", ":"), ensure_ascii=False))
     blocks: list[ContentBlock] = [TextContent(type="text", text=text)]
     blocks += [
         ResourceLink(type="resource_link", name=uri.rpartition("/")[2], uri=uri) for uri in links
@@ -65,10 +65,10 @@ def answered(
 
 
 def _sendable(meta: Mapping[str, JsonValue]) -> dict[str, Any]:
-    return json.loads(sendable(json.dumps(meta, ensure_ascii=False)))
+    return json.loads(make_sendable(json.dumps(meta, ensure_ascii=False)))
 
 
-def in_words(error: ForgeError) -> str:
+def describe_error(error: ForgeError) -> str:
     """Return an error as a model reads it: code, message, each detail with its place on a line of
     its own, the way out.
     """
@@ -77,17 +77,17 @@ def in_words(error: ForgeError) -> str:
         *(f"- {detail}" for detail in error.details),
         advice_for_client(error),
     )
-    return sendable("\n".join(line for line in lines if line))
+    return make_sendable("\n".join(line for line in lines if line))
 
 
-def in_one_line(error: ForgeError, most: int = 3) -> str:
+def summarize_error(error: ForgeError, most: int = 3) -> str:
     """Return code, message and the first details of an error, for a list."""
     more = (f"and {len(error.details) - most} more",) if len(error.details) > most else ()
     details = "; ".join((*error.details[:most], *more))
-    return sendable(f"{error.code}: {error.message} {details}".strip())
+    return make_sendable(f"{error.code}: {error.message} {details}".strip())
 
 
-def unexpected(error: BaseException, tool: str) -> ForgeError:
+def make_unexpected_error(error: BaseException, tool: str) -> ForgeError:
     """Return the error for what nobody foresaw, without its message and traceback, which may
     contain anything.
     """
@@ -99,7 +99,7 @@ def unexpected(error: BaseException, tool: str) -> ForgeError:
     return made
 
 
-def refused(
+def make_refusal(
     error: ForgeError, tool: str, place: AtNode | None = None, *, debug: bool = False
 ) -> CallToolResult:
     """Return the result for a refusal: the problem, its place, and the hint."""
@@ -125,6 +125,6 @@ def refused(
         meta["hints"] = {"next": "revision_required"}
     return CallToolResult(
         is_error=True,
-        content=[TextContent(type="text", text=in_words(error))],
+        content=[TextContent(type="text", text=describe_error(error))],
         _meta=_sendable(meta),
     )

@@ -27,7 +27,7 @@ from forge_bot.gate.environment_variables import (
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
-from forge_bot.temporal.server_errors import as_forge_error
+from forge_bot.temporal.server_errors import make_forge_error
 from forge_bot.temporal.thread_address import (
     STANDING,
     THREAD_WORKFLOW,
@@ -56,7 +56,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         return error.exit_code
     event = HandedEvent(environ, around.repository, str(around.attempt))
     try:
-        summary, trouble = asyncio.run(_handed_over(event))
+        summary, trouble = asyncio.run(_hand_over(event))
     except ForgeError as error:
         hint = say(_ADVICE[type(error)])
         outputs.error(f"{error.code}: {error.message} {hint}")
@@ -136,10 +136,10 @@ class HandedEvent:
                 name: self._environ[name] for name in INPUT_VARIABLES if self._environ.get(name)
             },
             "job": self._environ.get("GITHUB_RUN_ID", ""),
-            "event": self._frozen(),
+            "event": self._freeze_issue(),
         }
 
-    def _frozen(self) -> str:
+    def _freeze_issue(self) -> str:
         issue = self._payload["issue"]
         if issue.number("number") is None or issue.at("pull_request").exists:
             return ""
@@ -148,7 +148,7 @@ class HandedEvent:
         return json.dumps({"issue": {**kept, "body": issue.text("body")}})
 
 
-async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
+async def _hand_over(event: HandedEvent) -> tuple[str, Node]:
     """Start or wake the workflow; return a sentence about it, and how its last job ended.
 
     Raises TemporalUnavailable, TemporalRefused.
@@ -173,7 +173,7 @@ async def _handed_over(event: HandedEvent) -> tuple[str, Node]:
                 static_summary=f"{event.repository}#{event.issue}",
             )
     except RPCError as error:
-        refused = as_forge_error(error, address, namespace)
+        refused = make_forge_error(error, address, namespace)
         if isinstance(refused, TemporalUnavailable):
             raise TemporalUnavailable(silent) from error
         raise refused from error

@@ -106,13 +106,15 @@ def open_when_free(
         yield run
 
 
-def _sign_of_life() -> None:
+def _send_heartbeat() -> None:
     activity.heartbeat()
     if activity.is_cancelled():
         raise asyncio.CancelledError
 
 
-async def _alive(work: Coroutine[Any, Any, Taken], progress: Callable[[], str]) -> Taken:
+async def _run_with_heartbeat(
+    work: Coroutine[Any, Any, Taken], progress: Callable[[], str]
+) -> Taken:
     """Send the server heartbeats, and end the work when it is no longer wanted."""
     timeout = activity.info().heartbeat_timeout
     pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
@@ -132,17 +134,19 @@ class RunActivities:
         self._roots = {repository.root for repository in repositories}
         self._tell_of = tell_of
 
-    def offered(self) -> list[Do]:
+    def list_activities(self) -> list[Do]:
         """Return the activities, each under its name."""
         return [
-            _activity(GO_ON, lambda order: _RunWork(self._session(order), order).go_on()),
+            _make_activity(GO_ON, lambda order: _RunWork(self._make_session(order), order).go_on()),
             *(
-                _activity(name, lambda order: _RunWork(self._session(order), order).act())
+                _make_activity(
+                    name, lambda order: _RunWork(self._make_session(order), order).perform_action()
+                )
                 for name in ACTIVITY_OF_ACTION.values()
             ),
         ]
 
-    def _session(self, order: Order) -> Session:
+    def _make_session(self, order: Order) -> Session:
         from forge_bot.runs.request_draft import poster
 
         begin = order.begin
@@ -175,17 +179,17 @@ class _RunWork:
         self.info = run_named(session.repository, order.begin.run)
         self._label = ""
         self._tell = session.tell
-        session.tell = self._told
+        session.tell = self._pass_on_notice
 
-    def _told(self, notice: Notice) -> None:
+    def _pass_on_notice(self, notice: Notice) -> None:
         if isinstance(notice, PhaseBegan):
             self._label = notice.label
         self._tell(notice)
 
-    def _done(self, work: Coroutine[Any, Any, Taken]) -> Taken:
-        return asyncio.run(_alive(work, lambda: self._label))
+    def _run_to_end(self, work: Coroutine[Any, Any, Taken]) -> Taken:
+        return asyncio.run(_run_with_heartbeat(work, lambda: self._label))
 
-    def _host(self, run: Run, *, leave_actions: bool = True) -> LocalHost:
+    def _make_host(self, run: Run, *, leave_actions: bool = True) -> LocalHost:
         return self.session.local_host(
             run,
             leave_actions=leave_actions,
@@ -200,19 +204,19 @@ class _RunWork:
 
     def go_on(self) -> Stands:
         """Record what people said, and lead the run until somebody else is next."""
-        with open_when_free(self.session, self.info, _PATIENCE, _sign_of_life) as run:
+        with open_when_free(self.session, self.info, _PATIENCE, _send_heartbeat) as run:
             refused = {
                 message.key: stopped_by(error)
                 for message in self.order.said
-                if (error := _refusal(run, message)) is not None
+                if (error := _record_message(run, message)) is not None
             }
             try:
-                stands = self._led(run)
+                stands = self._lead(run)
             finally:
                 self._push(run)
         return stands.replace(refused=refused)
 
-    def _led(self, run: Run) -> Stands:
+    def _lead(self, run: Run) -> Stands:
         session, until = self.session, self.order.begin.until
         last = phase_named(run.pipeline, until) if until else None
         action = run.action
@@ -222,10 +226,10 @@ class _RunWork:
             if (key := find_key(root, session.environ, wanted=session.config.sign)) is not None:
                 try_key(root, key)
             try:
-                action = self._done(session.drive(run, self._host(run), last))
+                action = self._run_to_end(session.drive(run, self._make_host(run), last))
             except ActionsWanted as wanted:
                 keep_left(run, wanted)
-                return Stands(why="actions", actions=tuple(map(_named, wanted.actions)))
+                return Stands(why="actions", actions=tuple(map(_without_arguments, wanted.actions)))
         if session.stops(run, action, last):
             return Stands(why="over", text=STOPPED)
         if isinstance(action, Done):
@@ -236,7 +240,7 @@ class _RunWork:
     # -- an action of an agent
     # ----------------------------------------------------------------------------------------------
 
-    def act(self) -> Stands:
+    def perform_action(self) -> Stands:
         """Perform an action of an agent, unless its result is known."""
         assert self.order.action is not None  # noqa: S101 - its workflow orders nothing else
         key = self.order.action.key
@@ -244,14 +248,14 @@ class _RunWork:
         wanted = left_action(looked_at, key)
         if wanted is not None and wanted.capability_type is CapabilityType.MCP_TOOL:
             # Beside others: the run is held only to keep the result.
-            agents = self._host(looked_at).agents
-            return self._performed(agents, wanted, looked_at.places.lock)
-        with open_when_free(self.session, self.info, _PATIENCE, _sign_of_life) as run:
+            agents = self._make_host(looked_at).agents
+            return self._perform(agents, wanted, looked_at.places.lock)
+        with open_when_free(self.session, self.info, _PATIENCE, _send_heartbeat) as run:
             if wanted is not None:
-                return self._performed(self._host(run).agents, wanted)
-            return self._approved(run, key)
+                return self._perform(self._make_host(run).agents, wanted)
+            return self._make_approved_call(run, key)
 
-    def _performed(self, agents: Agents, wanted: LeftAction, lock: Path | None = None) -> Stands:
+    def _perform(self, agents: Agents, wanted: LeftAction, lock: Path | None = None) -> Stands:
         async def acted() -> str:
             known = agents.journal.observed(wanted.key) or await performed(agents, wanted)
             return await asyncio.to_thread(kept, known)
@@ -261,30 +265,30 @@ class _RunWork:
                 return keep_result(agents, wanted, result).status.value
 
         try:
-            return Stands(why="over", text=self._done(acted()))
+            return Stands(why="over", text=self._run_to_end(acted()))
         except BaseException:
             agents.project.sandbox.call_off()
             agents.outside.call_off()
             raise
 
-    def _approved(self, run: Run, key: str) -> Stands:
+    def _make_approved_call(self, run: Run, key: str) -> Stands:
         """Make a call that a person approved, once: it is recorded before it begins."""
         action = run.action
         if isinstance(action, Exec) and key in {call.key for call in outstanding_action(run.state)}:
-            host = self._host(run, leave_actions=False)
-            self._done(carry_out(run.pipeline, run.state, host, action))
+            host = self._make_host(run, leave_actions=False)
+            self._run_to_end(carry_out(run.pipeline, run.state, host, action))
         ended = (call for call in run.state.calls if f"{call.artifact}/{call.index}" == key)
         return Stands(why="over", text=next(ended).status.value)
 
 
-def _named(action: WantedAction) -> WantedAction:
+def _without_arguments(action: WantedAction) -> WantedAction:
     """Return an action as the server gets it: without arguments."""
     return WantedAction(
         key=action.key, capability=action.capability, capability_type=action.capability_type
     )
 
 
-def _refusal(run: Run, message: Said) -> ForgeError | None:
+def _record_message(run: Run, message: Said) -> ForgeError | None:
     """Record a person's report, unless an earlier try did; return why it is refused, if it is."""
     try:
         report = REPORT.validate_json(message.report)
@@ -299,13 +303,13 @@ def _refusal(run: Run, message: Said) -> ForgeError | None:
     return None
 
 
-def _activity(name: str, do: Do) -> Do:
+def _make_activity(name: str, do: Do) -> Do:
     @activity.defn(name=name, no_thread_cancel_exception=True)
     def perform(order: Order) -> Stands:
         try:
             return do(order)
         except ForgeError as error:
-            return _trouble(error)
+            return _describe_trouble(error)
         # The server would repeat the words of any other error to everybody who reads the history.
         except Exception as error:  # noqa: BLE001 - see above
             message = f"Something unexpected happened on the worker: {type(error).__name__}."
@@ -316,9 +320,9 @@ def _activity(name: str, do: Do) -> Do:
     return perform
 
 
-def _trouble(error: ForgeError) -> Stands:
+def _describe_trouble(error: ForgeError) -> Stands:
     """Return how a run stands after an error; raise it where it is tried again at once."""
-    stop, seconds = stopped_by(error), _seconds_to_wait(error)
+    stop, seconds = stopped_by(error), _find_pause(error)
     if isinstance(error, _SOON) and not seconds and activity.info().attempt < _TRIES:
         # Benign: our own words say it, and the library prints no traceback above them.
         benign = ApplicationErrorCategory.BENIGN
@@ -327,7 +331,7 @@ def _trouble(error: ForgeError) -> Stands:
     return Stands(why=why, trouble=stop, seconds=seconds)
 
 
-def _seconds_to_wait(error: ForgeError) -> int:
+def _find_pause(error: ForgeError) -> int:
     """Return the seconds for which GitHub or a provider asks to wait; 0 without such a limit."""
     if isinstance(error, RateLimited):
         return error.seconds if error.seconds is not None else _UNNAMED

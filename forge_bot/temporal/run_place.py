@@ -32,7 +32,7 @@ class TemporalPlace(Frozen):
         return f"the Temporal server at {self.address}, namespace {self.namespace}"
 
 
-def place_of(repository: Repository, run: str) -> TemporalPlace | None:
+def read_place(repository: Repository, run: str) -> TemporalPlace | None:
     """Return the server that leads the run; None for a local run."""
     return read_kept(_note(repository, run), TemporalPlace)
 
@@ -47,20 +47,20 @@ def forget_place(repository: Repository, run: str) -> None:
     _note(repository, run).unlink(missing_ok=True)
 
 
-def server_file(repository: Repository, run: str) -> Path:
+def find_history_file(repository: Repository, run: str) -> Path:
     """Return the file in which an embedded server keeps its history."""
     return run_paths(repository, run).home / "temporal.sqlite"
 
 
-def queue_of(repository: Repository) -> str:
+def name_queue(repository: Repository) -> str:
     """Return the task queue for work in this clone of the repository."""
     clone = f"{platform.node()}:{repository.common_dir}"
     return f"forge-bot-{hashlib.sha256(clone.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
 
 
-def workflow_id(repository: Repository, run: str) -> str:
+def name_workflow(repository: Repository, run: str) -> str:
     """Return the id of the workflow that leads a run of this clone."""
-    return f"{queue_of(repository)}/{run}"
+    return f"{name_queue(repository)}/{run}"
 
 
 def _note(repository: Repository, run: str) -> Path:

@@ -37,7 +37,7 @@ _SUCCESS = frozenset({"ok", "done"})
 Result = TypeVar("Result")
 
 
-async def _taken(activity: str, order: Order) -> Stands:
+async def _execute(activity: str, order: Order) -> Stands:
     """Let a worker do something. The server repeats what a lost worker has begun; what forge-bot
     knows of is a result.
     """
@@ -62,7 +62,7 @@ async def _taken(activity: str, order: Order) -> Stands:
         )
 
 
-def _pause(begin: RunBegin, stands: Stands, tries: int) -> float:
+def _choose_pause(begin: RunBegin, stands: Stands, tries: int) -> float:
     return max(stands.seconds, begin.pauses[min(tries, len(begin.pauses) - 1)])
 
 
@@ -77,8 +77,8 @@ class ForgeActionWorkflow:
         assert action is not None  # noqa: S101 - an order for this workflow has one
         stands = Stands(why="over", text="unknown_capability")
         if (activity := ACTIVITY_OF_ACTION.get(action.capability_type)) is not None:
-            while (stands := await _taken(activity, order)).why == "waits":
-                await workflow.sleep(_pause(order.begin, stands, tries))
+            while (stands := await _execute(activity, order)).why == "waits":
+                await workflow.sleep(_choose_pause(order.begin, stands, tries))
                 tries += 1
         return ActionResult(
             capability=action.capability,
@@ -108,14 +108,14 @@ class ForgeRunWorkflow:
         del begin
         tries = 0
         while True:
-            stands = await self._went_on()
+            stands = await self._go_on()
             waits = stands is not None and stands.why == "waits"
             tries = tries + 1 if waits else 0
             if stands is not None:
                 if stands.why == "over" and not self._inbox:
                     await workflow.wait_condition(workflow.all_handlers_finished)
                     return stands.text
-                pause = _pause(self._begin, stands, tries - 1) if waits else 0
+                pause = _choose_pause(self._begin, stands, tries - 1) if waits else 0
                 self._stands = stands.replace(seconds=pause)
                 with suppress(TimeoutError):
                     await workflow.wait_condition(self._is_told, timeout=pause or None)
@@ -123,7 +123,7 @@ class ForgeRunWorkflow:
                 await workflow.wait_condition(workflow.all_handlers_finished)
                 workflow.continue_as_new(self._begin)
 
-    async def _went_on(self) -> Stands | None:
+    async def _go_on(self) -> Stands | None:
         """Let a worker go on, and then each action that it leaves; return why somebody else is
         next, None if the worker is.
         """
@@ -131,19 +131,19 @@ class ForgeRunWorkflow:
         self._inbox.clear()
         self._stands, self._woken = None, False
         order = Order(begin=self._begin, said=messages)
-        stands = await self._unless_interrupted(_taken(GO_ON, order))
+        stands = await self._run_unless_interrupted(_execute(GO_ON, order))
         if stands is None:
             self._inbox[:0] = messages
             return None
         if stands.why != "actions":
             return None if self._inbox else stands
-        acted = asyncio.gather(*(self._acted(action) for action in stands.actions))
-        for outcome in await self._unless_interrupted(acted) or ():
+        acted = asyncio.gather(*(self._act(action) for action in stands.actions))
+        for outcome in await self._run_unless_interrupted(acted) or ():
             if outcome.trouble is not None:
                 return Stands(why="stuck", trouble=outcome.trouble)
         return None
 
-    async def _acted(self, action: WantedAction) -> ActionResult:
+    async def _act(self, action: WantedAction) -> ActionResult:
         return await workflow.execute_child_workflow(
             ForgeActionWorkflow.run,
             Order(begin=self._begin, action=action),
@@ -151,7 +151,7 @@ class ForgeRunWorkflow:
             static_summary=action.capability,
         )
 
-    async def _unless_interrupted(self, work: Awaitable[Result]) -> Result | None:
+    async def _run_unless_interrupted(self, work: Awaitable[Result]) -> Result | None:
         """Return what comes of the work, None where a person interrupts it: their report is in the
         inbox, and the journal has the rest.
         """

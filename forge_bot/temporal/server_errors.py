@@ -11,7 +11,7 @@ UNREAD = "temporal.server_errors.unread"
 """The name of the sentence for a history that no worker can read."""
 
 
-async def unread_by_worker(handle: WorkflowHandle[Any, Any]) -> str:
+async def find_replay_failure(handle: WorkflowHandle[Any, Any]) -> str:
     """Return why a worker could not replay a workflow's history; empty if none failed."""
     failed = ""
     async for event in handle.fetch_history_events():
@@ -22,7 +22,7 @@ async def unread_by_worker(handle: WorkflowHandle[Any, Any]) -> str:
     return failed
 
 
-def as_forge_error(
+def make_forge_error(
     error: RPCError, address: str, namespace: str
 ) -> TemporalUnavailable | TemporalRefused:
     """Return the error for an error of the server's protocol."""

@@ -40,7 +40,7 @@ def require_client() -> None:
         raise TemporalMissing("The client of Temporal is not installed.")
 
 
-def server_program() -> Path:
+def find_server_program() -> Path:
     """Return the program of the development server. Raises TemporalServerMissing."""
     beside = Path(sys.executable).with_name(_PROGRAM)
     program = str(beside) if beside.is_file() else shutil.which(_PROGRAM)
@@ -49,7 +49,7 @@ def server_program() -> Path:
     return Path(program)
 
 
-def named_place(address: str | None, namespace: str | None) -> TemporalPlace:
+def read_named_place(address: str | None, namespace: str | None) -> TemporalPlace:
     """Return the server that options, the environment or the client's own profile name."""
     from temporalio.envconfig import ClientConfig
 
@@ -61,7 +61,7 @@ def named_place(address: str | None, namespace: str | None) -> TemporalPlace:
 
 
 @asynccontextmanager
-async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Client"]:
+async def open_connection(place: TemporalPlace, history: Path) -> AsyncGenerator["Client"]:
     """Connect to the server of a run; an embedded one begins here, with its history in a file, and
     ends with this process, however that ends. Only one at a time has the file.
 
@@ -70,14 +70,14 @@ async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Clie
     if not place.dev:
         yield await connect(place)
         return
-    port = _free_port()
+    port = _find_free_port()
     words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
     with waited_for(history.with_suffix(".lock")):
         # Ctrl-C is for this process, which ends the server when its work has ended.
         server = await asyncio.create_subprocess_exec(
             *(
                 *keeper_process.words(),
-                server_program(),
+                find_server_program(),
                 *words,
                 "--port",
                 str(port),
@@ -91,7 +91,7 @@ async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Clie
             start_new_session=True,
         )
         try:
-            yield await _connected_to_new(place.replace(address=f"{_LOOPBACK}:{port}"))
+            yield await _connect_to_new(place.replace(address=f"{_LOOPBACK}:{port}"))
         finally:
             # It keeps nothing in memory alone, and takes a second longer to end by itself.
             with suppress(ProcessLookupError):
@@ -99,13 +99,13 @@ async def connected(place: TemporalPlace, history: Path) -> AsyncGenerator["Clie
             await server.wait()
 
 
-def _free_port() -> int:
+def _find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind((_LOOPBACK, 0))
         return probe.getsockname()[1]
 
 
-async def _connected_to_new(place: TemporalPlace) -> "Client":
+async def _connect_to_new(place: TemporalPlace) -> "Client":
     """Connect to a server that is just being started."""
     ends = asyncio.get_running_loop().time() + _SECONDS
     while True:
@@ -125,7 +125,7 @@ async def connect(place: TemporalPlace) -> "Client":
     from temporalio.envconfig import ClientConfig
     from temporalio.service import RPCError
 
-    from forge_bot.temporal.server_errors import as_forge_error
+    from forge_bot.temporal.server_errors import make_forge_error
 
     known = ClientConfig.load_client_connect_config()
     known["target_host"], known["namespace"] = place.address, place.namespace
@@ -135,7 +135,7 @@ async def connect(place: TemporalPlace) -> "Client":
             asked = DescribeNamespaceRequest(namespace=place.namespace)
             await client.workflow_service.describe_namespace(asked)
     except RPCError as error:
-        raise as_forge_error(error, place.address, place.namespace) from error
+        raise make_forge_error(error, place.address, place.namespace) from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(
             f"The Temporal server at {place.address} does not answer."

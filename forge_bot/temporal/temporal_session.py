@@ -44,15 +44,15 @@ from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_messages import STOPPED, RunBegin, Said, Stands
 from forge_bot.temporal.run_place import (
     TemporalPlace,
+    find_history_file,
     keep_place,
-    queue_of,
-    server_file,
-    workflow_id,
+    name_queue,
+    name_workflow,
 )
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
-from forge_bot.temporal.server_errors import UNREAD, as_forge_error, unread_by_worker
-from forge_bot.temporal.temporal_server import connected
-from forge_bot.temporal.temporal_worker import working
+from forge_bot.temporal.server_errors import UNREAD, find_replay_failure, make_forge_error
+from forge_bot.temporal.temporal_server import open_connection
+from forge_bot.temporal.temporal_worker import work_at_server
 from forge_bot.values import PhaseId
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
@@ -80,7 +80,7 @@ class TemporalSession:
         self.session = session
         self.place = place
         self.only_tells = only_tells
-        self._queue = queue_of(session.repository)
+        self._queue = name_queue(session.repository)
         self._until: PhaseId | None = None
         self._label = ""
         self._unanswered = False
@@ -93,67 +93,69 @@ class TemporalSession:
 
         Raises the run's problem, as the worker reported it.
         """
-        return asyncio.run(self._led(info, first))
+        return asyncio.run(self._lead(info, first))
 
-    async def _led(
+    async def _lead(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None
     ) -> tuple[Outcome, Run]:
         if self.session.until is not None:
-            with self._held(info) as run:
+            with self._hold_run(info) as run:
                 self._until = phase_named(run.pipeline, self.session.until)
         try:
-            async with self._at_server(info) as client:
-                handle, key = await self._told_first(client, info, first)
-                return await self._followed(client, handle, info, key)
+            async with self._open_client(info) as client:
+                handle, key = await self._report_first(client, info, first)
+                return await self._follow(client, handle, info, key)
         except RPCError as error:
-            raise as_forge_error(error, self.place.address, self.place.namespace) from error
+            raise make_forge_error(error, self.place.address, self.place.namespace) from error
 
     @asynccontextmanager
-    async def _at_server(self, info: RunInfo) -> AsyncGenerator[Client]:
+    async def _open_client(self, info: RunInfo) -> AsyncGenerator[Client]:
         """Connect; with an embedded server work here too."""
         repository = self.session.repository
-        async with connected(self.place, server_file(repository, info.name)) as client:
+        async with open_connection(self.place, find_history_file(repository, info.name)) as client:
             if not self.place.dev:
                 yield client
                 return
             tell = self.session.tell
-            async with working(client, (repository,), lambda _: tell, grace=_GRACE_OF_COMMAND):
+            async with work_at_server(
+                client, (repository,), lambda _: tell, grace=_GRACE_OF_COMMAND
+            ):
                 yield client
 
-    def _held(self, info: RunInfo) -> AbstractContextManager[Run]:
+    def _hold_run(self, info: RunInfo) -> AbstractContextManager[Run]:
         """Open the run, waiting a moment for a worker that holds it."""
         return open_when_free(self.session, info, _PATIENCE, lambda: None)
 
     # -- telling
     # ----------------------------------------------------------------------------------------------
 
-    async def _told_first(
+    async def _report_first(
         self, client: Client, info: RunInfo, first: Callable[[Run], Report | None] | None
     ) -> tuple[RunHandle, str]:
         """Report to the run, and see that a workflow leads it; return the key of the report."""
         handle = client.get_workflow_handle_for(
-            ForgeRunWorkflow.run, workflow_id(self.session.repository, info.name)
+            ForgeRunWorkflow.run, name_workflow(self.session.repository, info.name)
         )
         leads = await _is_running(handle)
-        standing = await self._standing(client, handle) if leads else None
+        standing = await self._query_standing(client, handle) if leads else None
         report = None
         if first is not None:
             answers = leads and not self._unanswered
             at_work = answers and standing is None and self.only_tells
             report = self._report_at_work(info, first) if at_work else None
             if not at_work:
-                with self._held(info) as run:
+                with self._hold_run(info) as run:
                     for notice in run.notices:
                         self.session.tell(Message(text=notice))
-                    report = self._report(run, first(run), leads=leads)
+                    report = self._check_report(run, first(run), leads=leads)
         if not leads:
-            return await self._started(client, info), ""
+            return await self._start_workflow(client, info), ""
         if report is None:
             await handle.signal(ForgeRunWorkflow.wake, self._until or "")
             return handle, ""
-        return handle, await self._say(handle, report)
+        return handle, await self._send_report(handle, report)
 
-    def _report(self, run: Run, report: Report | None, *, leads: bool) -> Report | None:
+    def _check_report(self, run: Run, report: Report | None, *, leads: bool) -> Report | None:
         """Return the report for the workflow. Without one the report is recorded here, and the
         workflow begins from it. Raises the engine's error for a report that it refuses.
         """
@@ -181,7 +183,7 @@ class TemporalSession:
             self.session.tell(Message(text=f"A worker is at work. What you say is taken {when}."))
         return report
 
-    async def _started(self, client: Client, info: RunInfo) -> RunHandle:
+    async def _start_workflow(self, client: Client, info: RunInfo) -> RunHandle:
         repository = self.session.repository
         begin = RunBegin(
             repository=str(repository.root),
@@ -198,13 +200,13 @@ class TemporalSession:
         return await client.start_workflow(
             ForgeRunWorkflow.run,
             begin,
-            id=workflow_id(repository, info.name),
+            id=name_workflow(repository, info.name),
             task_queue=self._queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             static_summary=f"{repository.root.name}: {info.name}",
         )
 
-    async def _say(self, handle: RunHandle, report: Report) -> str:
+    async def _send_report(self, handle: RunHandle, report: Report) -> str:
         """Send a report until the server has it; it counts once. Raises TemporalUnavailable."""
         message = Said(
             key=report.key,
@@ -238,28 +240,28 @@ class TemporalSession:
     # -- following
     # ----------------------------------------------------------------------------------------------
 
-    async def _followed(
+    async def _follow(
         self, client: Client, handle: RunHandle, info: RunInfo, key: str
     ) -> tuple[Outcome, Run]:
         while True:
-            stands = await self._settled(client, handle, key)
-            with self._held(info) as run:
+            stands = await self._wait_until_settled(client, handle, key)
+            with self._hold_run(info) as run:
                 if stands.why == "over":
                     if stands.text == STOPPED and self._until is not None:
                         self.session.stopped(run, self._until, run.action)
                         return Outcome.WAITING, run
                     return outcome_of(run.action), run
-                report = await self._answer(run)
+                report = await self._ask_person(run)
             asked = isinstance(run.action, Checkpoint | HumanGate)
             if report is not None:
-                key = await self._say(handle, report)
+                key = await self._send_report(handle, report)
             elif asked:
                 return outcome_of(run.action), run
             else:
                 # Somebody else has answered on the branch.
                 await handle.signal(ForgeRunWorkflow.wake, self._until or "")
 
-    async def _answer(self, run: Run) -> Report | None:
+    async def _ask_person(self, run: Run) -> Report | None:
         """Ask the person here; return their answer. What is shown and asked before is recorded."""
         action = run.action
         if not isinstance(action, Checkpoint | HumanGate):
@@ -271,11 +273,11 @@ class TemporalSession:
                 run.tell(report)
         return None
 
-    async def _settled(self, client: Client, handle: RunHandle, key: str) -> Stands:
+    async def _wait_until_settled(self, client: Client, handle: RunHandle, key: str) -> Stands:
         """Return how the run stands when it stops; raise its problem."""
         pause = _SHORTEST
         while True:
-            stands = await self._standing(client, handle)
+            stands = await self._query_standing(client, handle)
             if stands is not None and (stop := stands.refused.get(key)) is not None:
                 raise as_error(stop)
             if stands is not None and stands.trouble is not None:
@@ -283,8 +285,8 @@ class TemporalSession:
                 raise as_error(stands.trouble)
             if stands is not None:
                 return stands
-            if not await self._goes_on(handle):
-                return Stands(why="over", text=await _result(handle))
+            if not await self._is_going_on(handle):
+                return Stands(why="over", text=await _read_result(handle))
             pause = min(_LONGEST, pause * 1.5)
             await asyncio.sleep(pause)
 
@@ -295,7 +297,7 @@ class TemporalSession:
             text = f"The run goes on by itself {when}; forge-bot resume tries at once."
             self.session.tell(Message(text=text))
 
-    async def _goes_on(self, handle: RunHandle) -> bool:
+    async def _is_going_on(self, handle: RunHandle) -> bool:
         """Return whether the workflow goes on; tell what a worker elsewhere is at."""
         known = await handle.describe()
         for pending_activity in known.raw_description.pending_activities:
@@ -306,13 +308,13 @@ class TemporalSession:
                     self.session.tell(Message(text=label))
         return known.status is WorkflowExecutionStatus.RUNNING
 
-    async def _standing(self, client: Client, handle: RunHandle) -> Stands | None:
+    async def _query_standing(self, client: Client, handle: RunHandle) -> Stands | None:
         """Return why somebody else than a worker is next; None if one is, or does not answer."""
         try:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
         except WorkflowQueryFailedError as error:
             await self._require_worker(client)
-            raise _differs(error.message) from None
+            raise _make_difference_error(error.message) from None
         except RPCError as error:
             if error.status not in {
                 RPCStatusCode.DEADLINE_EXCEEDED,
@@ -321,8 +323,8 @@ class TemporalSession:
             }:
                 raise
             await self._require_worker(client)
-            if why := await unread_by_worker(handle):
-                raise _differs(why) from None
+            if why := await find_replay_failure(handle):
+                raise _make_difference_error(why) from None
             if not (self._unanswered or self.place.dev):
                 # The server lists a worker for a minute after it has gone.
                 text = "No worker has answered yet; the run goes on when one does."
@@ -355,12 +357,12 @@ async def _is_running(handle: RunHandle) -> bool:
     return known.status is WorkflowExecutionStatus.RUNNING
 
 
-async def _result(handle: RunHandle) -> str:
+async def _read_result(handle: RunHandle) -> str:
     try:
         return await handle.result()
     except WorkflowFailureError as failed:
         raise ForgeError(f"The workflow of the run has ended: {failed.cause}.") from None
 
 
-def _differs(why: str) -> TemporalWorkerDiffers:
+def _make_difference_error(why: str) -> TemporalWorkerDiffers:
     return TemporalWorkerDiffers(say(UNREAD), details=(why.partition("\n")[0][:200],))

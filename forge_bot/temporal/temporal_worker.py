@@ -14,7 +14,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from forge_bot.git import Repository
 from forge_bot.temporal.run_activities import RunActivities, TellOf
-from forge_bot.temporal.run_place import queue_of
+from forge_bot.temporal.run_place import name_queue
 from forge_bot.temporal.run_workflow import ForgeActionWorkflow, ForgeRunWorkflow
 from forge_bot.temporal.thread_activities import ThreadActivities
 from forge_bot.temporal.thread_workflow import ForgeThreadWorkflow
@@ -32,7 +32,7 @@ _Activities = Sequence[Callable[..., Any]]
 
 
 @asynccontextmanager
-async def working(
+async def work_at_server(
     client: Client,
     repositories: Sequence[Repository],
     tell_of: TellOf,
@@ -42,7 +42,7 @@ async def working(
     grace: timedelta = _GRACE,
 ) -> AsyncGenerator[None]:
     """Work on the runs of these clones, and in these threads, as long as the block lasts."""
-    of_runs = RunActivities(repositories, tell_of).offered()
+    of_runs = RunActivities(repositories, tell_of).list_activities()
     async with AsyncExitStack() as held:
 
         def take(queue: str, workflows: Sequence[type], activities: _Activities) -> Worker:
@@ -62,7 +62,7 @@ async def working(
             )
 
         leading = (ForgeRunWorkflow, ForgeActionWorkflow)
-        workers = [take(queue_of(repository), leading, of_runs) for repository in repositories]
+        workers = [take(name_queue(repository), leading, of_runs) for repository in repositories]
         if threads is not None:
             jobs = (threads.go_on,)
             workers += [take(queue, (ForgeThreadWorkflow,), jobs) for queue in threads.queues]

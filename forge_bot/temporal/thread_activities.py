@@ -102,15 +102,15 @@ class ThreadActivities:
     async def go_on(self, order: ThreadOrder) -> JobDone:
         """Do the job of an event; return how it ended."""
         if order.repository.casefold() not in self._repositories:
-            raise _failure(
+            raise _make_failure(
                 TemporalRefused(f"This worker does not work for {order.repository}."), again=False
             )
         try:
-            environ = await asyncio.to_thread(self._environ_for, order.repository)
+            environ = await asyncio.to_thread(self._make_environ, order.repository)
         except GitHubError as error:
             # Without a token nothing can be posted in the thread: the next job does that.
             limit = error.seconds if isinstance(error, RateLimited) else None
-            return self._ended(
+            return self._describe_end(
                 order,
                 {
                     "outcome": "failed",
@@ -121,13 +121,15 @@ class ThreadActivities:
                 },
             )
         with tempfile.TemporaryDirectory(prefix="forge-bot-job-") as folder:
-            code = await self._job(order, _environment(order, Path(folder), environ))
+            code = await self._run_job(order, _make_job_environment(order, Path(folder), environ))
             outputs = _read_outputs(Path(folder) / "outputs")
         if not outputs and code not in (2, 5):
-            raise _failure(ForgeError(f"The job ended with {code}, without a word."), again=True)
-        return self._ended(order, outputs)
+            raise _make_failure(
+                ForgeError(f"The job ended with {code}, without a word."), again=True
+            )
+        return self._describe_end(order, outputs)
 
-    async def _job(self, order: ThreadOrder, environ: Mapping[str, str]) -> int:
+    async def _run_job(self, order: ThreadOrder, environ: Mapping[str, str]) -> int:
         """Run a job of the bot, which ends with this process; return its exit code."""
         process = await asyncio.create_subprocess_exec(
             *keeper_process.words(),
@@ -139,7 +141,7 @@ class ThreadActivities:
             stderr=STDOUT,
             start_new_session=True,
         )
-        ended = asyncio.ensure_future(self._followed(process, _name(order)))
+        ended = asyncio.ensure_future(self._follow_output(process, _name_issue(order)))
         try:
             while not ended.done():
                 activity.heartbeat()
@@ -150,18 +152,18 @@ class ThreadActivities:
                 os.kill(process.pid, signal.SIGTERM)
             await ended
 
-    async def _followed(self, process: Process, name: str) -> int:
+    async def _follow_output(self, process: Process, name: str) -> int:
         while process.stdout is not None and (line := await process.stdout.readline()):
             self._tell(f"{name}: {line.decode('utf-8', 'replace').rstrip()}")
         return await process.wait()
 
-    def _ended(self, order: ThreadOrder, outputs: Mapping[str, str]) -> JobDone:
+    def _describe_end(self, order: ThreadOrder, outputs: Mapping[str, str]) -> JobDone:
         occasion, outcome = outputs.get("occasion", ""), outputs.get("outcome", "refused")
         again = occasion in _PASSING or (self._tokens is not None and occasion in _OF_APPS)
         if self._tokens is not None and occasion:
             self._tokens.forget(order.repository)
         begun = bool(outputs.get("branch"))
-        self._tell(f"{_name(order)}: the job ended, {occasion or outcome}")
+        self._tell(f"{_name_issue(order)}: the job ended, {occasion or outcome}")
         return JobDone(
             outcome=outcome,
             message=outputs.get("headline", "") if again and occasion != _BATCH else "",
@@ -173,18 +175,18 @@ class ThreadActivities:
             machine=self._machine_queue(order.repository),
         )
 
-    def _environ_for(self, repository: str) -> Mapping[str, str]:
+    def _make_environ(self, repository: str) -> Mapping[str, str]:
         """Return the environment with a token for this repository. Raises a GitHubError."""
         if self._tokens is None:
             return self._environ
         return {**self._environ, "GITHUB_TOKEN": self._tokens.token(repository)}
 
 
-def _name(order: ThreadOrder) -> str:
+def _name_issue(order: ThreadOrder) -> str:
     return f"{order.repository}#{order.wake.wake.issue}"
 
 
-def _failure(error: ForgeError, *, again: bool) -> ApplicationError:
+def _make_failure(error: ForgeError, *, again: bool) -> ApplicationError:
     # Benign: our own words say it, and the library prints no traceback above them.
     return ApplicationError(
         error.message,
@@ -194,7 +196,9 @@ def _failure(error: ForgeError, *, again: bool) -> ApplicationError:
     )
 
 
-def _environment(order: ThreadOrder, folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+def _make_job_environment(
+    order: ThreadOrder, folder: Path, environ: Mapping[str, str]
+) -> dict[str, str]:
     """Return the environment of a job, of what the event says and this worker has.
 
     Whom the token is shown to is for the worker to say, not for an event, and who may do what if

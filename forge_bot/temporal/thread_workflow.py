@@ -53,13 +53,13 @@ class ForgeThreadWorkflow:
         """Let a worker go on whenever there is a reason, until the run is over; how it ended."""
         tries = 0
         while True:
-            woken = await self._woken(tries)
+            woken = await self._wait_for_wake(tries)
             tries = 0 if woken else tries + 1
             if woken:
                 self._last = self._wakes.popleft()
             assert self._last is not None  # noqa: S101 - only after a job there is a pause
             wake = self._last if woken else self._last.once_more(begun=self._begun)
-            self._done = done = await self._went_on(begin, wake)
+            self._done = done = await self._run_job(begin, wake)
             self._begun = self._begun or done.begun
             self._machine = done.machine or self._machine
             if done.over and not self._wakes:
@@ -75,7 +75,7 @@ class ForgeThreadWorkflow:
                     )
                 )
 
-    async def _woken(self, tries: int) -> bool:
+    async def _wait_for_wake(self, tries: int) -> bool:
         """Wait for an event, or for the time to look again by itself."""
         usual = _PAUSES[min(tries, len(_PAUSES) - 1)]
         pause = max(usual, self._done.seconds) if self._done.again else None
@@ -85,7 +85,7 @@ class ForgeThreadWorkflow:
             return False
         return True
 
-    async def _went_on(self, begin: ThreadBegin, wake: ThreadWake) -> JobDone:
+    async def _run_job(self, begin: ThreadBegin, wake: ThreadWake) -> JobDone:
         """Let a worker do a job: on the machine that has the journal of the run if it answers."""
         shared = thread_queue(begin.server, begin.repository)
         error: ActivityError | None = None

@@ -53,7 +53,7 @@ def test_a_command_that_has_ended_is_not_called_running() -> None:
     )
     progress(CommandEnded(result=result))
     progress.every = 0.01
-    progress.line("Something")
+    progress.print_line("Something")
     assert output.full.wait(timeout=30)
     progress.stop()
     assert "Implementation · reading what make test printed" in output.getvalue().splitlines()[-1]
@@ -89,6 +89,6 @@ def test_a_formatter_that_is_missing_is_no_red_line() -> None:
 def test_nothing_is_said_where_something_was_printed_in_the_meantime() -> None:
     output = _Output(lines=1)
     progress = _working(output, every=3600)
-    progress.line("Something")
+    progress.print_line("Something")
     progress.stop()
     assert output.getvalue() == "Something\n"

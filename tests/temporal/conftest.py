@@ -29,11 +29,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     """A Temporal server; its tests are skipped where its program is not installed."""
     from forge_bot.errors import TemporalServerMissing
-    from forge_bot.temporal.temporal_server import server_program
+    from forge_bot.temporal.temporal_server import find_server_program
     from tests.temporal.scene import server as started
 
     try:
-        server_program()
+        find_server_program()
     except TemporalServerMissing as missing:
         pytest.skip(f"{missing.message} {hint_of(missing)}")
     with started(tmp_path_factory.mktemp("temporal-server")) as it:

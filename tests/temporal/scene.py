@@ -22,8 +22,8 @@ from temporalio.service import RPCError
 
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.temporal.run_place import workflow_id
-from forge_bot.temporal.temporal_server import server_program
+from forge_bot.temporal.run_place import name_workflow
+from forge_bot.temporal.temporal_server import find_server_program
 from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, by_script
@@ -49,7 +49,7 @@ class Server:
     def start(self) -> None:
         self.process = subprocess.Popen(
             [
-                *(str(server_program()), "server", "start-dev", "--headless"),
+                *(str(find_server_program()), "server", "start-dev", "--headless"),
                 *("--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "never"),
                 *("--db-filename", str(self.history)),
                 *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=off"),
@@ -209,7 +209,7 @@ class Clone:
 
     def workflow(self) -> str:
         """The name of the run's workflow."""
-        return workflow_id(Repository.find(self.path), self.run)
+        return name_workflow(Repository.find(self.path), self.run)
 
     def timers(self) -> list[int]:
         """The seconds of the timers that the workflow of the run has started."""

@@ -14,7 +14,7 @@ from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.git import Repository
 from forge_bot.temporal.run_messages import ActionResult, Order, RunBegin
-from forge_bot.temporal.run_place import queue_of
+from forge_bot.temporal.run_place import name_queue
 from forge_bot.temporal.run_workflow import ForgeActionWorkflow
 from tests.cli.test_tools_in_a_run import CREATE, asks
 from tests.fakes import script
@@ -218,7 +218,7 @@ def test_an_action_of_a_kind_that_no_activity_takes_is_a_failed_result(read: Clo
     async def asked() -> ActionResult:
         client = await at_server(read.server)
         repository = Repository.find(read.path)
-        queue = queue_of(repository)
+        queue = name_queue(repository)
         begin = RunBegin(
             repository=str(repository.root), run=read.run, queue=queue, heartbeat_seconds=20
         )

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from forge_bot.temporal.temporal_server import server_program
+from forge_bot.temporal.temporal_server import find_server_program
 from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
@@ -82,7 +82,7 @@ def test_answers_of_models_are_recorded_on_this_machine_only(sample: Sample) -> 
 def test_the_program_of_the_server_is_the_one_of_the_package(server: Server) -> None:
     del server
     said = subprocess.run(
-        [server_program(), "--version"], capture_output=True, text=True, check=True
+        [find_server_program(), "--version"], capture_output=True, text=True, check=True
     )
     assert said.stdout.startswith("temporal version 1.")
 

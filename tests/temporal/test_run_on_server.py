@@ -9,7 +9,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 
 from forge_bot.git import Repository
 from forge_bot.temporal.run_messages import RunBegin, Stands
-from forge_bot.temporal.run_place import queue_of
+from forge_bot.temporal.run_place import name_queue
 from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 from tests.fakes import script
 from tests.fakes.agents import AgentServer
@@ -90,7 +90,7 @@ def test_a_worker_works_only_in_the_clones_it_was_started_for(over: Clone) -> No
 
     async def asked() -> Stands:
         client = await at_server(over.server)
-        queue = queue_of(Repository.find(over.path))
+        queue = name_queue(Repository.find(over.path))
         begin = RunBegin(repository=str(elsewhere), run=over.run, queue=queue, heartbeat_seconds=20)
         handle = await client.start_workflow(
             ForgeRunWorkflow.run, begin, id="elsewhere", task_queue=queue
@@ -149,7 +149,7 @@ def test_fifty_runs_wait_on_one_server(place: Clone) -> None:
         client: Client = await at_server(place.server)
         found: list[str] = []
         async for each in client.list_workflows('ExecutionStatus = "Running"'):
-            if each.id.startswith(queue_of(Repository.find(place.path))):
+            if each.id.startswith(name_queue(Repository.find(place.path))):
                 handle = client.get_workflow_handle_for(ForgeRunWorkflow.run, each.id)
                 stands = await handle.query(ForgeRunWorkflow.standing)
                 found.append(stands.why if stands is not None else "")

@@ -30,13 +30,13 @@ class PromptPath(NamedTuple):
         return f"Read {self.path}{which} ({self.size:,} characters) whole, and do what it says."
 
 
-def agent_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
+def make_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
     """Return the prompt of an action, or one for each of its tasks; and the documents that agents
     have to read.
     """
     environment = Environment(overrides=own_prompts(run.repository.root))
     environment.check(run.pipeline.agents)
-    context = PromptContext(run, profile_of(run), environment, "files")
+    context = PromptContext(run, read_profile(run), environment, "files")
     settings = run.config.agent
     turns = (settings.turns, settings.requests_per_turn)
     tasks = action.parallel_task_ids or (None,)
@@ -46,7 +46,7 @@ def agent_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tup
     return tuple(prompt for prompt, _ in made), read
 
 
-def in_one_text(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
+def join_prompts(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
     """Return one text with all prompts: each agent does the task whose id it gets. The role is said
     once.
     """
@@ -63,7 +63,7 @@ def in_one_text(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
     return "\n".join((prompts[0].system, prompts[0].role, which, "", *parts))
 
 
-def in_files(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> PromptPath:
+def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> PromptPath:
     """Write the prompts where git does not see them, and return their place."""
     folder = prompt_folder(run)
     write_whole(folder.parent / ".gitignore", "*\n")
@@ -81,7 +81,7 @@ def prompt_folder(run: Run) -> Path:
     return run.tree.path / SPECS / ".prompts" / run.name
 
 
-def profile_of(run: Run) -> Profile:
+def read_profile(run: Run) -> Profile:
     """Return the profile of a run's repository at its base commit."""
     state = run.state
     return profile_at(run.repository, state.base_commit, run.config, state.flags.scope)

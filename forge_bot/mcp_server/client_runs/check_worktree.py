@@ -9,7 +9,7 @@ from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import SpawnAgent
 from forge_bot.errors import Interrupted
 from forge_bot.git import blob_id
-from forge_bot.mcp_server.client_runs.agent_prompts import profile_of
+from forge_bot.mcp_server.client_runs.agent_prompts import read_profile
 from forge_bot.mcp_server.client_runs.client_tree import Dispatch, EditsTried
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.edit_checks.edit_tries import EditTries
@@ -44,13 +44,13 @@ class CheckWorktree:
                 if name == run:
                     project.sandbox.call_off()
 
-    def beside(self, run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
+    def run_beside(self, run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
         """Run project commands at the run's last commit; what they leave behind is no affair of the
         client's tree.
 
         Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
         """
-        profile = profile_of(run)
+        profile = read_profile(run)
         project = Project(run.repository, run.tree, run.config, profile, tell, foundation(run))
         with self._lock:
             self._check_open()
@@ -77,7 +77,7 @@ class ClientTries(NamedTuple):
     commands: CheckWorktree
     tell: Notify
 
-    def tried(
+    def try_edits(
         self,
         run: Run,
         action: SpawnAgent,
@@ -96,13 +96,13 @@ class ClientTries(NamedTuple):
             # A repository inside of this one.
             return dispatch
         files = tuple((path, applier.in_git(path)) for path in paths)
-        modes = {path: _mode(run, path) for path, data in files if data is not None}
-        digest = _digest(files, modes)
+        modes = {path: _read_mode(run, path) for path, data in files if data is not None}
+        digest = _digest_files(files, modes)
         known = next((attempt for attempt in dispatch.tries if attempt.digest == digest), None)
         left = config.seconds - sum(attempt.outcome.seconds for attempt in dispatch.tries)
         if known is None and left <= 0:
             return dispatch
-        last = sent_back(dispatch) >= config.most
+        last = count_sent_back(dispatch) >= config.most
 
         def run_commands(project: Project) -> TryOutcome:
             tries = EditTries(run, project, self.tell)
@@ -115,23 +115,23 @@ class ClientTries(NamedTuple):
         outcome = (
             known.outcome.replace(seconds=0.0)
             if known is not None
-            else self.commands.beside(run, self.tell, run_commands)
+            else self.commands.run_beside(run, self.tell, run_commands)
         )
         tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
         return dispatch.replace(tries=tries)
 
 
-def sent_back(dispatch: Dispatch) -> int:
+def count_sent_back(dispatch: Dispatch) -> int:
     """Return how often reports for an action were red."""
     return sum(bool(attempt.outcome.red) for attempt in dispatch.tries)
 
 
-def _digest(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
+def _digest_files(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
     contents = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
     return hashlib.sha256(repr(contents).encode()).hexdigest()
 
 
-def _mode(run: Run, path: str) -> str:
+def _read_mode(run: Run, path: str) -> str:
     file = run.tree.path / path
     if file.is_symlink():
         return _LINK

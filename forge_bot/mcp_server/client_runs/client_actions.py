@@ -28,17 +28,17 @@ from forge_bot.engine import (
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed, StepFailed
 from forge_bot.mcp_server.client_runs.agent_prompts import (
-    agent_prompts,
-    in_files,
-    in_one_text,
+    join_prompts,
+    make_prompts,
     prompt_folder,
+    write_prompts,
 )
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
 from forge_bot.mcp_server.client_runs.client_reports import PUSH
-from forge_bot.mcp_server.client_runs.client_tree import dispatched, note_step
+from forge_bot.mcp_server.client_runs.client_tree import get_dispatch, note_step
 from forge_bot.mcp_server.client_runs.person_answers import VIA
-from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, publish_step
-from forge_bot.mcp_server.client_runs.render_question import presented
+from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, make_publish_step
+from forge_bot.mcp_server.client_runs.render_question import render_question
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -136,7 +136,7 @@ def next_for_client(
     """
     host = _ClientHost(run, commands, tell, by_path=by_path)
     _, action = drive_blocking(run.pipeline, run.state, host)
-    return _client_action(run, action, host)
+    return _make_client_action(run, action, host)
 
 
 # -- our own
@@ -169,7 +169,7 @@ class _ClientHost:
                 yield made
         elif isinstance(action, Exec):
             try:
-                yield self._executed(state, action)
+                yield self._execute(state, action)
             except GitFailed as error:
                 yield not_done(action, self.run, error)
 
@@ -183,7 +183,7 @@ class _ClientHost:
         """Report a publication that needs no step of the client; else keep the step for it."""
         del state
         try:
-            step_or_report = peoples_commits(self.run) or publish_step(self.run, action)
+            step_or_report = peoples_commits(self.run) or make_publish_step(self.run, action)
         except (GitFailed, StepFailed) as error:
             step_or_report = not_done(action, self.run, error)
         if isinstance(step_or_report, PublishStep):
@@ -195,12 +195,12 @@ class _ClientHost:
         paths, self._paths = self._paths, ()
         self.run.record(report, state, paths)
 
-    def _executed(self, state: State, action: Exec) -> Report:
+    def _execute(self, state: State, action: Exec) -> Report:
         match action.operation:
             case "prepare":
-                return self._beside(action, lambda project: prepared(action, self.run, project))
+                return self._run_beside(action, lambda project: prepared(action, self.run, project))
             case "verify":
-                return self._beside(
+                return self._run_beside(
                     action, lambda project: verified(action, state, self.run, project)
                 )
             case "apply-held":
@@ -218,55 +218,55 @@ class _ClientHost:
         def run_commands(project: Project) -> TryOutcome:
             return EditTries(self.run, project, self.tell).patch(task)
 
-        return self.commands.beside(self.run, self.tell, run_commands)
+        return self.commands.run_beside(self.run, self.tell, run_commands)
 
-    def _beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
+    def _run_beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label
         self.tell(PhaseBegan(phase=action.phase, label=label))
-        return self.commands.beside(self.run, self.tell, do)
+        return self.commands.run_beside(self.run, self.tell, do)
 
 
 # -- the client's
 # --------------------------------------------------------------------------------------------------
 
 
-def _client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
+def _make_client_action(run: Run, action: Action, host: _ClientHost) -> ClientAction:
     """Return the client's action; the host's step if that is a publication."""
     match action:
         case Exec():
             if host.step is None:
                 raise ForgeError(f"{action.action_id} was neither done nor handed out.")
-            return _exec(run, action, host.step)
+            return _hand_out_step(run, action, host.step)
         case SpawnAgent():
-            dispatched(run, action)
-            return _sent(run, action, **_spawn(run, action, by_path=host.by_path))
+            get_dispatch(run, action)
+            return _make_action(run, action, **_describe_agents(run, action, by_path=host.by_path))
         case WriteFile():
-            dispatched(run, action)
-            return _sent(
+            get_dispatch(run, action)
+            return _make_action(
                 run,
                 action,
                 phase=action.phase,
                 path=f"{run.workspace.relative}/{action.path}",
                 content=action.content,
                 setup_only=True,
-                display_message=_titled(run, action.phase),
+                display_message=_title_phase(run, action.phase),
             )
         case Checkpoint() | HumanGate():
-            return _asked(run, action)
+            return _make_question(run, action)
         case Done():
             path = (
                 f"{run.workspace.relative}/{action.summary_path}" if action.summary_path else None
             )
             shutil.rmtree(prompt_folder(run), ignore_errors=True)
-            last = _last(run, keep_run(run, push=False))
-            return _sent(
+            last = _describe_end(run, keep_run(run, push=False))
+            return _make_action(
                 run, action, summary=action.summary, summary_path=path, display_message=last
             )
         case _:
             assert_never(action)
 
 
-def _sent(run: Run, action: Action, **fields: JsonValue) -> ClientAction:
+def _make_action(run: Run, action: Action, **fields: JsonValue) -> ClientAction:
     """Return an action as it is sent: what all actions have, and the fields of this one."""
     common: dict[str, JsonValue] = {
         "type": action.type,
@@ -277,7 +277,7 @@ def _sent(run: Run, action: Action, **fields: JsonValue) -> ClientAction:
     return ClientAction(common | fields, run.name)
 
 
-def _last(run: Run, kept: KeptRecord) -> str:
+def _describe_end(run: Run, kept: KeptRecord) -> str:
     """Return what a person should know when the run is over."""
     branch = run.state.branch
     sentences = [f"The work is on {run.state.pull_request_branch or branch}."]
@@ -288,9 +288,9 @@ def _last(run: Run, kept: KeptRecord) -> str:
     return " ".join(sentences)
 
 
-def _spawn(run: Run, action: SpawnAgent, *, by_path: bool) -> dict[str, JsonValue]:
+def _describe_agents(run: Run, action: SpawnAgent, *, by_path: bool) -> dict[str, JsonValue]:
     tasks = action.parallel_task_ids or ()
-    prompts, read = agent_prompts(run, action)
+    prompts, read = make_prompts(run, action)
     about = f" (task {', '.join(tasks)})" if tasks else ""
     again = f", round {action.round}" if action.round > 1 else ""
     fields: dict[str, JsonValue] = {
@@ -300,26 +300,26 @@ def _spawn(run: Run, action: SpawnAgent, *, by_path: bool) -> dict[str, JsonValu
         "input_files": [*read],
         "output_file": action.output_file,
         "parallel_task_ids": [*tasks] if len(tasks) > 1 else None,
-        "display_message": f"{_titled(run, action.phase)}{about}{again}",
+        "display_message": f"{_title_phase(run, action.phase)}{about}{again}",
     }
     if not by_path:
-        return {**fields, "prompt": in_one_text(prompts, tasks)}
-    place = in_files(run, action, prompts)
+        return {**fields, "prompt": join_prompts(prompts, tasks)}
+    place = write_prompts(run, action, prompts)
     path = {"prompt_path": place.path, "prompt_characters": place.size}
     return {**fields, "prompt": place.text, **path}
 
 
-def _titled(run: Run, phase: PhaseId) -> str:
+def _title_phase(run: Run, phase: PhaseId) -> str:
     """Return the name of a phase with its number, if its id has one: `Phase 3b: Design Review`."""
     label = run.pipeline.phase(phase).label
     numbered = _NUMBERED.fullmatch(phase)
     return f"Phase {numbered[1]}: {label}" if numbered is not None else label
 
 
-def _exec(run: Run, action: Exec, step: PublishStep) -> ClientAction:
+def _hand_out_step(run: Run, action: Exec, step: PublishStep) -> ClientAction:
     name = f"{action.action_id}{PUSH}" if step.setup_only else action.action_id
     note_step(run, name)
-    return _sent(
+    return _make_action(
         run,
         action,
         action_id=name,
@@ -330,13 +330,13 @@ def _exec(run: Run, action: Exec, step: PublishStep) -> ClientAction:
     )
 
 
-def _asked(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
+def _make_question(run: Run, action: Checkpoint | HumanGate) -> ClientAction:
     asked = open_question(run, agents_read_files=True)
     if asked is None:
         raise ForgeError("An open gate asks nothing.")
-    text, cut = presented(asked, run.name, run.workspace.relative)
+    text, cut = render_question(asked, run.name, run.workspace.relative)
     is_task = isinstance(action, HumanGate)
-    sent = _sent(
+    sent = _make_action(
         run,
         action,
         name=action.name,

@@ -9,15 +9,15 @@ from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
-from forge_bot.mcp_server.client_runs.check_worktree import ClientTries, sent_back
+from forge_bot.mcp_server.client_runs.check_worktree import ClientTries, count_sent_back
 from forge_bot.mcp_server.client_runs.client_tree import (
     Dispatch,
     check_bounds,
-    dispatched,
+    get_dispatch,
     is_visible,
-    note,
-    outputs_of,
-    touched,
+    keep_dispatch,
+    list_changes,
+    list_outputs,
 )
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
 from forge_bot.runs.agent_work.apply_output import OutputApplier, said_left
@@ -39,13 +39,13 @@ LONGEST_WORDS = 4_000
 """The most characters of a client's words about a failure."""
 
 
-def agent_failed(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport:
+def report_failure(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport:
     """Report that the client's agent gave up."""
     if not previous.action_id:
         raise ActionUnnamed("A failure leaves nothing to see.")
     words = previous.error[:LONGEST_WORDS]
     tasks = action.parallel_task_ids or (None,)
-    for task, usage in zip(tasks, _usages(previous, len(tasks)), strict=True):
+    for task, usage in zip(tasks, _share_usage(previous, len(tasks)), strict=True):
         run.tell(
             AgentFailed(
                 **head_of(action.action_id, now(), task),
@@ -63,13 +63,13 @@ def agent_failed(run: Run, action: SpawnAgent, previous: Previous) -> PhaseRepor
     )
 
 
-def agent_worked(
+def report_work(
     run: Run, action: SpawnAgent, previous: Previous, tries: ClientTries
 ) -> PhaseReport | None:
     """Report the work of the client's agent; None if there is nothing to report yet."""
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
-    names = dict(zip(tasks, outputs_of(action), strict=True))
-    return _AgentReport(run, action, previous, dispatched(run, action), names).report(tries)
+    names = dict(zip(tasks, list_outputs(action), strict=True))
+    return _AgentReport(run, action, previous, get_dispatch(run, action), names).report(tries)
 
 
 @dataclass
@@ -84,28 +84,28 @@ class _AgentReport:
 
     def report(self, tries: ClientTries) -> PhaseReport | None:
         implementing = self.run.pipeline.implements(self.action.phase)
-        changed = touched(self.run, self.dispatch)
-        done = self._worked_on(changed if implementing else ())
+        changed = list_changes(self.run, self.dispatch)
+        done = self._find_tasks_done(changed if implementing else ())
         if not done and not self.previous.action_id:
             return None
         self._require_any(done)
         check_bounds(self.run, changed, implementing=implementing)
         following = self._next_documents()
-        texts = {task: self._fitting(self.names[task], following) for task in done}
+        texts = {task: self._check_text(self.names[task], following) for task in done}
         if not implementing:
             stray = (
                 f"{path} is new and belongs to no commit of the run"
                 for path in changed[:_MOST_STRAY]
             )
-            return self._landed(texts, {}, (), stray, following)
-        shares = self._shared_out(done, changed, texts)
-        if (back := self._tried(tries, shares)) is not None:
+            return self._record_documents(texts, {}, (), stray, following)
+        shares = self._assign_files(done, changed, texts)
+        if (back := self._try_edits(tries, shares)) is not None:
             return back
         outcomes = [attempt.outcome for attempt in self.dispatch.tries]
         texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
-        return self._landed(texts, shares, outcomes, iter(()))
+        return self._record_documents(texts, shares, outcomes, iter(()))
 
-    def _worked_on(self, code: Sequence[str]) -> list[TaskId | None]:
+    def _find_tasks_done(self, code: Sequence[str]) -> list[TaskId | None]:
         """Return the tasks whose document was written, or whose code changed."""
         named = bool(self.previous.action_id)
         code = code if named or len(self.names) == 1 else ()
@@ -113,16 +113,16 @@ class _AgentReport:
             task
             for task, name in self.names.items()
             if is_visible(self.run, self.dispatch, name)
-            or (self._exists(name) and (named and len(self.dispatch.outputs) == 1))
-            or (self._exists(name) and self._owns_any(task, code))
+            or (self._has_document(name) and (named and len(self.dispatch.outputs) == 1))
+            or (self._has_document(name) and self._owns_any(task, code))
         ]
 
-    def _exists(self, name: str) -> bool:
+    def _has_document(self, name: str) -> bool:
         return self.run.workspace.read_bytes(name) is not None
 
     def _owns_any(self, task: TaskId | None, code: Sequence[str]) -> bool:
         alone = len(self.names) == 1
-        return any(alone or _owner(self.run, path, tuple(self.names)) == task for path in code)
+        return any(alone or _find_owner(self.run, path, tuple(self.names)) == task for path in code)
 
     def _require_any(self, tasks: Sequence[TaskId | None]) -> None:
         """Raise NothingVisible where no task was worked on."""
@@ -141,12 +141,12 @@ class _AgentReport:
         """
         later = self.run.pipeline.also_written(self.action.phase, self.run.state.effort)
         texts = (
-            "" if phase.writes in self.run.state.artifacts else self._text(phase.writes)
+            "" if phase.writes in self.run.state.artifacts else self._read_text(phase.writes)
             for phase in later
         )
         return tuple(takewhile(bool, texts))
 
-    def _text(self, name: str) -> str:
+    def _read_text(self, name: str) -> str:
         """Return the text of a document. Raises ArtifactUnfit where it is no text."""
         try:
             return (self.run.workspace.read_bytes(name) or b"").decode("utf-8")
@@ -155,21 +155,21 @@ class _AgentReport:
             words = f"{place} is not UTF-8: {error.reason} at byte {error.start}."
             raise ArtifactUnfit(words) from error
 
-    def _fitting(self, name: str, following: tuple[str, ...]) -> str:
+    def _check_text(self, name: str, following: tuple[str, ...]) -> str:
         """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
         run, action = self.run, self.action
-        text, place = self._text(name), f"{run.workspace.relative}/{name}"
+        text, place = self._read_text(name), f"{run.workspace.relative}/{name}"
         applier = OutputApplier(run)
         task = next((task for task, output in self.names.items() if output == name), None)
         left = applier.left_in_conflict([task] if task is not None else [], {}, run.tree)
         contract = answer_contract(run, action, task)
         complaints = (*contract.complaints(text, following), *said_left(left))
         if complaints and self.dispatch.refused < _COMPLAINTS:
-            note(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
+            keep_dispatch(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)
         return text
 
-    def _shared_out(
+    def _assign_files(
         self,
         tasks: Sequence[TaskId | None],
         changed: Sequence[str],
@@ -182,27 +182,27 @@ class _AgentReport:
         wave = self.run.state.wave
         waiting = tuple(set(wave.remaining if wave is not None else ()) - {*tasks})
         for path in changed:
-            owner = _owner(self.run, path, tasks)
-            if owner is None and _owner(self.run, path, waiting) is not None:
+            owner = _find_owner(self.run, path, tasks)
+            if owner is None and _find_owner(self.run, path, waiting) is not None:
                 continue
             if owner is None:
                 owner = next((task for task in tasks if path in texts[task]), tasks[0])
             shares[owner] += (path,)
         return shares
 
-    def _tried(self, tries: ClientTries, shares: Shares) -> PhaseReport | None:
+    def _try_edits(self, tries: ClientTries, shares: Shares) -> PhaseReport | None:
         """Run the project's commands on the changes. Return the outcome of the report if it is red
         and may go back.
         """
         tasks = tuple(task for task in shares if task is not None)
         paths = tuple(sorted({path for own in shares.values() for path in own}))
-        before = sent_back(self.dispatch)
-        self.dispatch = tries.tried(self.run, self.action, self.dispatch, tasks, paths)
-        if sent_back(self.dispatch) == before or before >= self.run.config.tries.most:
+        before = count_sent_back(self.dispatch)
+        self.dispatch = tries.try_edits(self.run, self.action, self.dispatch, tasks, paths)
+        if count_sent_back(self.dispatch) == before or before >= self.run.config.tries.most:
             return None
         outcome = self.dispatch.tries[-1].outcome
-        spent = self.dispatch.spent + _usages(self.previous, 1)[0]
-        note(self.run, self.dispatch.replace(spent=spent))
+        spent = self.dispatch.spent + _share_usage(self.previous, 1)[0]
+        keep_dispatch(self.run, self.dispatch.replace(spent=spent))
         return PhaseReport(
             state_updated=False,
             findings=tuple(
@@ -222,7 +222,7 @@ class _AgentReport:
     def _label(self) -> str:
         return self.run.pipeline.phase(self.action.phase).label
 
-    def _landed(
+    def _record_documents(
         self,
         texts: Mapping[TaskId | None, str],
         shares: Shares,
@@ -231,9 +231,9 @@ class _AgentReport:
         following: tuple[str, ...] = (),
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
-        usages = _usages(self.previous, len(texts), self.dispatch.spent)
+        usages = _share_usage(self.previous, len(texts), self.dispatch.spent)
         reports = [
-            self._land(task, text, usage, shares.get(task, ()), outcomes, following)
+            self._record_document(task, text, usage, shares.get(task, ()), outcomes, following)
             for (task, text), usage in zip(texts.items(), usages, strict=True)
         ]
         inspections = [report.inspection for report in reports]
@@ -271,7 +271,7 @@ class _AgentReport:
             display_message=f"{self._label}{f': {worst.value}' if worst is not None else ''}",
         )
 
-    def _land(
+    def _record_document(
         self,
         task: TaskId | None,
         text: str,
@@ -288,7 +288,7 @@ class _AgentReport:
         return report
 
 
-def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
+def _find_owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
     """Return the task that declares a file."""
     for task in tasks:
         state = run.state.task(task)
@@ -297,7 +297,7 @@ def _owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None
     return None
 
 
-def _usages(previous: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
+def _share_usage(previous: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
     """Return the usage of each of several reports.
 
     The client counts all of them together, so the first report has the sum, including the usage

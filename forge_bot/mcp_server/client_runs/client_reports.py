@@ -8,11 +8,11 @@ from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.mcp_server.client_runs.check_worktree import ClientTries
 from forge_bot.mcp_server.client_runs.client_agent_reports import (
     LONGEST_WORDS,
-    agent_failed,
-    agent_worked,
+    report_failure,
+    report_work,
 )
-from forge_bot.mcp_server.client_runs.client_tree import handed_out
-from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, publication
+from forge_bot.mcp_server.client_runs.client_tree import name_outstanding_step
+from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, report_publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publishing.publish_result import PULL_REQUEST
@@ -25,7 +25,7 @@ PUSH = ".push"
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
 
-def report(run: Run, previous: Previous, tries: ClientTries) -> PhaseReport | None:
+def record_client_report(run: Run, previous: Previous, tries: ClientTries) -> PhaseReport | None:
     """Report the client's work to the engine; return None for a repeated or empty report.
 
     Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits.
@@ -39,14 +39,14 @@ def report(run: Run, previous: Previous, tries: ClientTries) -> PhaseReport | No
     match action:
         case SpawnAgent():
             return (
-                agent_failed(run, action, previous)
+                report_failure(run, action, previous)
                 if previous.error
-                else agent_worked(run, action, previous, tries)
+                else report_work(run, action, previous, tries)
             )
         case WriteFile():
-            return _file_written(run, action, previous)
+            return _report_file(run, action, previous)
         case Exec():
-            return _executed(run, action, previous)
+            return _report_command(run, action, previous)
         case _:
             return None
 
@@ -60,11 +60,11 @@ def _is_known(run: Run, name: str) -> bool:
 # --------------------------------------------------------------------------------------------------
 
 
-def _file_written(run: Run, action: WriteFile, previous: Previous) -> PhaseReport | None:
+def _report_file(run: Run, action: WriteFile, previous: Previous) -> PhaseReport | None:
     if previous.error:
         if not previous.action_id:
             raise ActionUnnamed("A failure leaves nothing to see.")
-        return _not_done(run, action, previous.error)
+        return _report_failure(run, action, previous.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
         if not previous.action_id:
@@ -85,7 +85,7 @@ def _file_written(run: Run, action: WriteFile, previous: Previous) -> PhaseRepor
     )
 
 
-def _not_done(run: Run, action: WriteFile | Exec, error: str) -> PhaseReport:
+def _report_failure(run: Run, action: WriteFile | Exec, error: str) -> PhaseReport:
     """Report that the client failed; a person decides whether it is tried again."""
     run.tell(
         ActionFailed(
@@ -100,15 +100,15 @@ def _not_done(run: Run, action: WriteFile | Exec, error: str) -> PhaseReport:
     )
 
 
-def _executed(run: Run, action: Exec, previous: Previous) -> PhaseReport | None:
+def _report_command(run: Run, action: Exec, previous: Previous) -> PhaseReport | None:
     if action.operation in {"prepare", "verify", "apply-held", "call-tools"}:
         # Our own process does these, whatever a client claims.
         return None
     label = run.pipeline.phase(action.phase).label
     if previous.error:
-        return _not_done(run, action, previous.error)
+        return _report_failure(run, action, previous.error)
     name = f"{action.action_id}{PUSH}" if previous.setup_only else previous.action_id
-    name = name or handed_out(run, action)
+    name = name or name_outstanding_step(run, action)
     last = action.operation == "final-commit"
     if name.endswith(PUSH) or last:
         if not is_pushed(run):
@@ -129,7 +129,7 @@ def _executed(run: Run, action: Exec, previous: Previous) -> PhaseReport | None:
         )
     url = match[0] if match is not None else ""
     detail = f"opened {url}" if url else f"{label} was done by the client"
-    run.tell(publication(run, action, detail, url))
+    run.tell(report_publication(run, action, detail, url))
     document = PULL_REQUEST if opens else None
     return PhaseReport(
         state_updated=True, artifact_written=document, display_message=f"{label}: {detail}"

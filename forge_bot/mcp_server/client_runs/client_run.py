@@ -12,7 +12,7 @@ from forge_bot.engine import Checkpoint, Done, HumanGate, SpawnAgent
 from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import ForeignCommits, ForgeError, RunBusy, WrongBranch
 from forge_bot.git.revisions import under_way
-from forge_bot.mcp_server.client_runs.client_tree import head_at_dispatch
+from forge_bot.mcp_server.client_runs.client_tree import read_head_at_dispatch
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.finding_runs.find_runs import RunInfo
@@ -33,7 +33,7 @@ Turns = dict[str, threading.Lock]
 
 
 @contextmanager
-def client_run(
+def hold_client_run(
     served: ServedRepository, info: RunInfo, turns: Turns, *, ending: bool = False
 ) -> Generator[Run]:
     """Hold the run for one call.
@@ -44,14 +44,14 @@ def client_run(
     """
     with turns.setdefault(info.name, threading.Lock()), ExitStack() as stack:
         _check_branch(served, info)
-        run = _open(served, info, stack, ending=ending)
+        run = _open_when_free(served, info, stack, ending=ending)
         try:
             yield run
         except ForgeError as error:
-            raise _placed(run) from error
+            raise _locate_error(run) from error
 
 
-def _placed(run: Run) -> AtNode:
+def _locate_error(run: Run) -> AtNode:
     action = run.action
     if not isinstance(action, SpawnAgent):
         return AtNode(action.phase)
@@ -59,7 +59,9 @@ def _placed(run: Run) -> AtNode:
     return AtNode(action.phase if several else action.output_file, action.input_files)
 
 
-def _open(served: ServedRepository, info: RunInfo, stack: ExitStack, *, ending: bool) -> Run:
+def _open_when_free(
+    served: ServedRepository, info: RunInfo, stack: ExitStack, *, ending: bool
+) -> Run:
     until = time.monotonic() + _PATIENCE
     opened = (served.repository, info, served.config)
     check = None if ending else check_foreign_commits
@@ -81,9 +83,9 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
     """
     if run.tree.beside:
         _check_beside(run)
-    here, known = run.tree.commit_id(), head_at_dispatch(run.places)
+    here, known = run.tree.commit_id(), read_head_at_dispatch(run.places)
     if known and not run.repository.contains(here, known):
-        raise _rewritten(run, known[:_SHORT], here)
+        raise _explain_rewrite(run, known[:_SHORT], here)
     commits = run.tree.commits(known or run.state.base_commit)
     foreign = tuple(
         takewhile(lambda commit: ("Forge-Run", run.name) not in commit.trailers, commits)
@@ -117,7 +119,7 @@ def _check_beside(run: Run) -> None:
         )
 
 
-def _rewritten(run: Run, known: str, here: str) -> ForeignCommits:
+def _explain_rewrite(run: Run, known: str, here: str) -> ForeignCommits:
     if run.repository.contains(run.repository.commit_id(known), here):
         return ForeignCommits(
             f"The branch was taken back from {known} to {here[:_SHORT]}.",

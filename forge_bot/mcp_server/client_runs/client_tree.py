@@ -35,7 +35,7 @@ class Dispatch(Frozen):
     spent: Usage = Usage()
 
 
-def outputs_of(action: Action) -> tuple[str, ...]:
+def list_outputs(action: Action) -> tuple[str, ...]:
     """Return the artifacts that an action asks for."""
     match action:
         case SpawnAgent(parallel_task_ids=tasks) if tasks:
@@ -48,7 +48,7 @@ def outputs_of(action: Action) -> tuple[str, ...]:
             return ()
 
 
-def dispatched(run: Run, action: Action) -> Dispatch:
+def get_dispatch(run: Run, action: Action) -> Dispatch:
     """Return the tree at the time when this action was handed out; record it now if nobody did
     before.
 
@@ -60,25 +60,25 @@ def dispatched(run: Run, action: Action) -> Dispatch:
         return known
     fresh = Dispatch(
         action_id=action.action_id,
-        dirty=_dirty(run) if known is not None else {},
+        dirty=_list_dirty(run) if known is not None else {},
         outputs=(
-            {name: _blob(run, name) for name in outputs_of(action)}
+            {name: _hash_document(run, name) for name in list_outputs(action)}
             if known is not None
-            else _committed(run, action)
+            else _hash_committed(run, action)
         ),
         head=run.tree.commit_id(),
     )
-    note(run, fresh)
+    keep_dispatch(run, fresh)
     return fresh
 
 
-def head_at_dispatch(spots: RunPaths) -> str:
+def read_head_at_dispatch(spots: RunPaths) -> str:
     """Return the commit at which an action was handed out last; empty if none was."""
     known = read_kept(spots.home / _FILE, Dispatch)
     return known.head if known is not None else ""
 
 
-def handed_out(run: Run, action: Action) -> str:
+def name_outstanding_step(run: Run, action: Action) -> str:
     """Return the name of an action's step that was handed out last; that of the action if no part
     of it was.
     """
@@ -89,15 +89,15 @@ def handed_out(run: Run, action: Action) -> str:
 
 def note_step(run: Run, name: str) -> None:
     """Note the step of a publication that is handed out."""
-    note(run, Dispatch(action_id=name, dirty={}, outputs={}))
+    keep_dispatch(run, Dispatch(action_id=name, dirty={}, outputs={}))
 
 
-def note(run: Run, dispatch: Dispatch) -> None:
+def keep_dispatch(run: Run, dispatch: Dispatch) -> None:
     """Store it beside the run's journal: it is about this machine's tree, no part of the record."""
     write_whole(run.places.home / _FILE, dispatch.model_dump_json())
 
 
-def begun_here(spots: RunPaths) -> None:
+def note_beginning(spots: RunPaths) -> None:
     """Note that a run began on this machine, in a clean tree. So files that are changed at its
     first action are not its agent's.
     """
@@ -106,13 +106,13 @@ def begun_here(spots: RunPaths) -> None:
 
 def is_visible(run: Run, dispatch: Dispatch, name: str) -> bool:
     """Return whether an artifact exists and has changed since the action was handed out."""
-    blob = _blob(run, name)
+    blob = _hash_document(run, name)
     return blob != _GONE and blob != dispatch.outputs.get(name, _GONE)
 
 
-def touched(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
+def list_changes(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
     """Return the paths outside the run's folder that changed since the action was handed out."""
-    now = _dirty(run)
+    now = _list_dirty(run)
     return tuple(path for path, blob in now.items() if dispatch.dirty.get(path) != blob)
 
 
@@ -145,31 +145,31 @@ def _check_names(changed: tuple[str, ...]) -> None:
         )
 
 
-def _dirty(run: Run) -> dict[str, str]:
+def _list_dirty(run: Run) -> dict[str, str]:
     changes = [change.path for change in run.tree.status()]
     mine = f"{run.workspace.relative}/"
     return {
-        path: _blob_at(run, path)
+        path: _hash_file(run, path)
         for path in changes
         if not path.startswith(mine) and not path.endswith("/")
     }
 
 
-def _blob(run: Run, name: str) -> str:
+def _hash_document(run: Run, name: str) -> str:
     raw = run.workspace.read_bytes(name)
     return blob_id(raw) if raw is not None else _GONE
 
 
-def _blob_at(run: Run, path: str) -> str:
+def _hash_file(run: Run, path: str) -> str:
     file = run.tree.path / path
     if file.is_symlink():
         return blob_id(os.fsencode(file.readlink()))
     return blob_id(file.read_bytes()) if file.is_file() else _GONE
 
 
-def _committed(run: Run, action: Action) -> dict[str, str]:
+def _hash_committed(run: Run, action: Action) -> dict[str, str]:
     read = {
         name: run.repository.read(run.ref, f"{run.workspace.relative}/{name}")
-        for name in outputs_of(action)
+        for name in list_outputs(action)
     }
     return {name: blob_id(raw) if raw is not None else _GONE for name, raw in read.items()}

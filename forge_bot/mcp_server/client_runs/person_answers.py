@@ -68,7 +68,7 @@ def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str
     takes_words = isinstance(action, Checkpoint) and Answer.ANSWER in action.options
     reply, named = read_answer(text, digest, takes_words=takes_words)
     if action_id and action_id != action.action_id:
-        return _too_late(run, action_id)
+        return _explain_late_answer(run, action_id)
     if not isinstance(action, Checkpoint | HumanGate):
         raise NoGateOpen(
             "Nothing is asked now, so there is nothing to answer.",
@@ -77,7 +77,7 @@ def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str
                 " run stands."
             ),
         )
-    return _record(run, reply, named, VIA, f"{client or 'an MCP client'}, unverified")
+    return _record_reply(run, reply, named, VIA, f"{client or 'an MCP client'}, unverified")
 
 
 def record_answer(run: Run, action_id: str, reply: PersonAnswer, digest: str, *, cut: bool) -> str:
@@ -86,29 +86,29 @@ def record_answer(run: Run, action_id: str, reply: PersonAnswer, digest: str, *,
 
     Raises like it. `cut`: only the beginning of a document was shown.
     """
-    reply = _with_words(reply.replace(notes=reply.notes[:_LONGEST_NOTES]))
+    reply = _read_condition(reply.replace(notes=reply.notes[:_LONGEST_NOTES]))
     if run.action.action_id != action_id:
-        return _too_late(run, action_id)
+        return _explain_late_answer(run, action_id)
     named = digest if reply.answer in BOUND and digest else None
     via = f"{VIA_CLIENT}, documents cut" if cut else VIA_CLIENT
-    return _record(run, reply, named, via, local_user())
+    return _record_reply(run, reply, named, via, local_user())
 
 
-def _record(run: Run, reply: PersonAnswer, digest: str | None, via: str, by: str) -> str:
+def _record_reply(run: Run, reply: PersonAnswer, digest: str | None, via: str, by: str) -> str:
     report = answer(run, reply, via, digest, by=by)
     run.tell(report)
     return counted(report)
 
 
-def _too_late(run: Run, action_id: str) -> str:
+def _explain_late_answer(run: Run, action_id: str) -> str:
     """Return which answer counted. Raises WrongAction where the action was no question."""
-    if warning := answered_before(run, action_id):
+    if warning := find_earlier_answer(run, action_id):
         return warning
     outstanding = run.action.action_id
     raise WrongAction(f"The answer is for {action_id}, but {outstanding} is outstanding.")
 
 
-def answered_before(run: Run, action_id: str) -> str:
+def find_earlier_answer(run: Run, action_id: str) -> str:
     """Return which answer to an earlier question counted; empty if none did."""
     if action_id == run.action.action_id:
         return ""
@@ -123,7 +123,7 @@ def answered_before(run: Run, action_id: str) -> str:
     )
 
 
-def _with_words(reply: PersonAnswer) -> PersonAnswer:
+def _read_condition(reply: PersonAnswer) -> PersonAnswer:
     """Return an approval with its notes as words behind `approve`: choices and a condition. Any
     other notes are its condition. Raises AnswerNotOffered for what cannot be one.
     """

@@ -45,13 +45,13 @@ _READ = (
 )
 
 
-def source_of(text: str, environ: Mapping[str, str] = os.environ) -> Source | str:
+def read_source(text: str, environ: Mapping[str, str] = os.environ) -> Source | str:
     """Return the source that the whole input names, or why the input cannot be used."""
     plain = text.strip()
-    if run_named(plain):
+    if read_run_name(plain):
         return Source(type="workspace")
     if _URL.fullmatch(plain) is not None:
-        return _of_url(plain, github_hosts(environ))
+        return _read_url(plain, list_github_hosts(environ))
     if not plain:
         return "input is empty: say what is to be done"
     if len(re.sub(r"\W", "", plain)) < _SHORTEST:
@@ -59,7 +59,7 @@ def source_of(text: str, environ: Mapping[str, str] = os.environ) -> Source | st
     return Source()
 
 
-def run_named(text: str) -> str:
+def read_run_name(text: str) -> str:
     """Return the name in `.specs/NAME`, which may be a whole path; empty if the text has anything
     else. `.` means that the name is missing.
     """
@@ -67,13 +67,13 @@ def run_named(text: str) -> str:
     return "" if match is None else match["name"] or "."
 
 
-def github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
+def list_github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Hosts whose issue URLs count as GitHub's."""
     named = re.split(r"[\s,]+", f"{environ.get('GH_HOST', '')} {environ.get(HOSTS, '')}")
     return ("github.com", *(host.lower() for host in named if host))
 
 
-def _of_url(url: str, hosts: tuple[str, ...]) -> Source | str:
+def _read_url(url: str, hosts: tuple[str, ...]) -> Source | str:
     if (issue := parse_issue_url(url, hosts)) is not None:
         clean = f"https://{issue.host}/{issue.owner}/{issue.repository}/issues/{issue.number}"
         return Source(type="github_issue", id=str(issue.number), url=clean)
@@ -88,7 +88,7 @@ def _of_url(url: str, hosts: tuple[str, ...]) -> Source | str:
     )
 
 
-def fetch_needed(source: Source) -> dict[str, JsonValue]:
+def describe_fetch(source: Source) -> dict[str, JsonValue]:
     """Return what has to be read before the next call; empty where there is nothing to read. The
     command is built from the parts of a matched URL, never from the input.
     """
@@ -118,7 +118,7 @@ class IssueContext(Frozen):
     effort: EffortGuess
 
 
-def issue_context(
+def make_issue_context(
     text: str, source: Source, context: ExternalContext | None, flag: Effort | None
 ) -> IssueContext:
     """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask,
@@ -126,9 +126,9 @@ def issue_context(
     """
     issue = context or ExternalContext()
     if source.type == "text":
-        draft = _of_words(text)
+        draft = _make_draft(text)
     elif not issue.title.strip() and not (issue.body or "").strip():
-        needed = fetch_needed(source).get("instruction", f"pass {_FIELDS}")
+        needed = describe_fetch(source).get("instruction", f"pass {_FIELDS}")
         raise ContextMissing(
             f"What {source.url or 'the issue'} says is not known here.", details=(str(needed),)
         )
@@ -144,7 +144,7 @@ def issue_context(
     return IssueContext(draft=draft, effort=effort)
 
 
-def _of_words(text: str) -> RequestDraft:
+def _make_draft(text: str) -> RequestDraft:
     try:
         return draft_from_words(text, token=None, api_url=None)
     except EmptyTask as error:
@@ -152,18 +152,18 @@ def _of_words(text: str) -> RequestDraft:
         raise EmptyTask(error.message, hint=hint) from error
 
 
-def proposed(draft: RequestDraft) -> str:
+def describe_request(draft: RequestDraft) -> str:
     """The request in one text, as a person is shown it before a run begins."""
     whole = draft.source.type == "text" or draft.text.startswith(draft.title)
     return draft.text if whole else f"{draft.title}\n\n{draft.text}".strip()
 
 
-def edited(ticket: IssueContext, body: str) -> IssueContext:
+def apply_edit(ticket: IssueContext, body: str) -> IssueContext:
     """Return the ticket of an issue with the text as a person edited it; its title stays. Raises
     TaskTooLarge.
     """
     words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
-    if words in {"", proposed(draft).strip()}:
+    if words in {"", describe_request(draft).strip()}:
         return ticket
     first, _, rest = words.partition("\n")
     text = rest if first.strip() == draft.title else words
@@ -172,7 +172,7 @@ def edited(ticket: IssueContext, body: str) -> IssueContext:
     )
 
 
-def source_told(
+def decide_source(
     source_url: str, source_id: str, text: str, context: ExternalContext | None
 ) -> Source:
     """The source the host tells: its URL decides, then the text if it is one, then the names of the
@@ -181,7 +181,7 @@ def source_told(
     for address in (source_url, text.strip() if _URL.fullmatch(text.strip()) else ""):
         if not address:
             continue
-        source = source_of(address)
+        source = read_source(address)
         if isinstance(source, Source) and source.type not in {"text", "workspace"}:
             return source
         if context is not None and context.tracker == "issue":
@@ -209,11 +209,11 @@ def handle_init(
     """
     task = read_task_flags(arguments.replace("\0", ""), also=(_RESUME,))
     core, problems = task.text, list(task.problems)
-    source = source_of(core, environ)
+    source = read_source(core, environ)
     if isinstance(source, str):
         problems.append(source)
         source = Source()
-    if (known := _known(served, core, source)) is not None:
+    if (known := _find_run(served, core, source)) is not None:
         return {
             "resume_mode": "auto",
             "workspace": f"{SPECS}/{known.name}",
@@ -233,13 +233,13 @@ def handle_init(
         "source_url": source.url,
         "source_id": source.id,
         "core_text": core,
-        "flags": _flags(task, current_branch or checked_out(served.repository)),
-        "fetch_needed": fetch_needed(source),
+        "flags": _make_flags(task, current_branch or checked_out(served.repository)),
+        "fetch_needed": describe_fetch(source),
     }
     return {key: value for key, value in proposal.items() if value}
 
 
-def _flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
+def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
     flags = InitFlags(
         auto="auto" in task.switches,
         skip_pr="nopr" in task.switches,
@@ -256,20 +256,20 @@ def _flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
     return flags.model_dump(mode="json")
 
 
-def _known(served: ServedRepository, core: str, source: Source) -> RunInfo | None:
+def _find_run(served: ServedRepository, core: str, source: Source) -> RunInfo | None:
     """Return the run that the input names, or the run under way for the same issue."""
     every = served.runs()
-    name = run_named(core) if source.type == "workspace" else core
+    name = read_run_name(core) if source.type == "workspace" else core
     if named := next((info for info in every if name in {info.name, info.branch}), None):
         return named
     if not source.id:
         return None
     mark = f"-{slug(source.id)}-"
     alike = (info for info in every if mark in info.name and not info.ended)
-    return next((info for info in alike if _is_of(served, info, source)), None)
+    return next((info for info in alike if _is_about(served, info, source)), None)
 
 
-def _is_of(served: ServedRepository, info: RunInfo, source: Source) -> bool:
+def _is_about(served: ServedRepository, info: RunInfo, source: Source) -> bool:
     """Return whether a run is about this very issue: other trackers and repositories have the same
     numbers.
     """
@@ -277,9 +277,9 @@ def _is_of(served: ServedRepository, info: RunInfo, source: Source) -> bool:
         state = run_snapshot(served.repository, info, served.config).state
     except ForgeError:
         return False
-    same_place = _place(state.source.url) == _place(source.url)
+    same_place = _normalize_address(state.source.url) == _normalize_address(source.url)
     return state.source.type == source.type and same_place
 
 
-def _place(url: str) -> str:
+def _normalize_address(url: str) -> str:
     return url.partition("://")[2].rstrip("/").casefold()

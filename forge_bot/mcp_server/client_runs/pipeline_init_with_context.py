@@ -22,13 +22,13 @@ from forge_bot.errors import (
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
-from forge_bot.mcp_server.client_runs.client_tree import begun_here
+from forge_bot.mcp_server.client_runs.client_tree import note_beginning
 from forge_bot.mcp_server.client_runs.pipeline_init import (
     IssueContext,
-    edited,
-    issue_context,
-    proposed,
-    source_told,
+    apply_edit,
+    decide_source,
+    describe_request,
+    make_issue_context,
 )
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
@@ -97,11 +97,13 @@ class _Call(Frozen):
     @property
     def source(self) -> Source:
         """Return the source of the task. Raises BadArguments."""
-        return source_told(self.source_url, self.source_id, self.task_text, self.external_context)
+        return decide_source(self.source_url, self.source_id, self.task_text, self.external_context)
 
     def ticket(self, effort: Effort | None, text: str = "") -> IssueContext:
         """Return the ticket with these words, and the effort of a person."""
-        return issue_context(text or self.task_text, self.source, self.external_context, effort)
+        return make_issue_context(
+            text or self.task_text, self.source, self.external_context, effort
+        )
 
     def after(self, before: "_Call") -> "_Call":
         """Return the call with what an earlier one for the same workspace said and this one does
@@ -152,15 +154,15 @@ class Confirmations:
         self._calls[call.workspace] = call
         pipeline = load_pipeline(call.flags.pipeline or served.config.pipeline, served.path)
         if call.user_confirmation is not None:
-            return _begun(served, pipeline, call, call.user_confirmation)
+            return _begin_run(served, pipeline, call, call.user_confirmation)
         ticket, flags = call.ticket(call.flags.effort_override), call.flags
         discusses = flags.discuss and not flags.auto and call.source.type == "text"
         if discusses and _ANSWERS not in call.task_text:
-            return _discussion()
-        return _asked(served, pipeline, ticket, call)
+            return _ask_questions()
+        return _ask_effort(served, pipeline, ticket, call)
 
 
-def _discussion() -> BeforeRun:
+def _ask_questions() -> BeforeRun:
     questions: list[JsonValue] = [*discussion_questions()]
     form = UIComponent(kind="input", title="Before it begins", data={"questions": questions})
     return BeforeRun(
@@ -172,15 +174,15 @@ def _discussion() -> BeforeRun:
     )
 
 
-def _asked(
+def _ask_effort(
     served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, call: _Call
 ) -> BeforeRun:
     """Return the question before a run begins, with what such a run will probably take."""
     effort, auto = ticket.effort.effort, call.flags.auto
-    expected = _estimated(served, pipeline, effort, auto=auto)
+    expected = _estimate_run(served, pipeline, effort, auto=auto)
     sentences = [f'Detected effort="{effort}" ({ticket.effort.reason}).']
     if expected is not None:
-        limit = at_most(expected, _budget(served, call))
+        limit = at_most(expected, _choose_budget(served, call))
         sentences.append(f"Expected: {in_words(expected)} ({expected.rests_on}){limit}.")
     sentences += [
         f"The words name the run {SPECS}/{info.name}, which exists:"
@@ -192,10 +194,12 @@ def _asked(
         "detected_effort": effort.value,
         "current_branch": branch,
         "is_main_branch": branch in _MAIN or branch == served.repository.default_branch(),
-        "enriched_request_body": proposed(ticket.draft),
+        "enriched_request_body": describe_request(ticket.draft),
     }
     actions = tuple(
-        Choice(answer=level.value, effect=_effect(pipeline, level, auto=auto, detected=effort))
+        Choice(
+            answer=level.value, effect=_describe_effort(pipeline, level, auto=auto, detected=effort)
+        )
         for level in Effort
     )
     form = UIComponent(kind="confirmation", title="Effort and branch", data=shown, actions=actions)
@@ -226,14 +230,14 @@ def _asked(
     return BeforeRun({"needs_user_confirmation": body}, meta, question)
 
 
-def _effect(pipeline: Pipeline, effort: Effort, *, auto: bool, detected: Effort) -> str:
+def _describe_effort(pipeline: Pipeline, effort: Effort, *, auto: bool, detected: Effort) -> str:
     skipped = (pipeline.phase(phase).label for phase in pipeline.skipped(effort, auto=auto))
     names = ", ".join(skipped)
     effect = f"all phases but {names}" if names else "all phases"
     return f"{effect}; recommended" if effort is detected else effect
 
 
-def _estimated(
+def _estimate_run(
     served: ServedRepository, pipeline: Pipeline, effort: Effort, *, auto: bool
 ) -> Estimate | None:
     """Return the expected cost of a run of the effort with the configured models; None if there is
@@ -254,10 +258,10 @@ def _estimated(
 # --------------------------------------------------------------------------------------------------
 
 
-def _begun(
+def _begin_run(
     served: ServedRepository, pipeline: Pipeline, call: _Call, chosen: Confirmation
 ) -> BeforeRun:
-    beginning, repository = _beginning(served, call, chosen), served.repository
+    beginning, repository = _make_new_run(served, call, chosen), served.repository
     _check_tree(served, beginning.plan)
     head = repository.head().commit
     rules_at(repository, head)
@@ -265,7 +269,7 @@ def _begun(
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     else:
         check_testable(profile_at(repository, head, served.config), served.config)
-    info = create_run(repository, beginning, pipeline, external_worktree=True, note=_note)
+    info = create_run(repository, beginning, pipeline, external_worktree=True, note=_note_beginning)
     effort = beginning.plan.effort
     request = raw_file(repository, info, "request.md") or b""
     creates = not repository.branch_exists(info.branch)
@@ -285,24 +289,24 @@ def _begun(
     )
 
 
-def _note(places: RunPaths) -> None:
+def _note_beginning(places: RunPaths) -> None:
     """Write the files beside the run, before the run itself exists. Raises NoStateHome."""
     try:
-        begun_here(places)
+        note_beginning(places)
     except WriteFailed as error:
         raise NoStateHome(f"{places.home} cannot be written to. {error.message}") from error
 
 
-def _beginning(served: ServedRepository, call: _Call, chosen: Confirmation) -> NewRun:
+def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -> NewRun:
     enriched = chosen.enriched_request_body.strip()
     if call.source.type == "text":
         ticket = call.ticket(chosen.effort, enriched)
     else:
-        ticket = edited(call.ticket(chosen.effort), enriched)
+        ticket = apply_edit(call.ticket(chosen.effort), enriched)
     flags = call.flags
     return NewRun(
         draft=ticket.draft,
-        plan=_planned(served, ticket, chosen, call),
+        plan=_make_plan(served, ticket, chosen, call),
         flags=RunFlags(
             auto=flags.auto,
             skip_pr=flags.skip_pr,
@@ -311,16 +315,16 @@ def _beginning(served: ServedRepository, call: _Call, chosen: Confirmation) -> N
             batch=flags.batch,
             scope=scope_folder(served.repository, flags.scope),
         ),
-        budget=_budget(served, call),
+        budget=_choose_budget(served, call),
         by=local_user(),
     )
 
 
-def _budget(served: ServedRepository, call: _Call) -> Amount:
+def _choose_budget(served: ServedRepository, call: _Call) -> Amount:
     return Amount(call.flags.budget, call.flags.budget_tokens) or served.config.amount
 
 
-def _planned(
+def _make_plan(
     served: ServedRepository, ticket: IssueContext, chosen: Confirmation, call: _Call
 ) -> RunPlan:
     reason = "the effort that was confirmed"

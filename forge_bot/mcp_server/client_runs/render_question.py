@@ -29,7 +29,7 @@ class Presented(NamedTuple):
     cut: tuple[str, ...] = ()
 
 
-def presented(asked: Question, run: str, workspace: str) -> Presented:
+def render_question(asked: Question, run: str, workspace: str) -> Presented:
     """Return the question as Markdown, then the documents.
 
     A document that does not fit is cut at its end. The cut names the place of the whole document.
@@ -40,7 +40,7 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
     room = LONGEST - sum(len(part) + 2 for part in parts)
     difference: list[str] = []
     if asked.data.difference:
-        shown = beginning(asked.data.difference, room // 3)
+        shown = cut_text(asked.data.difference, room // 3)
         difference = [f"**{say('question.what_changed')}**\n\n{escape.show_source(shown, 'diff')}"]
         if shown != asked.data.difference:
             difference.append(
@@ -59,12 +59,12 @@ def presented(asked: Question, run: str, workspace: str) -> Presented:
             f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval"
             " counts for the whole. Read it there first."
         )
-    papers = [_paper(document, size, run, workspace) for document, size in pairs]
+    papers = [_render_document(document, size, run, workspace) for document, size in pairs]
     return Presented("\n\n".join([*parts, *difference, *papers]), cut)
 
 
-def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
-    shown = beginning(document.text, size)
+def _render_document(document: ShownDocument, size: int, run: str, workspace: str) -> str:
+    shown = cut_text(document.text, size)
     if document.name.endswith(".patch"):
         body = escape.show_source(shown, "diff")
     elif document.hidden or what_is_hidden(shown):
@@ -81,7 +81,7 @@ def _paper(document: ShownDocument, size: int, run: str, workspace: str) -> str:
     )
 
 
-def beginning(text: str, longest: int) -> str:
+def cut_text(text: str, longest: int) -> str:
     """Return the text, or whole lines of its beginning; part of a line if that is too long."""
     if len(text) <= longest:
         return text

@@ -18,7 +18,7 @@ from forge_bot.mcp_server.sdk_server.client_notifications import (
     client_name,
 )
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.mcp_server.tool_results import answered, state_address
+from forge_bot.mcp_server.tool_results import make_result, state_address
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.client_runs.client_actions import ClientAction
@@ -63,23 +63,23 @@ class EffortForm(BaseModel):
     ] = ""
 
 
-def gate_form(options: tuple[str, ...]) -> type[GateForm]:
+def make_gate_form(options: tuple[str, ...]) -> type[GateForm]:
     """Return the form for a question with these answers."""
-    return create_model("Answer", __base__=GateForm, answer=(_one_of(options), ...))
+    return create_model("Answer", __base__=GateForm, answer=(_choose_among(options), ...))
 
 
-def effort_form(efforts: tuple[str, ...], detected: str, *, on_main: bool) -> type[EffortForm]:
+def make_effort_form(efforts: tuple[str, ...], detected: str, *, on_main: bool) -> type[EffortForm]:
     """Return the form for the choice among these efforts; a run is not begun on the main branch."""
     branches = (NEW_BRANCH,) if on_main else (NEW_BRANCH, CURRENT_BRANCH)
     return create_model(
         "Choice",
         __base__=EffortForm,
-        effort=(_one_of(efforts), detected),
-        branch=(_one_of(branches), NEW_BRANCH),
+        effort=(_choose_among(efforts), detected),
+        branch=(_choose_among(branches), NEW_BRANCH),
     )
 
 
-def _one_of(values: tuple[str, ...]) -> Any:
+def _choose_among(values: tuple[str, ...]) -> Any:
     # One value alone would be written as a constant, which forms do not know.
     return Annotated[Literal[values], WithJsonSchema({"type": "string", "enum": [*values]})]
 
@@ -123,7 +123,7 @@ _NOBODY = (
 )
 
 
-async def next_or_question(
+async def get_next_or_ask(
     server: ForgeServer, ctx: Context[Any, Any], workspace: str, given: dict[str, Any]
 ) -> CallToolResult | InputRequiredResult:
     """Return the next action, or the question as a separate round if the protocol needs one."""
@@ -135,21 +135,21 @@ async def next_or_question(
     )
     await announce(server.listeners, ctx, workspace)
     if not asks or action.question is None:
-        return _result(action)
-    form = gate_form(action.options)
+        return _make_result(action)
+    form = make_gate_form(action.options)
     answer = await ask_person(ctx, str(action.body["present_to_user"]), form)
     if isinstance(answer, InputRequiredResult):
         return answer
     if not isinstance(answer, str) and answer.lacks_words:
         answer = f"{answer.answer} needs notes: what should be different, or your answer"
     if isinstance(answer, str):
-        return _result(action, _NOBODY.format(why=answer))
-    following = await _answer(server, workspace, action, answer.answer, answer.notes, tell)
+        return _make_result(action, _NOBODY.format(why=answer))
+    following = await _pass_on_answer(server, workspace, action, answer.answer, answer.notes, tell)
     await announce(server.listeners, ctx, workspace)
-    return _result(following)
+    return _make_result(following)
 
 
-async def _answer(
+async def _pass_on_answer(
     server: ForgeServer,
     workspace: str,
     asked: "ClientAction",
@@ -164,7 +164,7 @@ async def _answer(
     return await server.ask(lambda service: service.answer_gate(workspace, asked, reply, tell))
 
 
-def _result(action: "ClientAction", warning: str = "") -> CallToolResult:
+def _make_result(action: "ClientAction", warning: str = "") -> CallToolResult:
     report = action.report
     if warning:
         action = action.with_report(report, [action.warning, warning])
@@ -176,4 +176,4 @@ def _result(action: "ClientAction", warning: str = "") -> CallToolResult:
         meta["ui"] = action.component
     if report is not None:
         meta["annotations"] = {"findings": len(report.findings)}
-    return answered(action.body, meta=meta, links=action.documents)
+    return make_result(action.body, meta=meta, links=action.documents)

@@ -10,10 +10,10 @@ from mcp.types import INVALID_PARAMS, EmbeddedResource, ResourceLink, TextResour
 from pydantic import ValidationError
 
 from forge_bot.errors import ForgeError
-from forge_bot.mcp_server.sdk_server.protocol import ForgeServer, problems_of
+from forge_bot.mcp_server.sdk_server.protocol import ForgeServer, list_problems
 from forge_bot.mcp_server.sdk_server.resource_handlers import MARKDOWN
-from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy, changes
-from forge_bot.mcp_server.tool_results import in_words, sendable
+from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy, may_change
+from forge_bot.mcp_server.tool_results import describe_error, make_sendable
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.service import Service
@@ -58,9 +58,9 @@ def add_prompts(server: ForgeServer) -> None:
         dry_run: str = "",
         debug: str = "",
     ) -> list[Message]:
-        project, text, pipeline = await _asked(server, project_path)
+        project, text, pipeline = await _read_project(server, project_path)
         wanted = {"response_tier": response_tier, "dry_run": dry_run, "debug": debug}
-        contract = await _declare(server, ctx, wanted)
+        contract = await _declare_policy(server, ctx, wanted)
         context = TextResourceContents(
             uri=f"forge://project/{project}/context", mime_type=MARKDOWN, text=text
         )
@@ -69,42 +69,44 @@ def add_prompts(server: ForgeServer) -> None:
         return [
             UserMessage(_START.format(root=project, pipeline=pipeline, contract=contract)),
             UserMessage(EmbeddedResource(type="resource", resource=context)),
-            _link(pipeline),
+            _link_pipeline(pipeline),
         ]
 
     @server.prompt(
         name="forge/audit", title="Audit a project and its runs", description=_ABOUT_AUDIT
     )
     async def audit(ctx: Context[Any, Any], project_path: str = "") -> list[Message]:
-        project, _, pipeline = await _asked(server, project_path)
+        project, _, pipeline = await _read_project(server, project_path)
         wanted = {"response_tier": "L1", "policy_mode": "read-only"}
-        contract = await _declare(server, ctx, wanted)
+        contract = await _declare_policy(server, ctx, wanted)
         return [
             UserMessage(_AUDIT.format(project=project, pipeline=pipeline, contract=contract)),
-            _link("audit"),
-            _link(pipeline),
+            _link_pipeline("audit"),
+            _link_pipeline(pipeline),
         ]
 
 
-async def _declare(server: ForgeServer, ctx: Context[Any, Any], wanted: Mapping[str, str]) -> str:
+async def _declare_policy(
+    server: ForgeServer, ctx: Context[Any, Any], wanted: Mapping[str, str]
+) -> str:
     """Declare a session's policy and return it in words, with the tools that it hides."""
     given = {name: value for name, value in wanted.items() if value.strip()}
     try:
         policy = SessionPolicy.model_validate(given)
     except ValidationError as error:
-        raise MCPError(INVALID_PARAMS, "; ".join(problems_of(error))) from error
+        raise MCPError(INVALID_PARAMS, "; ".join(list_problems(error))) from error
     counts = await server.policies.declare(ctx, policy)
     tools = await server.list_tools() if policy.only_looks and counts else []
-    hidden = ", ".join(tool.name for tool in tools if changes(tool)) or "none"
+    hidden = ", ".join(tool.name for tool in tools if may_change(tool)) or "none"
     return f"{policy.words}. Hidden tools: {hidden}.{'' if counts else _NO_SESSION}"
 
 
-def _link(pipeline: str) -> UserMessage:
+def _link_pipeline(pipeline: str) -> UserMessage:
     uri = f"forge://pipeline/{pipeline}"
     return UserMessage(ResourceLink(type="resource_link", uri=uri, name=pipeline))
 
 
-async def _asked(server: ForgeServer, path: str) -> tuple[str, str, str]:
+async def _read_project(server: ForgeServer, path: str) -> tuple[str, str, str]:
     """Id, context and pipeline of the served project. Raises an error of the protocol, since
     prompts know no other.
     """
@@ -112,10 +114,10 @@ async def _asked(server: ForgeServer, path: str) -> tuple[str, str, str]:
     def read(service: "Service") -> tuple[str, str, str]:
         served = service.served
         served.check_project(path)
-        context = sendable(service.queries.context(served.id))
+        context = make_sendable(service.queries.context(served.id))
         return served.id, context, served.config.pipeline
 
     try:
         return await server.ask(read)
     except ForgeError as error:
-        raise MCPError(INVALID_PARAMS, in_words(error)) from error
+        raise MCPError(INVALID_PARAMS, describe_error(error)) from error

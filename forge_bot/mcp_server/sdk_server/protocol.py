@@ -36,7 +36,13 @@ from forge_bot import __version__
 from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.sdk_server.client_notifications import Listeners
 from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicies
-from forge_bot.mcp_server.tool_results import AtNode, in_one_line, refused, sendable, unexpected
+from forge_bot.mcp_server.tool_results import (
+    AtNode,
+    make_refusal,
+    make_sendable,
+    make_unexpected_error,
+    summarize_error,
+)
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.service import Service
@@ -150,10 +156,14 @@ class ForgeServer(MCPServer[Any]):
         tool = self._known[name]
         try:
             self.policies.check(tool)
-            return await super().call_tool(name, checked(arguments, tool.input_schema), context)
+            return await super().call_tool(
+                name, check_arguments(arguments, tool.input_schema), context
+            )
         except (ToolError, ForgeError) as error:
             debug = self.policies.current.debug
-            return refused(_known_error(error, name), name, _cause(error, AtNode), debug=debug)
+            return make_refusal(
+                _find_known_error(error, name), name, _find_cause(error, AtNode), debug=debug
+            )
 
     async def get_prompt(
         self,
@@ -178,7 +188,7 @@ class ForgeServer(MCPServer[Any]):
             raise
         except Exception as error:
             # The older protocol would pass the words of the exception on.
-            words = in_one_line(unexpected(error, name))
+            words = summarize_error(make_unexpected_error(error, name))
             raise MCPError(INTERNAL_ERROR, words) from error
 
     async def run_stdio_async(self) -> None:
@@ -203,16 +213,16 @@ class ForgeServer(MCPServer[Any]):
             sys.stdout.flush()
 
 
-def _known_error(error: Exception, tool: str) -> ForgeError:
+def _find_known_error(error: Exception, tool: str) -> ForgeError:
     """The error to tell for whatever went wrong in a tool."""
-    if (known := _cause(error, ForgeError)) is not None:
+    if (known := _find_cause(error, ForgeError)) is not None:
         return known
-    if (unfit := _cause(error, ValidationError)) is not None:
-        return BadArguments(f"{tool} cannot be called like this.", details=problems_of(unfit))
-    return unexpected(error.__cause__ or error, tool)
+    if (unfit := _find_cause(error, ValidationError)) is not None:
+        return BadArguments(f"{tool} cannot be called like this.", details=list_problems(unfit))
+    return make_unexpected_error(error.__cause__ or error, tool)
 
 
-def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
+def _find_cause(error: BaseException, kind: type[Kind]) -> Kind | None:
     """Return the error or one of its causes, if it is of a class."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, kind):
@@ -220,7 +230,7 @@ def _cause(error: BaseException, kind: type[Kind]) -> Kind | None:
     return cause
 
 
-def problems_of(error: ValidationError) -> tuple[str, ...]:
+def list_problems(error: ValidationError) -> tuple[str, ...]:
     """Return the problems of arguments, a line each, without their values."""
     return tuple(
         f"{'.'.join(str(step) for step in problem['loc']) or 'arguments'}: {problem['msg']}"
@@ -228,7 +238,7 @@ def problems_of(error: ValidationError) -> tuple[str, ...]:
     )
 
 
-def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def check_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments without those that are null, and with a sign for what no text can hold. Raises
     BadArguments for unknown names, and for too much.
     """
@@ -244,4 +254,4 @@ def checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]
             f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.",
             hint="Write what is long into a file of the workspace and name it.",
         )
-    return json.loads(sendable(text))
+    return json.loads(make_sendable(text))

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.sdk_server.protocol import ROOTS, ForgeServer
-from forge_bot.mcp_server.tool_results import in_words, sendable
+from forge_bot.mcp_server.tool_results import describe_error, make_sendable
 
 if TYPE_CHECKING:
     from forge_bot.mcp_server.service import Service
@@ -137,10 +137,10 @@ async def _read(server: ForgeServer, read: "Read") -> str:
     try:
         content = await server.ask(read)
     except ForgeError as error:
-        raise ResourceNotFoundError(in_words(error)) from error
+        raise ResourceNotFoundError(describe_error(error)) from error
     if isinstance(content, str):
-        return sendable(content)
-    return sendable(json.dumps(content, ensure_ascii=False, indent=1))
+        return make_sendable(content)
+    return make_sendable(json.dumps(content, ensure_ascii=False, indent=1))
 
 
 _MOST_NAMES = 100

@@ -6,7 +6,7 @@ from forge_bot.mcp_server.sdk_server.prompts import add_prompts
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.sdk_server.resource_handlers import add_completion, add_resources
 from forge_bot.mcp_server.sdk_server.side_tools import add_side_tools
-from forge_bot.mcp_server.sdk_server.tools import add_beginning, add_loop
+from forge_bot.mcp_server.sdk_server.tools import add_beginning_tools, add_loop_tools
 
 
 def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = False) -> ForgeServer:
@@ -16,8 +16,8 @@ def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = Fal
     """
     server = ForgeServer(folder, debug=debug, by_path=by_path)
     for add in (
-        add_beginning,
-        add_loop,
+        add_beginning_tools,
+        add_loop_tools,
         add_side_tools,
         add_resources,
         add_prompts,

@@ -64,7 +64,7 @@ class SessionPolicies:
 
     def check(self, tool: Tool) -> None:
         """Raise SessionOnlyLooks for a tool that changes something in a session that only looks."""
-        if self.current.only_looks and changes(tool):
+        if self.current.only_looks and may_change(tool):
             raise SessionOnlyLooks(f"{tool.name} changes something, and this session only looks.")
 
     async def __call__(
@@ -75,10 +75,10 @@ class SessionPolicies:
         if ctx.method != _LISTING or not isinstance(result, dict) or not self.current.only_looks:
             return result
         listed = ListToolsResult.model_validate(result).tools
-        hidden = {tool.name for tool in listed if changes(tool)}
+        hidden = {tool.name for tool in listed if may_change(tool)}
         return {**result, "tools": [tool for tool in result["tools"] if tool["name"] not in hidden]}
 
 
-def changes(tool: Tool) -> bool:
+def may_change(tool: Tool) -> bool:
     """Return whether a tool may change something."""
     return tool.annotations is None or not tool.annotations.read_only_hint

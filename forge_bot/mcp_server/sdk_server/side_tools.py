@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from forge_bot.mcp_server.sdk_server.client_notifications import announce, client_name
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.sdk_server.tools import READS
-from forge_bot.mcp_server.tool_results import answered, state_address
+from forge_bot.mcp_server.tool_results import make_result, state_address
 
 _ENDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
@@ -38,7 +38,7 @@ def _add_project(server: ForgeServer) -> None:
             "hints": {"next": status["next"], "suggested_workflow": f"forge://pipeline/{name}"},
             "resource_links": [status["context_link"]],
         }
-        return answered(status, meta=meta)
+        return make_result(status, meta=meta)
 
     @server.tool(annotations=READS, structured_output=False)
     async def forge_graph(
@@ -63,7 +63,7 @@ def _add_project(server: ForgeServer) -> None:
         meta: dict[str, JsonValue] = {"resource_links": [*result.links]}
         if operation in {"verify", "scan"}:
             meta["annotations"] = {"findings": result.total}
-        return answered({"text": result.text, "count": result.total}, meta=meta)
+        return make_result({"text": result.text, "count": result.total}, meta=meta)
 
 
 def _add_runs(server: ForgeServer) -> None:
@@ -76,21 +76,21 @@ def _add_runs(server: ForgeServer) -> None:
             "hints": {"next": info["instruction"]},
             "resource_links": [link],
         }
-        return answered(info, links=[link], meta=meta)
+        return make_result(info, links=[link], meta=meta)
 
     @server.tool(annotations=READS, structured_output=False)
     async def run_list(ended: bool = False) -> CallToolResult:
         """The runs under way, newest first; with ended, all."""
         runs = await server.ask(lambda service: service.queries.run_list(ended=ended))
         links = [state_address(str(run["workspace"])) for run in runs]
-        return answered({"runs": [*runs]}, meta={"resource_links": [*links]})
+        return make_result({"runs": [*runs]}, meta={"resource_links": [*links]})
 
     @server.tool(annotations=READS, structured_output=False)
     async def history_search(
         query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5
     ) -> CallToolResult:
         """Past runs like a text, what reviews kept finding, or where runs got stuck."""
-        return answered(
+        return make_result(
             await server.ask(lambda service: service.queries.search(query, about, limit))
         )
 
@@ -114,4 +114,4 @@ def _add_runs(server: ForgeServer) -> None:
             "hints": {"next": result["instruction"]},
             "resource_links": [state_address(workspace)],
         }
-        return answered(result, meta=meta)
+        return make_result(result, meta=meta)

@@ -14,11 +14,11 @@ from forge_bot.mcp_server.sdk_server.elicit import (
     CURRENT_BRANCH,
     ask_person,
     can_ask,
-    effort_form,
-    next_or_question,
+    get_next_or_ask,
+    make_effort_form,
 )
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
-from forge_bot.mcp_server.tool_results import answered, artifact_address, state_address
+from forge_bot.mcp_server.tool_results import artifact_address, make_result, state_address
 
 Object = dict[str, Any]
 """Any object. A narrower type would stand in the schema as a definition that says nothing, which
@@ -30,7 +30,7 @@ WRITES = ToolAnnotations(
 )
 
 
-def add_beginning(server: ForgeServer) -> None:
+def add_beginning_tools(server: ForgeServer) -> None:
     """The two tools before a run begins."""
 
     # The request for roots has the form that both eras of the protocol understand
@@ -51,12 +51,12 @@ def add_beginning(server: ForgeServer) -> None:
         """Read a task: words, an issue URL, or .specs/RUN to resume; flags --auto --nopr --debug
         --discuss --effort=S|M|L --budget=5 --pipeline=NAME.
         """
-        paths = folders(opened)
+        paths = list_folders(opened)
         answer = await server.ask(lambda service: service.init(arguments, current_branch, paths))
         if "resume_mode" not in answer:
-            return answered(answer)
+            return make_result(answer)
         links: list[JsonValue] = [state_address(str(answer["workspace"]))]
-        return answered(answer, meta={"resource_links": links})
+        return make_result(answer, meta={"resource_links": links})
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
@@ -100,7 +100,7 @@ async def _begin(
     if answer.question and can_ask(ctx):
         proposal: Any = answer.body["needs_user_confirmation"]
         efforts, on_main = tuple(proposal["effort_options"]), proposal["is_main_branch"]
-        form = effort_form(efforts, proposal["detected_effort"], on_main=on_main)
+        form = make_effort_form(efforts, proposal["detected_effort"], on_main=on_main)
         choice = await ask_person(ctx, answer.question, form)
         if isinstance(choice, InputRequiredResult):
             return choice
@@ -114,14 +114,14 @@ async def _begin(
             confirmed = {**given, "user_confirmation": confirmation}
             answer = await server.ask(lambda service: service.init_with_context(confirmed))
     if "ready" not in answer.body:
-        return answered(answer.body, meta=answer.meta)
+        return make_result(answer.body, meta=answer.meta)
     begun = str(answer.body["workspace"])
     await announce(server.listeners, ctx, begun, fresh=True)
     links = [state_address(begun)]
-    return answered(answer.body, meta={**answer.meta, "resource_links": [*links]}, links=links)
+    return make_result(answer.body, meta={**answer.meta, "resource_links": [*links]}, links=links)
 
 
-def add_loop(server: ForgeServer) -> None:
+def add_loop_tools(server: ForgeServer) -> None:
     """The tool that a host calls until nothing is left, and that for hosts that report and ask in
     two calls.
     """
@@ -156,7 +156,7 @@ def add_loop(server: ForgeServer) -> None:
             "user_response": user_response,
             "digest": digest,
         }
-        return await next_or_question(server, ctx, workspace, given)
+        return await get_next_or_ask(server, ctx, workspace, given)
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_report_result(
@@ -186,10 +186,10 @@ def add_loop(server: ForgeServer) -> None:
         }
         written = report.artifact_written
         links = [artifact_address(workspace, written)] if written else []
-        return answered(report, meta=meta, links=links)
+        return make_result(report, meta=meta, links=links)
 
 
-def folders(roots: ListRootsResult) -> tuple[Path, ...]:
+def list_folders(roots: ListRootsResult) -> tuple[Path, ...]:
     """Return the paths of a client's roots, in its order, without those that are no folder of this
     machine.
     """
