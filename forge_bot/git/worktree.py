@@ -163,11 +163,14 @@ def add(root: Path, path: Path, branch: str) -> Tree:
 def detached(root: Path, path: Path, commit: str) -> Tree:
     """Make a work tree at `path` that is at a commit and on no branch.
 
-    An old one there is replaced: it holds nobody's work. Raises GitFailed, also if the path is
-    taken by anything else than a work tree of this repository.
+    An old one there is replaced, also one of a clone that is gone: it holds nobody's work. Raises
+    GitFailed, also if the path is taken by anything else than a work tree.
     """
     path = path.absolute()
     remove(root, path)
+    link = path / ".git"
+    if link.is_file() and not revisions.named_folder(link).is_dir():
+        shutil.rmtree(path)
     _require_room(path)
     place = ("--", str(path), commit_id(root, commit))
     git(root, "worktree", "add", "--quiet", "--detach", *place, seconds=LONG)

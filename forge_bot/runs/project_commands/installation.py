@@ -342,7 +342,7 @@ class Installation:
         """Return the work tree with the files of a commit, and the files that setup left, without
         any that later commands left there but for some paths.
         """
-        if (self.path / ".git").is_file():
+        if self.repository.has_tree(self.path):
             # Git would obey the settings of repositories that commands made in its folders.
             Tree(self.path).remove_nested()
         tree = self.repository.show_commit(self.path, commit)
