@@ -224,10 +224,20 @@ def _repair_answer(body: JsonObject) -> JsonObject:
     """Return an answer without terminal control, and with the fields that may be left out."""
     if isinstance(text := body.get("artifact_markdown"), str):
         body = {**body, "artifact_markdown": _UNPRINTED.sub("", text)}
-    if isinstance(edits := body.get("edits"), list):
-        return {**body, "edits": [_full_edit(item) for item in cast("list[object]", edits)]}
-    return body if "artifact_markdown" in body else {"requests": [], "actions": [], **body}
+    if "artifact_markdown" not in body:
+        requests, actions = body.get("requests", []), body.get("actions", [])
+        filled = {
+            "requests": _fill(requests, reasoning=""),
+            "actions": _fill(actions, reasoning=""),
+        }
+        return {**body, **filled}
+    return {**body, "edits": _fill(body["edits"], old="", new="")} if "edits" in body else body
 
 
-def _full_edit(item: object) -> object:
-    return {"old": "", "new": "", **cast("JsonObject", item)} if isinstance(item, dict) else item
+def _fill(items: object, **left_out: str) -> object:
+    if not isinstance(items, list):
+        return items
+    return [
+        {**left_out, **cast("JsonObject", item)} if isinstance(item, dict) else item
+        for item in cast("list[object]", items)
+    ]

@@ -92,7 +92,6 @@ def test_tools_are_listed_with_safe_names_their_parameters_and_their_origin(tmp_
         ("count", '{"type": "integer", "minimum": 1, "default": 5}', False),
         ("where", '{"type": "object", "properties": {"team": {"type": "string"}}}', False),
     ]
-    assert json.loads(look.example) == {"kind": "bug"}
 
 
 def test_a_tool_with_an_unusual_name_is_reached_by_its_safe_one(tmp_path: Path) -> None:
