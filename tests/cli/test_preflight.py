@@ -122,11 +122,16 @@ def test_problems_of_all_files_come_at_once(sample: Sample) -> None:
     clones.configure(sample, "budgett: 1\n")
     (sample.path / ".forge" / "manifest.yaml").write_text("rulez: []\n")
     (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"tickets": {"comand": "x"}}}')
+    (sample.path / ".forge" / "skills" / "deploy").mkdir(parents=True)
+    (sample.path / ".forge" / "skills" / "deploy" / "skill.md").write_text("# Deploy\n")
     sample.git("add", "-A")
     sample.git("commit", "-qm", "Broken files")
     refused = sample.forge("run", TASK, "--model", sample.model())
     assert refused.code == 5
     assert [word for word in ("budgett", "rulez", "comand") if word not in refused.err] == []
+    # What lies in a folder is looked at when the list of servers can be read.
+    (sample.path / "forge-mcp.json").unlink()
+    assert "skill.md" in sample.forge("run", TASK, "--model", sample.model()).err
 
 
 SETUP = "commands: {setup: [[python3, --version]]}\n"

@@ -7,12 +7,14 @@ masked here, before any other code sees them.
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.agent.tools.argument_schema import faults_of
+from forge_bot.agent.tools.argument_schema import JsonMap, faults_of
 from forge_bot.agent.tools.placeholders import secrets_for
 from forge_bot.agent.tools.server_start import innermost, sentence_of, started
 from forge_bot.agent.tools.setup import CapabilitySetup
@@ -20,13 +22,16 @@ from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.types import CallToolResult, ContentBlock, Tool
+    from mcp.types import Request
 
 T = TypeVar("T")
 
 
 class MCPToolInfo(Frozen):
-    """One tool as its server lists it. The schemas are JSON; without one of results it is empty."""
+    """One tool as its server lists it. The schemas are JSON; without one of results it is empty.
+
+    `fault` is what makes an entry of the list no tool of the protocol.
+    """
 
     server_name: str
     tool_name: str
@@ -34,29 +39,46 @@ class MCPToolInfo(Frozen):
     input_schema: str = "{}"
     output_schema: str = ""
     reads_only: bool = False
+    fault: str = ""
 
 
 async def list_tools(setup: CapabilitySetup, name: str) -> tuple[MCPToolInfo, ...]:
     """Return the tools of a server, all pages of them. Raises Declined."""
 
     async def listed(client: "Client") -> tuple[MCPToolInfo, ...]:
-        from mcp.types import ListToolsRequest, ListToolsResult, PaginatedRequestParams
+        from mcp.types import ListToolsRequest, PaginatedRequestParams
 
         listing: list[MCPToolInfo] = []
         cursor: str | None = None
         while True:
             request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
-            page = await client.session.send_request(request, ListToolsResult)
-            listing += [_tool_info(name, tool) for tool in page.tools]
-            if page.next_cursor in {None, "", cursor}:
+            page = await _ask(client, request)
+            tools, following = page.get("tools"), page.get("nextCursor")
+            if not isinstance(tools, list):
+                raise Declined(ResultStatus.TOOL_ERROR, f"{name} answers with no list of tools.")
+            entries = enumerate(cast("list[object]", tools), len(listing) + 1)
+            listing += [_tool_info(name, number, entry) for number, entry in entries]
+            if not isinstance(following, str) or following in {"", cursor}:
                 return tuple(listing)
-            cursor = page.next_cursor
+            cursor = following
 
     return await _with_server(setup, name, listed)
 
 
-def _tool_info(server: str, tool: "Tool") -> MCPToolInfo:
+def _tool_info(server: str, number: int, entry: object) -> MCPToolInfo:
     """Return a tool as it is listed; its schemas are judged one by one afterwards."""
+    from mcp.types import Tool
+
+    try:
+        tool = Tool.model_validate(entry, by_name=False)
+    except ValidationError as error:
+        name = cast("JsonMap", entry).get("name") if isinstance(entry, dict) else None
+        first = error.errors()[0]
+        return MCPToolInfo(
+            server_name=server,
+            tool_name=name if isinstance(name, str) else f"number {number}, which has no name",
+            fault=": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"]))),
+        )
     output = tool.output_schema
     return MCPToolInfo(
         server_name=server,
@@ -68,20 +90,31 @@ def _tool_info(server: str, tool: "Tool") -> MCPToolInfo:
     )
 
 
+async def _ask(client: "Client", request: "Request[Any, Any]") -> JsonMap:
+    """Return the answer of a server as it came. The SDK's own methods lose all of it for one part
+    that does not fit, and check a result by the server's schema, which could hang them.
+    """
+    session: Any = client.session
+    data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+    options: dict[str, Any] = {}
+    session._stamp(data, options)  # noqa: SLF001 - see above
+    send = session._dispatcher.send_raw_request  # noqa: SLF001 - see above
+    return await send(data["method"], data.get("params"), options)
+
+
 async def execute_mcp_tool(
     setup: CapabilitySetup, tool: MCPToolInfo, arguments: Mapping[str, object], limit: int
 ) -> ProviderResult:
     """Return the result of one call. Raises Declined, also for an error that the tool reports."""
     sent = False
 
-    async def called(client: "Client") -> "CallToolResult":
-        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
+    async def called(client: "Client") -> JsonMap:
+        from mcp.types import CallToolRequest, CallToolRequestParams
 
         nonlocal sent
         sent = True
         params = CallToolRequestParams(name=tool.tool_name, arguments=dict(arguments))
-        # The SDK's own call checks the result by the server's schema, which could hang it.
-        return await client.session.send_request(CallToolRequest(params=params), CallToolResult)
+        return await _ask(client, CallToolRequest(params=params))
 
     try:
         result = await _with_server(setup, tool.server_name, called)
@@ -90,7 +123,7 @@ async def execute_mcp_tool(
         raise
     text = redactor_of(server_secrets(setup, tool.server_name))(_text(result, tool.output_schema))
     shown = head(text or "It returned nothing.", limit)
-    if result.is_error:
+    if result.get("isError") is True:
         raise Declined(ResultStatus.TOOL_ERROR, shown.content)
     return shown
 
@@ -100,10 +133,13 @@ def server_secrets(setup: CapabilitySetup, name: str) -> dict[str, str]:
     return secrets_for([setup.config.mcp_servers[name]], setup.environ)
 
 
-def _text(result: "CallToolResult", schema: str) -> str:
-    """Return what a result says: its blocks, and its structured part where no block repeats it."""
-    parts = [_block_text(block) for block in result.content]
-    structured = result.structured_content
+def _text(result: JsonMap, schema: str) -> str:
+    """Return all that a result says, whether or not it is as the protocol has it: its blocks, and
+    its structured part where no block repeats it.
+    """
+    content, structured = result.get("content"), result.get("structuredContent")
+    blocks = cast("list[object]", content) if isinstance(content, list) else [content]
+    parts = [_block_text(block) for block in blocks if block is not None]
     if structured is not None:
         text = json.dumps(structured, ensure_ascii=False)
         if not any(_repeats(part, structured) for part in parts):
@@ -121,7 +157,14 @@ def _repeats(text: str, value: object) -> bool:
         return value == {"result": text}
 
 
-def _block_text(block: "ContentBlock") -> str:
+def _block_text(given: object) -> str:
+    from mcp.types import ContentBlock
+
+    content: TypeAdapter[ContentBlock] = TypeAdapter(ContentBlock)
+    try:
+        block = content.validate_python(given, by_name=False)
+    except ValidationError:
+        return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     match block.type:
         case "text":
             return block.text

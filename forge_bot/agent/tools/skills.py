@@ -67,6 +67,24 @@ def skill_folders(folder: Path) -> tuple[Path, ...]:
     )
 
 
+def list_misplaced(folder: Path) -> tuple[Path, ...]:
+    """Return the files that look like one of a skill and are of none: by their name, or by their
+    front matter directly inside the folder.
+    """
+    skills = skill_folders(folder)
+    return tuple(
+        file
+        for file in sorted(folder.rglob("*.[mM][dD]"))
+        if not any(file.is_relative_to(skill) for skill in skills)
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        and (file.name.casefold() == SKILL_FILE.casefold() or _is_flat(file, folder))
+    )
+
+
+def _is_flat(file: Path, folder: Path) -> bool:
+    return file.parent == folder and file.is_file() and file.read_bytes().startswith(b"---")
+
+
 def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefinition:
     """Return the skill in a folder, with its instructions only if `whole`.
 

@@ -20,6 +20,7 @@ from forge_bot.agent.tools.server_consent import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import (
     SkillDefinition,
+    list_misplaced,
     read_skill,
     skill_digest,
     skill_folders,
@@ -31,6 +32,7 @@ from forge_bot.values import Frozen
 _MOST_NAME = 64
 _MOST_DESCRIPTION = 400
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_NO_SKILL = "This is no skill: one is a file <name>/SKILL.md directly in a folder of skills."
 
 
 class CapabilityProblem(Frozen):
@@ -120,7 +122,8 @@ def _usable(
     problems: list[CapabilityProblem] = []
     for tool in tools:
         schemas = {"arguments": tool.input_schema, "results": tool.output_schema}
-        faults = [
+        faults = [f"It is no tool of the protocol: {tool.fault}"] if tool.fault else []
+        faults += [
             f"The schema of its {kind} cannot be used: {fault}"
             for kind, schema in schemas.items()
             if schema and (fault := schema_fault(schema))
@@ -139,6 +142,10 @@ def _skills(
     skills: dict[str, SkillDefinition] = {}
     problems: list[CapabilityProblem] = []
     for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
+        problems += [
+            CapabilityProblem(about=_show_folder(file, setup.root), sentence=_NO_SKILL)
+            for file in list_misplaced(place)
+        ]
         for folder in skill_folders(place):
             shown = _show_folder(folder, setup.root)
             try:
