@@ -32,6 +32,12 @@ _PATH_SHOWN = 200
 _SUBMODULE = "160000"
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n`]*\n")
 _FENCED = "`new` has the fences of Markdown around the text of the file; leave them out."
+_LINE_ENDS = re.compile(r"^\S+\s+w/(crlf|lf)\s", re.MULTILINE)
+"""The line ends of a file in the work tree, as `git ls-files --eol` lists them."""
+
+_MOST_LISTED = 50_000
+"""The bytes that are read of such a list."""
+
 _LEAST_LINES = 10
 """Lines with text of a file below which nothing counts as most of it."""
 
@@ -97,14 +103,26 @@ class Folder:
         listed = git(self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}")
         return listed.text.startswith(_SUBMODULE)
 
+    def line_end_of_kind(self, path: str) -> str:
+        """Return the line end of most of the first files of a kind that git carries; empty without
+        any.
+        """
+        kind = f":(glob)**/*{PurePosixPath(path).suffix}"
+        listed = git(self._root, "ls-files", "--eol", "--", kind, most=_MOST_LISTED)
+        ends = _LINE_ENDS.findall(listed.text)
+        return ("\r\n" if ends.count("crlf") * 2 > len(ends) else "\n") if ends else ""
 
-def plan_edits(read: Read, edits: Sequence[Edit]) -> EditPlan:
+
+def plan_edits(
+    read: Read, edits: Sequence[Edit], line_end: Callable[[str], str] = lambda _: ""
+) -> EditPlan:
     """Apply the edits in order, each to the result of the previous ones.
 
-    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes. Files
-    without a change are not in the plan.
+    `read` returns the bytes of a file now, None if there is none, and may raise PathEscapes.
+    `line_end` returns the line end of a new file, empty where it keeps its own. Files without a
+    change are not in the plan.
     """
-    tree = _Tree(read)
+    tree = _Tree(read, line_end)
     problems: list[str] = []
     for number, edit in enumerate(edits, 1):
         try:
@@ -124,8 +142,9 @@ class _Problem(Exception):
 class _Tree:
     """The files an edit list touches: before the edits, and now."""
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: Read, line_end: Callable[[str], str]) -> None:
         self._read = read
+        self._line_end = line_end
         self._before: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
 
@@ -139,7 +158,9 @@ class _Tree:
             case "write" if there is None:
                 if _is_fenced(edit.new):
                     raise _Problem(_FENCED)
-                self._now[path] = edit.new.encode("utf-8")
+                end = self._line_end(path)
+                new = flat(edit.new).replace("\n", end) if end else edit.new
+                self._now[path] = new.encode("utf-8")
             case "write":
                 self._now[path] = _rewritten(_text(there or b""), edit)
             case "delete":

@@ -1,7 +1,9 @@
 """Read a text file, and find a passage in it or say why it is not there."""
 
 import re
+import unicodedata
 from collections import Counter
+from difflib import SequenceMatcher
 
 from forge_bot.agent.model_feedback import fenced
 from forge_bot.values import Frozen
@@ -10,6 +12,8 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _LEAST_ALIKE = 0.4
 _SHOWN_LINES = 40
 _MOST_LINES_NAMED = 8
+_SIGNS_NAMED = 5
+_COMPARED = 3_000
 
 UNEDITABLE = "which cannot be edited. Leave the file to a person, and say so."
 """The end of a complaint about an edit that no other edit can mend."""
@@ -77,9 +81,10 @@ def not_found(text: str, old: str) -> str:
         )
     nearest = lines[first : first + size]
     shown = nearest if size <= _SHOWN_LINES else [*nearest[:_SHOWN_LINES], "[…]"]
+    unseen = _name_unseen(nearest, old)
     return (
         f"`old` does not occur in the file. Lines {first + 1}-{first + len(nearest)} come nearest;"
-        f" quote them exactly as they stand:\n{fenced(chr(10).join(shown))}"
+        f" quote them exactly as they stand:\n{fenced(chr(10).join(shown))}{unseen}"
     )
 
 
@@ -96,3 +101,27 @@ def _nearest(lines: list[str], size: int, passage: str) -> int | None:
         if score > best:
             best, place = score, max(last - size + 1, 0)
     return place
+
+
+def _name_unseen(lines: list[str], old: str) -> str:
+    """Return the differences beyond visible ASCII between lines and their quotation; empty if there
+    are none.
+    """
+    sentences: dict[str, None] = {}
+    for line, quoted in zip(lines, old.strip("\n").split("\n"), strict=False):
+        compared = SequenceMatcher(None, line[:_COMPARED], quoted[:_COMPARED], autojunk=False)
+        for operation, first, last, start, end in compared.get_opcodes():
+            signs = line[first:last], quoted[start:end]
+            if operation != "equal" and not all(map(_is_plain, signs)):
+                there, here = (_code_points(part[:_SIGNS_NAMED]) or "nothing" for part in signs)
+                sentences[f"The file has {there} where `old` has {here}."] = None
+    return "".join(f"\n{sentence}" for sentence in list(sentences)[:_SIGNS_NAMED])
+
+
+def _code_points(text: str) -> str:
+    return ", ".join(f"U+{ord(sign):04X} {unicodedata.name(sign, '').lower()}" for sign in text)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a reader can tell these characters from all others."""
+    return text.isascii() and text.isprintable()

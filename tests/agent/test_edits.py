@@ -1,5 +1,6 @@
 """Edits are worked out whole, in memory, or sent back with what the model needs to correct them."""
 
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -351,6 +352,52 @@ def test_a_folder_refuses_links_and_folders(tmp_path: Path, path: str, said: str
     planned = plan_edits(folder(tmp_path), [edit(path, "write", new="y\n")])
     assert len(planned.problems) == 1
     assert said in planned.problems[0]
+
+
+# -- line ends of new files
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "written"),
+    [
+        ("src/new.cs", "a\nb\n", b"a\r\nb\r\n"),
+        ("new.cs", "a\nb\r\n", b"a\r\nb\r\n"),
+        ("src/new.sh", "a\r\nb\n", b"a\nb\n"),
+        ("new.bat", "a\r\nb\n", b"a\r\nb\n"),
+    ],
+)
+def test_a_new_file_has_the_line_ends_of_most_files_of_its_kind(
+    tmp_path: Path, path: str, new: str, written: bytes
+) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    files = {"one.cs": b"1\r\n", "w/two.cs": b"1\r\n2\r\n", "w/lf x.cs": b"1\n", "run.sh": b"1\n"}
+    (tmp_path / "w").mkdir()
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    subprocess.run(["git", "-c", "core.autocrlf=false", "add", "."], cwd=tmp_path, check=True)
+    tree = Folder(tmp_path)
+    planned = plan_edits(tree.read, [edit(path, "write", new=new)], tree.line_end_of_kind)
+    assert planned == EditPlan(files=((path, written),))
+
+
+# -- differences that nobody sees
+
+
+@pytest.mark.parametrize(
+    ("there", "quoted", "said"),
+    [
+        ("x = 1\u00a0+ 2", "x = 1 + 2", "U+00A0 no-break space where `old` has U+0020 space"),
+        ("x = 'a\u200bb'", "x = 'ab'", "U+200B zero width space where `old` has nothing"),
+        ("n = '\u0441at'", "n = 'cat'", "U+0441 cyrillic small letter es where `old` has U+0063"),
+        ("n = 'e\u0301'", "n = '\u00e9'", "combining acute accent where `old` has U+00E9"),
+        ("\tif x:", "    if x:", "U+0009"),
+    ],
+)
+def test_a_difference_that_nobody_sees_is_named_by_its_code_points(
+    there: str, quoted: str, said: str
+) -> None:
+    assert said in problem(f"one\n{there}\ntwo\n".encode(), replace(f"{quoted}\n", "y\n"))
+    assert "U+" not in problem(CALC, replace("def add(a, c):", "def add():"))
 
 
 # -- text that is lost without a word

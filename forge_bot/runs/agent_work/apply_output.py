@@ -120,7 +120,8 @@ class OutputApplier:
         return bool(self.held_paths(tuple(path for path, _ in files)))
 
     def _plan(self, answer: Change, tree: Tree) -> EditPlan:
-        return plan_edits(Folder(tree.path).read, answer.edits)
+        folder = Folder(tree.path)
+        return plan_edits(folder.read, answer.edits, folder.line_end_of_kind)
 
     def land(
         self,
