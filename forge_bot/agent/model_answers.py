@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Literal, cast
 
@@ -183,12 +184,20 @@ _UNPRINTED = re.compile(
 )
 
 
+# Raw line breaks in strings are read: small models write them, and they have one meaning only.
+_DECODER = json.JSONDecoder(strict=False)
+
+
 def _only_object(text: str) -> JsonObject:
-    """Return the object from the first brace of a text to its last, whose strings can be stored.
-    Raw line breaks in strings are read: small models write them, and they have one meaning only.
+    """Return the object of a text, also of one that is a string of JSON, whose strings can be
+    stored.
     """
     try:
-        data = json.loads(text[text.index("{") : text.rindex("}") + 1], strict=False)
+        with suppress(ValueError):
+            text = str(_DECODER.decode(text)) if text.lstrip().startswith('"') else text
+        data, end = _DECODER.raw_decode(text, text.index("{"))
+        if "{" in text[end:]:
+            raise json.JSONDecodeError("Extra data", text, text.index("{", end))
         # JSON can contain lone surrogates, which UTF-8 cannot encode.
         json.dumps(data, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

@@ -44,6 +44,8 @@ def native(kind: str, data: object) -> str:
         f"Here it is, as asked:\n\n{json.dumps(DOC)}\n\nI hope it helps.",
         f"Here it is:\n```json\n{json.dumps(DOC)}\n```\nDone.",
         '{"artifact_markdown": "# Done\n"}',
+        json.dumps(json.dumps(DOC)),
+        f"\n{json.dumps(native('Document', DOC))}\n",
     ],
     ids=[
         "native",
@@ -54,6 +56,8 @@ def native(kind: str, data: object) -> str:
         "in prose",
         "fenced in prose",
         "raw line break",
+        "string of JSON",
+        "string of JSON between line breaks",
     ],
 )
 def test_a_document_is_read_in_every_form_models_write_it(text: str) -> None:
@@ -156,6 +160,9 @@ def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode() -> 
     ("text", "said"),
     [
         (json.dumps(CHANGE)[:-1] + ",}", "line 1 column"),
+        (f"It is:\n{json.dumps(CHANGE)[:-1]},}}", "line 2 column"),
+        (json.dumps(CHANGE)[:-2], "Expecting ',' delimiter: line 1 column"),
+        ('{"artifact_markdown": "# Do', "Unterminated string starting at: line 1 column 23"),
         (json.dumps(CHANGE, indent=1).replace('"edits"', "edits"), "line 3 column 2"),
         ('{"artifact_markdown": "a "quoted" word"}', "Expecting ',' delimiter: line 1 column 27"),
         ("{'artifact_markdown': 'x'}", "Expecting property name"),
