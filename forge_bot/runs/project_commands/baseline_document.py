@@ -116,10 +116,14 @@ def _way_out(command: UnusableCommand, commands: ProjectCommands) -> tuple[str, 
             return "Give it more time, or run less:", iter(["command_seconds: 3600"])
         case Cause.SETUP_FAILED:
             advice = (
-                "Write down what installs it. Credentials of a registry are named by"
+                "Write down what installs it; where another version of an interpreter is asked for,"
+                " call that one by its name. Credentials of a registry are named by"
                 " `setup_credentials`, and their values given as FORGE_SETUP_NAME:"
             )
-            return advice, _lists(command.name, every)
+            other = ("path/to/install",)
+            return advice, _lists(
+                command.name, [other if argv == command.argv else argv for argv in every]
+            )
         case _:
             others = [argv for argv in every if argv != command.argv]
             return "Write the command as this project calls it, or leave it out:", _lists(
