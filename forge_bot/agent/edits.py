@@ -6,6 +6,7 @@ A passage has to occur exactly once, letter by letter. The file keeps its line e
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.model_answers import Edit
@@ -40,6 +41,22 @@ _MOST_LISTED = 50_000
 
 _LEAST_LINES = 10
 """Lines with text of a file below which nothing counts as most of it."""
+
+_NOTE = re.compile(
+    r"\s*(?:(?:#+|//+|/?\*+|<!--|\{/\*|--+|;+|%+|!|'|\"{3}|REM\b|\(\*|\.{2}|…).*|\[.*\]|\(.*\)|\{.*\})\s*"
+)
+"""A line that is a comment in some language, a note in brackets, or begins with an ellipsis."""
+
+_STANDS_IN = re.compile(
+    r"\.{3}|…|\b(?:unchanged|unmodified|untouched|omitted|elided|snip(?:ped)?|truncated|abridged"
+    r"|not shown|for brevity|as (?:before|above|is|it was|they (?:are|were))|(?:the|this) same"
+    r"|no changes?|rest|remaining|remainder|everything else|all else|other|existing|previous"
+    r"|original|continues?|goes? here)\b",
+    re.IGNORECASE,
+)
+"""An ellipsis, or words with which models stand in for lines that they leave out."""
+
+_LONGEST_NOTE = 120
 
 
 class EditPlan(Frozen):
@@ -221,6 +238,7 @@ def _rewritten(file: TextFile, edit: Edit) -> bytes:
     old, new = flat(file.text), flat(edit.new)
     if _is_fenced(new) and not _is_fenced(old):
         raise _Problem(_FENCED)
+    _check_stand_in(old, new)
     if not has_markers(old.encode()):
         _check_loss(old, new)
     text = new.replace("\n", file.line_end) if file.line_end else edit.new
@@ -240,21 +258,53 @@ def _check_loss(old: str, new: str) -> None:
     """Raise _Problem for a whole-file write that loses most lines of the file. Of a file with both
     sides of a conflict, one may go.
     """
-    lines, come = ([line for line in text.split("\n") if line.strip()] for text in (old, new))
+    lines, come = _filled(old), _filled(new)
     lost = Counter(lines) - Counter(come)
     if len(lines) < _LEAST_LINES or len(come) * 2 >= len(lines) or lost.total() * 2 <= len(lines):
         return
-    first = next(line for line in lines if line in lost).strip()[:100]
     raise _Problem(
-        f"`new` is to be the whole file, and most of the file is not in it: {lost.total()} of"
-        f" {len(lines)} lines are missing, the first one `{first}`. Give the whole text, or change"
-        " passages by `replace`. If the lines are to go, delete the file first and write it after"
-        " that."
+        f"`new` is to be the whole file, and most of the file is not in it:"
+        f" {_missing(lines, lost)}. Give the whole text, or change passages by `replace`. If the"
+        " lines are to go, delete the file first and write it after that."
     )
+
+
+def _check_stand_in(old: str, new: str) -> None:
+    """Raise _Problem for a new line that stands in for lines of the file: a note that says so, at
+    whose place more lines go than come.
+    """
+    lines, come = _filled(old), _filled(new)
+    notes = {line for line in set(come) - set(lines) if _stands_in(line)}
+    changes = SequenceMatcher(None, lines, come, autojunk=False).get_opcodes() if notes else ()
+    for _, first, last, start, end in changes:
+        lost = Counter(lines[first:last]) - Counter(come)
+        note = next((line for line in come[start:end] if line in notes), None)
+        if note is not None and lost.total() > end - start:
+            raise _Problem(
+                f"the line `{note.strip()}` stands in for text that would be lost:"
+                f" {_missing(lines[first:last], lost)}. Give the text itself, or change only the"
+                " passages that change, by `replace`."
+            )
+
+
+def _stands_in(line: str) -> bool:
+    note = len(line) <= _LONGEST_NOTE and _NOTE.fullmatch(line)
+    return bool(note and _STANDS_IN.search(line))
+
+
+def _filled(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _missing(lines: list[str], lost: Counter[str]) -> str:
+    """Return how many lines are missing, and the first of them."""
+    first = next(line for line in lines if line in lost).strip()[:100]
+    return f"{lost.total()} of {len(lines)} lines are missing, the first one `{first}`"
 
 
 def _change_file(file: TextFile, edit: Edit) -> bytes:
     text = (_replace_passage if edit.operation == "replace" else _insert_lines)(file, edit)
+    _check_stand_in(flat(file.text), flat(text))
     return file.replace(text=text).data
 
 

@@ -404,6 +404,36 @@ def test_a_difference_that_nobody_sees_is_named_by_its_code_points(
 
 
 LONG = "".join(f"def f{number}():\n    return {number}\n\n\n" for number in range(8))
+BEGUN = LONG[: LONG.index("def f3")]
+
+
+@pytest.mark.parametrize(
+    "stand_in",
+    [
+        "# ... existing code unchanged ...",
+        "// rest of the file stays as it was",
+        "/* unchanged */",
+        "<!-- everything else as before -->",
+        "    # (other functions omitted for brevity)",
+        "[… 15 lines …]",
+        "...",
+        "-- 以下省略 …",
+    ],
+)
+def test_a_line_that_stands_in_for_text_goes_back_with_what_is_missing(stand_in: str) -> None:
+    whole = edit("a.py", "write", new=f"{BEGUN}{stand_in}\n")
+    passage = replace(LONG[LONG.index("def f3") :], f"{stand_in}\n")
+    for one in (whole, passage):
+        said = problem(LONG.encode(), one)
+        assert f"`{stand_in.strip()}` stands in for text that would be lost: 10 of 10" in said
+        assert "the first one `def f3():`" in said
+
+
+def test_a_new_line_with_such_words_that_loses_nothing_is_taken() -> None:
+    more = LONG + "# the rest is as before: see the other file ...\n"
+    assert after(LONG.encode(), edit("a.py", "write", new=more)) == more.encode()
+    less = LONG.replace("    return 1\n", "    ...\n")
+    assert after(LONG.encode(), edit("a.py", "write", new=less)) == less.encode()
 
 
 def test_a_whole_file_without_most_of_its_lines_goes_back_unless_the_file_is_deleted_first() -> (
