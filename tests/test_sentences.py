@@ -28,14 +28,14 @@ import json
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.cli.console import Console
 from forge_bot.cli.terminal_question import show_question
-from forge_bot.mcp_server.client_runs.render_question import presented
+from forge_bot.mcp_server.client_runs.render_question import render_question
 from tests.bot import scene
 
 view = scene.design_waits()
 console = Console()
 with console.capture() as at_terminal:
     show_question(view.question, console)
-over_mcp = presented(view.question, view.state.run, view.links.workspace).text
+over_mcp = render_question(view.question, view.state.run, view.links.workspace).text
 print(json.dumps([checkpoint(view), at_terminal.get(), over_mcp]))
 """
 _GIVEN_BY: dict[str, set[str]] = {"say": set()}

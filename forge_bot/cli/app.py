@@ -265,7 +265,7 @@ def status(
     return look(repo, run, as_json=as_json)
 
 
-@app.command(
+@_to_go_on(
     help=(
         "Check the evidence of a pull request, part by part: request, approvals, commands, models. "
         "It ends with 0 if all of it holds, and 2 if not."

@@ -35,6 +35,7 @@ HOOKS = (
 @pytest.mark.parametrize("place", [".git/hooks", "../hooks"])
 def test_hooks_never_run_wherever_they_lie(scene: Scene, place: str) -> None:
     scene.remote()
+    scene.git("branch", "work", "main")
     ran = scene.beside / "ran"
     for hook in HOOKS:
         scene.write(f"{place}/{hook}", f"#!/bin/sh\necho {hook} >> {ran}\nexit 1\n").chmod(0o755)
@@ -42,7 +43,7 @@ def test_hooks_never_run_wherever_they_lie(scene: Scene, place: str) -> None:
         scene.git("config", "core.hooksPath", str(scene.root / place))
     scene.git("config", "core.fsmonitor", str(scene.root / place / "fsmonitor-watchman"))
 
-    tree = scene.worktree("work")
+    tree = scene.repository.add_worktree(scene.beside / "work", "work")
     scene.write("new.txt", "new", at=tree.path)
     text = tree.patch()
     assert tree.rescue("x")
