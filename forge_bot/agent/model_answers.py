@@ -186,6 +186,8 @@ _UNPRINTED = re.compile(
 
 # Raw line breaks in strings are read: small models write them, and they have one meaning only.
 _DECODER = json.JSONDecoder(strict=False)
+_SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+"""A string, or a comma after a last member."""
 
 
 def _only_object(text: str) -> JsonObject:
@@ -195,9 +197,7 @@ def _only_object(text: str) -> JsonObject:
     try:
         with suppress(ValueError):
             text = str(_DECODER.decode(text)) if text.lstrip().startswith('"') else text
-        data, end = _DECODER.raw_decode(text, text.index("{"))
-        if "{" in text[end:]:
-            raise json.JSONDecodeError("Extra data", text, text.index("{", end))
+        data = _read_object(text)
         # JSON can contain lone surrogates, which UTF-8 cannot encode.
         json.dumps(data, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
@@ -207,6 +207,23 @@ def _only_object(text: str) -> JsonObject:
             " object and nothing around it."
         ) from error
     return cast("JsonObject", data)
+
+
+def _read_object(text: str) -> object:
+    """Return the only object of a text, also with commas after the last members. Raises
+    JSONDecodeError with the place in the text, and ValueError where no object begins.
+    """
+    try:
+        data, end = _DECODER.raw_decode(text, text.index("{"))
+    except json.JSONDecodeError:
+        without = _SPARE_COMMA.sub(r"\1", text)
+        if without != text:
+            with suppress(json.JSONDecodeError):
+                return _read_object(without)
+        raise
+    if "{" in text[end:]:
+        raise json.JSONDecodeError("Extra data", text, text.index("{", end))
+    return data
 
 
 def _reason(error: Exception) -> str:

@@ -45,6 +45,7 @@ def native(kind: str, data: object) -> str:
         f"Here it is:\n```json\n{json.dumps(DOC)}\n```\nDone.",
         '{"artifact_markdown": "# Done\n"}',
         json.dumps(json.dumps(DOC)),
+        f"Here:\n{json.dumps(DOC)[:-1]},\n}}",
         f"\n{json.dumps(native('Document', DOC))}\n",
     ],
     ids=[
@@ -57,6 +58,7 @@ def native(kind: str, data: object) -> str:
         "fenced in prose",
         "raw line break",
         "string of JSON",
+        "trailing comma",
         "string of JSON between line breaks",
     ],
 )
@@ -68,6 +70,14 @@ def test_a_change_carries_its_edits() -> None:
     answer = parse_answer(native("Change", CHANGE), AnswerKind.CHANGE)
     assert isinstance(answer, Change)
     assert [edit.path for edit in answer.edits] == ["a.py"]
+
+
+def test_a_comma_after_the_last_member_is_left_out_and_none_of_a_string() -> None:
+    new = json.dumps('f(a, ]) # ",}')
+    text = json.dumps(CHANGE).replace(json.dumps("x = 1\n"), new).replace("]}", ",],}")
+    answer = parse_answer(text, AnswerKind.CHANGE)
+    assert isinstance(answer, Change)
+    assert answer.edits[0].new == json.loads(new)
 
 
 @pytest.mark.parametrize(
@@ -159,8 +169,8 @@ def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode() -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps(CHANGE)[:-1] + ",}", "line 1 column"),
-        (f"It is:\n{json.dumps(CHANGE)[:-1]},}}", "line 2 column"),
+        (json.dumps(CHANGE)[:-1] + ":}", "line 1 column"),
+        (f"It is:\n{json.dumps(CHANGE)[:-1]}:}}", "line 2 column"),
         (json.dumps(CHANGE)[:-2], "Expecting ',' delimiter: line 1 column"),
         ('{"artifact_markdown": "# Do', "Unterminated string starting at: line 1 column 23"),
         (json.dumps(CHANGE, indent=1).replace('"edits"', "edits"), "line 3 column 2"),
