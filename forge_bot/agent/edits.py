@@ -1,6 +1,7 @@
 """Plan a model's edits in memory: each file as it would be, or the problems in words for the model.
 
-A passage has to occur exactly once, letter by letter. The file keeps its line ends.
+A passage has to occur exactly once, letter by letter. The file keeps its line ends and its
+encoding.
 """
 
 import re
@@ -18,6 +19,7 @@ from forge_bot.agent.text_files import (
     NotText,
     TextFile,
     ambiguous,
+    code_points,
     flat,
     not_found,
     occurrences,
@@ -234,6 +236,17 @@ def _text(data: bytes) -> TextFile:
         raise _Problem(f"{error}, {UNEDITABLE}") from None
 
 
+def _encode(file: TextFile, text: str) -> bytes:
+    """Return the bytes of a file with another text."""
+    try:
+        return file.replace(text=text).data
+    except UnicodeEncodeError as error:
+        sign = code_points(error.object[error.start])
+        raise _Problem(
+            f"the file's encoding is {file.encoding}, which has no {sign}; write it another way."
+        ) from None
+
+
 def _rewritten(file: TextFile, edit: Edit) -> bytes:
     old, new = flat(file.text), flat(edit.new)
     if _is_fenced(new) and not _is_fenced(old):
@@ -242,7 +255,7 @@ def _rewritten(file: TextFile, edit: Edit) -> bytes:
     if not has_markers(old.encode()):
         _check_loss(old, new)
     text = new.replace("\n", file.line_end) if file.line_end else edit.new
-    return file.replace(text=text.removeprefix("\ufeff")).data
+    return _encode(file, text.removeprefix("\ufeff"))
 
 
 def _is_fenced(text: str) -> bool:
@@ -305,7 +318,7 @@ def _missing(lines: list[str], lost: Counter[str]) -> str:
 def _change_file(file: TextFile, edit: Edit) -> bytes:
     text = (_replace_passage if edit.operation == "replace" else _insert_lines)(file, edit)
     _check_stand_in(flat(file.text), flat(text))
-    return file.replace(text=text).data
+    return _encode(file, text)
 
 
 def _replace_passage(file: TextFile, edit: Edit) -> str:

@@ -1,4 +1,4 @@
-"""Read a text file, and find a passage in it or say why it is not there."""
+"""Read a text file in its own encoding, and find a passage in it or say why it is not there."""
 
 import re
 import unicodedata
@@ -15,34 +15,50 @@ _MOST_LINES_NAMED = 8
 _SIGNS_NAMED = 5
 _COMPARED = 3_000
 
+_DECLARED = re.compile(
+    rb"\A(?:[^\n]*\n)?[ \t\f]*(?:#|//|/\*|;|%|--|<!--|<\?xml)[^\n]*?coding[:=][ \t\"']*([-\w.]+)",
+    re.IGNORECASE,
+)
+"""An encoding that a comment in one of the first two lines declares, or XML."""
+
+_CONTROL = re.compile(rb"[\x80-\x9f]")
+"""Bytes that are no characters in Latin-1."""
+
 UNEDITABLE = "which cannot be edited. Leave the file to a person, and say so."
 """The end of a complaint about an edit that no other edit can mend."""
 
 
 class NotText(Exception):
-    """The file is no text in UTF-8."""
+    """The file is no text in an encoding that is known."""
 
 
 class TextFile(Frozen):
-    """A text with its own line ends. Models see and quote it with LF."""
+    """A text with its own line ends and its own encoding. Models see and quote it with LF."""
 
     text: str
     bom: bool = False
+    encoding: str = "utf-8"
 
     @classmethod
     def read(cls, data: bytes) -> "TextFile":
-        """Return the text in `data`. Raises NotText for binary files and other encodings."""
+        """Return the text in `data`. Raises NotText for binary files and unknown encodings."""
         if b"\0" in data:
             raise NotText("it is a binary file")
+        encoding = _encoding(data)
         try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            raise NotText("it is not UTF-8 text") from None
-        return cls(text=text.removeprefix("\ufeff"), bom=text.startswith("\ufeff"))
+            text = data.decode(encoding)
+            exact = text.encode(encoding) == data
+        except (UnicodeError, LookupError):
+            exact, text = False, ""
+        if not exact:
+            raise NotText(f"it cannot be read as {encoding}, which it has to be")
+        bom = text.startswith("\ufeff")
+        return cls(text=text.removeprefix("\ufeff"), bom=bom, encoding=encoding)
 
     @property
     def data(self) -> bytes:
-        return ("\ufeff" * self.bom + self.text).encode()
+        """Return the bytes of the file. Raises UnicodeEncodeError."""
+        return ("\ufeff" * self.bom + self.text).encode(self.encoding)
 
     @property
     def line_end(self) -> str:
@@ -50,6 +66,21 @@ class TextFile(Frozen):
         if "\n" not in self.text:
             return ""
         return "\r\n" if self.text.count("\r\n") * 2 > self.text.count("\n") else "\n"
+
+
+def _encoding(data: bytes) -> str:
+    """Return the encoding of a text: the declared one of bytes that are ASCII or no UTF-8. Raises
+    NotText.
+    """
+    declared = _DECLARED.match(data)
+    name = declared[1].decode("ascii", "replace") if declared else ""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        if not name and _CONTROL.search(data):
+            raise NotText("it is not UTF-8 text and declares no encoding") from None
+        return name or "latin-1"
+    return name if name and data.isascii() else "utf-8"
 
 
 def flat(text: str) -> str:
@@ -113,12 +144,13 @@ def _name_unseen(lines: list[str], old: str) -> str:
         for operation, first, last, start, end in compared.get_opcodes():
             signs = line[first:last], quoted[start:end]
             if operation != "equal" and not all(map(_is_plain, signs)):
-                there, here = (_code_points(part[:_SIGNS_NAMED]) or "nothing" for part in signs)
+                there, here = (code_points(part[:_SIGNS_NAMED]) or "nothing" for part in signs)
                 sentences[f"The file has {there} where `old` has {here}."] = None
     return "".join(f"\n{sentence}" for sentence in list(sentences)[:_SIGNS_NAMED])
 
 
-def _code_points(text: str) -> str:
+def code_points(text: str) -> str:
+    """Return the code points of some characters, each with its name."""
     return ", ".join(f"U+{ord(sign):04X} {unicodedata.name(sign, '').lower()}" for sign in text)
 
 

@@ -51,8 +51,8 @@ def test_windows_files_and_other_encodings_are_readable_and_named(ask: Ask) -> N
     assert windows.content == "# Title\n\nText\n"
     assert "byte order mark" in windows.note
     assert "CRLF" in windows.note
-    assert latin.content == "caf\ufffd total\n"
-    assert "not UTF-8" in latin.note
+    assert latin.content == "caf\xe9 total\n"
+    assert "its encoding is latin-1" in latin.note
 
 
 def test_an_empty_file_is_empty_and_not_missing(ask: Ask) -> None:

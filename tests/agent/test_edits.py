@@ -220,7 +220,9 @@ def test_a_newline_that_the_last_line_does_not_have_may_be_quoted() -> None:
     ("data", "said"),
     [
         (b"a\0b", "binary file"),
-        (b"# coding: latin-1\n# caf\xe9\n", "not UTF-8 text"),
+        (b"caf\x8e", "not UTF-8 text and declares no encoding"),
+        (b"# coding: utf-8\n# caf\xe9\n", "cannot be read as utf-8"),
+        (b"# coding: nothing-known\n# caf\xe9\n", "cannot be read as nothing-known"),
     ],
 )
 @pytest.mark.parametrize("operation", ["replace", "write"])
@@ -380,7 +382,31 @@ def test_a_new_file_has_the_line_ends_of_most_files_of_its_kind(
     assert planned == EditPlan(files=((path, written),))
 
 
-# -- differences that nobody sees
+# -- other encodings, and differences that nobody sees
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ("# -*- coding: latin-1 -*-\n# Größe\n", "latin-1"),
+        ("#!/usr/bin/env ruby\n# encoding: iso-8859-1\n", "latin-1"),
+        ("// Größe ohne Angabe\n", "latin-1"),
+        ("# vim: set fileencoding=koi8-r :\n# размер\n", "koi8-r"),
+        ('<?xml version="1.0" encoding="windows-1252"?>\n<a>€</a>\n', "windows-1252"),
+        ("// Größe\n", "utf-8"),
+    ],
+)
+def test_a_file_is_edited_in_its_own_encoding(head: str, encoding: str) -> None:
+    data = f"{head}one\n".encode(encoding)
+    assert after(data, replace("one", "two")) == data.replace(b"one", b"two")
+    more = f"{head}© one\n"
+    if encoding != "koi8-r":
+        assert after(data, edit("a.py", "write", new=more)) == more.encode(encoding)
+
+
+def test_a_character_that_the_encoding_of_a_file_lacks_is_named() -> None:
+    said = problem(b"# coding: latin-1\none\n", replace("one", "€ one"))
+    assert "latin-1, which has no U+20AC euro sign" in said
 
 
 @pytest.mark.parametrize(

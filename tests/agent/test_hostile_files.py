@@ -162,9 +162,12 @@ def test_a_binary_file_is_named_as_one_and_not_edited(root: Path) -> None:
     assert "binary file, which cannot be edited" in plan(root, write("logo.png")).problems[0]
 
 
-def test_a_file_that_is_not_utf_8_is_read_and_not_edited(root: Path) -> None:
-    assert "not UTF-8" in ask(root, "read_file", path="latin.txt").note
-    assert "cannot be edited" in plan(root, replace("latin.txt", "t", "th")).problems[0]
+def test_a_file_in_latin_1_is_read_and_edited_in_it(root: Path) -> None:
+    seen = ask(root, "read_file", path="latin.txt")
+    assert "its encoding is latin-1" in seen.note
+    assert plan(root, replace("latin.txt", "caf\xe9", "th\xe9")).files[0][1] == (
+        (root / "latin.txt").read_bytes().replace(b"caf\xe9", b"th\xe9")
+    )
 
 
 @pytest.mark.parametrize(

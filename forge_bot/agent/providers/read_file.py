@@ -109,6 +109,8 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
         file = TextFile(text=data.decode("utf-8", "replace"))
         remarks.append("not UTF-8: some characters are replaced")
     text = file.text
+    if file.encoding.casefold() not in {"utf-8", "utf8"}:
+        remarks.append(f"its encoding is {file.encoding}")
     if file.bom:
         remarks.append("begins with a byte order mark")
     if "\r\n" in text:
