@@ -186,8 +186,8 @@ _UNPRINTED = re.compile(
 
 # Raw line breaks in strings are read: small models write them, and they have one meaning only.
 _DECODER = json.JSONDecoder(strict=False)
-_SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
-"""A string, or a comma after a last member."""
+_SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])', re.DOTALL)
+"""A string, also one that was cut off, or a comma after a last member."""
 
 
 def _only_object(text: str) -> JsonObject:

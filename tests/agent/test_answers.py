@@ -172,6 +172,7 @@ def test_the_schema_has_nothing_that_makes_a_provider_drop_its_strict_mode() -> 
         (json.dumps(CHANGE)[:-1] + ":}", "line 1 column"),
         (f"It is:\n{json.dumps(CHANGE)[:-1]}:}}", "line 2 column"),
         (json.dumps(CHANGE)[:-2], "Expecting ',' delimiter: line 1 column"),
+        (json.dumps({"artifact_markdown": '"' * 100_000})[:-2], "Unterminated string"),
         ('{"artifact_markdown": "# Do', "Unterminated string starting at: line 1 column 23"),
         (json.dumps(CHANGE, indent=1).replace('"edits"', "edits"), "line 3 column 2"),
         ('{"artifact_markdown": "a "quoted" word"}', "Expecting ',' delimiter: line 1 column 27"),
