@@ -79,10 +79,10 @@ class Way:
         )
 
     def documents(self) -> dict[str, str]:
-        """Everything but what is compared apart: the record, and the texts that say who asked and
-        where it was delivered.
+        """Everything but what is compared apart: the record with the statement on it, and the texts
+        that say who asked and where it was delivered.
         """
-        apart = {"state.json", "reports.jsonl", "request.md", "pull-request.md"}
+        apart = {"state.json", "reports.jsonl", "evidence.json", "request.md", "pull-request.md"}
         return {
             name: text for name, text in self.files.items() if name.rpartition("/")[2] not in apart
         }
