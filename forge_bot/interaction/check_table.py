@@ -10,17 +10,12 @@ from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.text_format import command_line, named_once
-from forge_bot.values import CommandResult, RedBeforeGreen
+from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import judge
 
 
-def commands(
-    results: tuple[CommandResult, ...],
-    baseline: tuple[CommandResult, ...],
-    proof: RedBeforeGreen | None = None,
-) -> str:
-    """Return a list of the commands that ran, with their results before the change; for a defect
-    also the tests that show it.
+def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...]) -> str:
+    """Return a list of the commands that ran, with their results before the change.
 
     It is no table, since names of tests do not break, and a telephone shows 40 characters a line.
     """
@@ -45,11 +40,8 @@ def commands(
             earlier=earlier,
         )
 
-    shown: list[str] = [line(result) for result in results]
-    if proof is not None and proof.tests:
-        shown.insert(0, render("parts.red_before_green", proof=proof))
     # Asterisks, so that a list of hyphens below is a list of its own.
-    return limited(shown, "checks.more_commands", most=4_000)
+    return limited([line(result) for result in results], "checks.more_commands", most=4_000)
 
 
 def reasons(sentences: Sequence[str]) -> str:

@@ -3,7 +3,7 @@ with their authors, and the cost.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from forge_bot.artifacts.requirement_table import (
     Requirement,
@@ -17,7 +17,14 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
-from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State, Verification
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    Decision,
+    Reason,
+    State,
+    TaskStatus,
+    Verification,
+)
 from forge_bot.interaction import markers
 from forge_bot.interaction.change_message import subject_of_change
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
@@ -31,10 +38,12 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.values import CommandResult, Finding, Frozen, RequirementCheck
 from forge_bot.verification.judgement import said_before
+from forge_bot.verification.named_tests import names_test
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
 _MOST_USES = 20
 _USUAL = Customs()
+_UNCHECKED = RequirementCheck(document="")
 
 
 class PullRequestText(Frozen):
@@ -65,8 +74,8 @@ def pull_request(
             template if asks else described,
             _closes(state),
             _warnings(view, words),
-            _requirements(view, documents, words),
             f"### {say('pull_request.how_it_was_checked')}",
+            _evidence(view, documents, words),
             *_checked(state.verification, state),
             _reviews(view),
             _open_findings(view, words),
@@ -139,53 +148,70 @@ def _judged(state: State) -> list[CommandResult]:
     ]
 
 
-# -- requirement, files, tests
+# -- the evidence
 # --------------------------------------------------------------------------------------------------
 
 
-def _requirements(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
-    """Return the verifier's finding for each requirement, else the reviewer's. Without a table of
-    theirs, return the results of the tasks.
+def _evidence(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
+    """Return a table of what was asked for, the tests of it, and how they ended before and after
+    the change. A model names the tests; how they ended is known from the commands that ran.
     """
-    requirements = next(
-        (
-            rows
-            for name in view.pipeline.documents("requirements")
-            if (rows := read_requirements(documents.get(name, "")))
-        ),
-        (),
-    ) or _planned(view.state)
-    before = f"### {say('pull_request.what_was_asked_for')}\n\n"
     verification = view.state.verification
     check = verification.requirements if verification is not None else None
-    return limited(
-        [
-            _requirement(requirement, check, words)
-            for requirement in requirements
-            if requirement.text.strip()
-        ],
-        "pull_request.more_requirements",
-        _where(view),
-        before=before,
-        most=8_000,
+    proof = verification.red_before_green if verification is not None else None
+    names = (*([check.document] if check else []), *view.pipeline.documents("requirements"))
+    tables = (read_requirements(documents.get(name, "")) for name in names)
+    requirements = [
+        requirement
+        for requirement in next(filter(None, tables), _planned(view.state))
+        if requirement.text.strip()
+    ]
+    proven = proof.tests if proof is not None else ()
+    named = [name for requirement in requirements for name in requirement.tests]
+    others = tuple(test for test in proven if not any(names_test(name, test) for name in named))
+    if others:
+        text = say("pull_request.named_by_no_requirement")
+        requirements.append(Requirement(text=text, tests=others))
+    red = (*proven, *(name for result in view.state.baseline for name in result.failures))
+    rows = [
+        _evidence_row(requirement, check or _UNCHECKED, red, proven, words)
+        for requirement in requirements
+    ]
+    columns = ("columns.requirement", "columns.tests", "columns.red_before", "columns.green_after")
+    table = limited(
+        rows, "pull_request.more_requirements", _where(view), before=head(*columns), most=8_000
     )
+    if proof is None or not proven:
+        return table
+    return f"{table}\n\n{say('pull_request.red_with', base=escape.code(short(proof.base)))}"
 
 
-def _requirement(
-    requirement: Requirement, check: RequirementCheck | None, words: Mapping[str, str]
+def _evidence_row(
+    requirement: Requirement,
+    check: RequirementCheck,
+    red: Sequence[str],
+    proven: Sequence[str],
+    words: Mapping[str, str],
 ) -> str:
-    """Return a requirement with its state, and below it where it is and which tests show it.
-
-    It is no row of a table: names of tests do not break, and a telephone would cut them off.
+    """Return a requirement in its recorded words, with its tests and how many of them were red
+    before and are green after.
     """
-    text = requirement.text
+    text, number = requirement.text, "".join(requirement.ids)
+    if number in words:
+        text = f"{number}: {words[number]}"
+    elif requirement.is_number:
+        text = with_requirement_words(text, words)
+    green = {*check.ran, *proven}
+    counted = {*requirement.tests} & {*green, *check.failed, *check.not_run}
     return render(
-        "parts.requirement",
-        text=with_requirement_words(text, words) if requirement.is_number else text,
-        state=requirement.state.strip(),
-        files=requirement.files,
+        "parts.evidence",
+        text=text,
+        state=requirement.state.strip().casefold(),
         tests=requirement.tests,
         check=check,
+        counted=len(counted),
+        red=sum(any(names_test(name, test) for test in red) for name in counted),
+        green=len(counted & green),
     )
 
 
@@ -201,9 +227,8 @@ def _planned(state: State) -> tuple[Requirement, ...]:
     return tuple(
         Requirement(
             text=task.spec.title,
-            files=tuple(path for path in task.spec.files if not belongs_to_tests(path)),
             tests=tuple(path for path in task.spec.files if belongs_to_tests(path)),
-            state=task.status.value,
+            state="" if task.status is TaskStatus.PASSED else task.status.value,
         )
         for task in state.tasks
     )
@@ -221,7 +246,7 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
     proof = verification.red_before_green
     unproven = [proof.said] if proof is not None and not proof.tests else []
     return [
-        commands(verification.results, state.baseline, proof),
+        commands(verification.results, state.baseline),
         reasons((*verification.reasons, *verification.notes, *unproven)),
         *outputs(verification.results),
     ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
+from forge_bot.artifacts.requirement_table import read_requirements
 from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine import Checkpoint, HumanGate
@@ -21,6 +22,7 @@ from forge_bot.values import (
     CommandResult,
     Effort,
     Finding,
+    RequirementCheck,
     Severity,
     Source,
     TaskId,
@@ -88,6 +90,14 @@ RED = GREEN.model_copy(
     }
 )
 BEFORE = GREEN.model_copy(update={"exit_code": 1, "tests": 11})
+CHECKED = RequirementCheck(
+    document="final-verification.md",
+    ran=tuple(
+        name
+        for row in read_requirements((DOCUMENTS / "final-verification.md").read_text("utf-8"))
+        for name in row.tests
+    ),
+)
 LINKS = Links(
     repository="https://github.com/lighthouse/rota",
     commit=COMMIT,
@@ -362,9 +372,11 @@ def done() -> RunView:
 def delivered() -> RunView:
     """The pull request is being made."""
     state = until(bench(), "pr-creation").state
+    assert state.verification is not None
     return view(
         state.replace(
-            decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions)
+            verification=state.verification.replace(requirements=CHECKED),
+            decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions),
         )
     )
 

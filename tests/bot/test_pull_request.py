@@ -15,7 +15,14 @@ from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request
-from forge_bot.values import CommandResult, Effort, Source, Usage
+from forge_bot.values import (
+    CommandResult,
+    Effort,
+    RedBeforeGreen,
+    RequirementCheck,
+    Source,
+    Usage,
+)
 from forge_bot.verification.judgement import judge
 from tests.bot import scene
 from tests.bot.reading import acts, elements, shown
@@ -70,7 +77,7 @@ def test_a_red_verification_that_was_accepted_is_said_first() -> None:
     assert green is not None
     red = green.model_copy(update={"red": True, "accepted": True, "results": (scene.RED,)})
     body = written(changed(verification=red)).body
-    assert body.index("The verification is red") < body.index("What was asked for")
+    assert body.index("The verification is red") < body.index("### How it was checked")
 
 
 @pytest.mark.parametrize(("before", "mark"), [(scene.RED, "⚪"), (scene.GREEN, "❌"), (None, "❌")])
@@ -92,8 +99,7 @@ def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
 
 def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() -> None:
     text = shown(written(final_verification="", comprehensive_review="").body)
-    said = "Find a person's next day · passed in rota/schedule.py · tests: tests/test_schedule.py"
-    assert said in text
+    assert "Find a person's next day tests/test_schedule.py – –" in " ".join(text.split())
 
 
 def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
@@ -184,8 +190,33 @@ def test_words_in_the_place_of_a_test_are_words() -> None:
         "| R-1 | a.py | tried by hand, `test_a` | met |\n| R-2 | a.py | tried by hand | met |\n"
     )
     body = written(final_verification=table).body
-    assert "- R-1 · met  \n  in `a.py` · tests: `test_a`\n" in body
-    assert "- R-2 · met  \n  in `a.py` · tests: tried by hand\n" in body
+    assert "| R-1 | `test_a` | – | – |\n" in body
+    assert "| R-2 | tried by hand | – | – |\n" in body
+
+
+def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its_tests() -> None:
+    table = (
+        "# V\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
+        "| it ends | a.py | `test_ends`, `test_stops` | shown by the run |\n"
+        "| it begins | a.py | `test_begins` | shown by the run |\n"
+        "| it is fast | – | – | left out, as decided |\n"
+    )
+    check = RequirementCheck(
+        document="final-verification.md", ran=("test_ends", "test_stops"), not_run=("test_begins",)
+    )
+    proof = RedBeforeGreen(tests=("a.py::test_ends", "a.py::test_more"), base="1" * 40)
+    green = scene.delivered().state.verification
+    assert green is not None
+    verified = green.replace(requirements=check, red_before_green=proof)
+    body = written(changed(verification=verified), final_verification=table).body
+    for row in (
+        "| it ends | `test_ends`, `test_stops` | 1 of 2 | yes |",
+        "| it begins | `test_begins` (⚠️ not seen to run) | – | – |",
+        "| it is fast · left out, as decided |  | – | – |",
+        "| Not named by a requirement | `a.py::test_more` | yes | yes |",
+        "Red before: at `1111111`, with only the tests of this change.",
+    ):
+        assert row in body, row
 
 
 @given(HOSTILE)
@@ -257,8 +288,8 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
         final_verification=table,
         design="# fix: x\n\n## Approach\n\nAs asked (R-1).\n",
     ).body
-    assert "- R-1 (`next()` skips a swap) · met" in body
-    assert "- R-2: both ways · met" in body
+    assert "| R-1: `next()` skips a swap |  | – | – |" in body
+    assert "| R-2: swaps count both ways |  | – | – |" in body
     assert "> - A swap may be lost.\n" in body
     assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
     assert "(R-" not in body

@@ -68,9 +68,9 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
     said = document(sample, "final-verification.md")
     assert "- Red before green: with only tests/test_before.py of this change applied at" in said
     offered = document(sample, "pull-request.md")
-    row = next(line for line in offered.splitlines() if "red before green" in line)
-    assert "**red before green**: `tests.test_before.BeforeTheStart.test_nobody" in row
-    assert row.endswith(f"; red at `{base[:12]}` with only the tests")
+    row = next(line for line in offered.splitlines() if "test_nobody" in line)
+    assert row.endswith(" | yes | yes |")
+    assert f"Red before: at `{base[:7]}`, with only the tests of this change." in offered
     assert sample.git("worktree", "list").count("\n") == 1, "the trees of the proof are gone"
 
 

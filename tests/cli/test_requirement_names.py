@@ -95,9 +95,10 @@ def test_names_that_do_not_exist_or_did_not_run_are_marked_and_gaps_are_said_fir
     assert found["notRun"] == ["tests/test_later.py::Later::test_two_rotas", "test_three_rotas"]
 
     offered = (sample.workspace / "pull-request.md").read_text()
-    _, listed = offered.split("### What was asked for, and where it is")
-    rows = {row.split(":")[0]: row for row in listed.split("\n- ") if row.startswith("R-")}
+    rows = {line[2:5]: line for line in offered.splitlines() if line.startswith("| R-")}
     assert "⚠️" not in rows["R-1"]
+    assert rows["R-1"].endswith(" | yes |")
+    assert rows["R-4"].endswith(" | – |")
     assert "test_two_rotas` (⚠️ not seen to run)" in rows["R-3"]
     assert "`test_three_rotas` (⚠️ not seen to run)" in rows["R-4"]
 
