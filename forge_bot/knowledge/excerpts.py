@@ -123,7 +123,7 @@ def excerpt(
         left = _not_in(((max(1, span[0]), min(span[1], total)),), (*without, *chosen))
         # What little is left of a part that is shown already tells nothing by itself.
         fresh = [part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT]
-        more = _merge_spans((*chosen, *fresh))
+        more = merge_spans((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
     return Excerpt(written(lines, chosen, definitions), chosen, total)
@@ -311,7 +311,7 @@ def only_hands_on(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"(?<!\w){quoted}(?!\w)"), re.compile(_ONLY_HANDS_ON.format(quoted))
 
 
-def _merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Return spans in order, joined where at most two lines lie between them."""
     joined: list[Span] = []
     for first, last in sorted(spans):

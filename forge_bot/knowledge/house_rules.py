@@ -3,11 +3,14 @@ entries of a changelog or the habit of news fragments.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise, zip_longest
 from posixpath import basename
 
+from forge_bot.knowledge.blocks import Span
+from forge_bot.knowledge.excerpts import merge_spans, written
 from forge_bot.project.file_list import Listing
-from forge_bot.text_format import names
+from forge_bot.text_format import cut, names
 from forge_bot.values import Frozen
 
 _ROOM = 3_200
@@ -25,9 +28,24 @@ _FRAGMENTS = names("newsfragments changelog.d changelog_entries news changes .ch
 _FRAGMENT = re.compile(r"/\W*\d+[.\-_]|/README|/config\.json$")
 _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
-_HEADING = re.compile(r"(?:#{1,6}|=+)\s+\S")
+_HEADING = re.compile(r"(#{1,6}|=+)\s+\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
-_ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
+_ENTRY = re.compile(r"\s{0,3}([-*+•])\s+\S")
+_HEAD = 5
+"""Lines of a section that are shown before its entries."""
+
+_MARK = 60
+"""Characters of a mark that lines are left out, and of the shortest line that is cut."""
+
+_UNRELEASED = re.compile(
+    r"unreleased|not (?:yet )?released|upcoming|in development|\bnext\b", re.IGNORECASE
+)
+_VERSION = re.compile(rf"\d|{_UNRELEASED.pattern}", re.IGNORECASE)
+_RELEASED = re.compile(
+    r"\b20\d\d-\d\d-\d\d\b|\breleased\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.*\b20\d\d\b",
+    re.IGNORECASE,
+)
 
 
 class HouseRule(Frozen):
@@ -68,18 +86,73 @@ def tells_of_changes(path: str) -> bool:
 
 
 def newest_entries(path: str, text: str, room: int) -> HouseRule:
-    """Return the beginning of the newest release of a changelog, without its preface."""
+    """Return the newest section of a changelog: its beginning if it fits into `room`, else its
+    headings, each with its last entry.
+    """
     lines = text.rstrip().split("\n")
-    first = next((number for number, line in enumerate(lines) if _ENTRY.match(line)), 0)
-    starts = [
-        number
-        for number in range(first + 1)
-        if _HEADING.match(lines[number]) or _UNDERLINE.fullmatch("".join(lines[number + 1 :][:1]))
-    ]
-    # The first heading is usually the title.
-    newest = "\n".join(lines[[0, *starts[:2]][-1] :])
-    rule = _beginning(path, newest, room)
-    return rule if rule.text.strip() == text.strip() else rule.replace(part="newest entries")
+    levels = _find_headings(lines)
+    start, end = _find_newest_section(lines, levels)
+    fitting = _end_that_fits(lines, start, len(lines), room - 2 * _MARK)
+    spans: tuple[Span, ...] = ((start + 1, fitting),)
+    if fitting < end:
+        lines, spans = _sample(lines, [n for n in levels if start <= n < end] or [0], end, room)
+    if spans == ((1, len(lines)),):
+        return HouseRule(path=path, text=f"{text.rstrip()}\n")
+    head = "\n".join(lines[start : start + _HEAD])
+    released = _RELEASED.search(head) and not _UNRELEASED.search(head)
+    part = "newest entries" + ("; the top section is a release" if released else "")
+    return HouseRule(path=path, text=written(lines, spans), part=part)
+
+
+def _find_headings(lines: Sequence[str]) -> dict[int, str]:
+    """Return the places of headings, each with the mark of its level."""
+    levels = dict[int, str]()
+    for number, (line, after) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
+        underline = _UNDERLINE.fullmatch(after) if line.strip() else None
+        if mark := _HEADING.match(line) or underline:
+            levels[number] = mark[1]
+    return levels
+
+
+def _find_newest_section(lines: Sequence[str], levels: dict[int, str]) -> Span:
+    """Return where the section begins and ends: the first heading that names a version, else the
+    second, since the first is usually the title.
+    """
+    entry = next((n for n, line in enumerate(lines) if _ENTRY.match(line)), len(lines))
+    tops = [number for number in levels if number < entry] or [0]
+    start = next((n for n in tops if _VERSION.search(lines[n])), tops[:2][-1])
+    ends = (n for n in levels if n > start and levels[n] == levels.get(start))
+    return start, next(ends, len(lines))
+
+
+def _sample(
+    lines: Sequence[str], headings: Sequence[int], end: int, room: int
+) -> tuple[list[str], tuple[Span, ...]]:
+    """Return the lines, long ones cut, and the spans of the headings and of last entries in them,
+    as many as fit.
+    """
+    share = room // len(headings) - _MARK
+    short = [cut(line, max(_MARK, share)) for line in lines]
+    heads, entries = list[Span](), list[Span]()
+    for first, after in pairwise((*headings, end)):
+        inside = {n: _ENTRY.match(short[n]) for n in range(first + 1, after)}
+        starts = {n: match.start(1) for n, match in inside.items() if match}
+        heads.append((first + 1, min([first + _HEAD, after, *starts])))
+        if starts:
+            last = max(n for n in starts if starts[n] == min(starts.values()))
+            entries.append((last + 1, max(last + 1, _end_that_fits(short, last, after, share))))
+    spans: tuple[Span, ...] = ()
+    for span in (*heads, *entries):
+        more = merge_spans((*spans, span))
+        if len(written(short, more)) <= room:
+            spans = more
+    return short, spans
+
+
+def _end_that_fits(lines: Sequence[str], start: int, end: int, room: int) -> int:
+    """Return the end of the lines from `start` on that fit into that many characters."""
+    sizes = accumulate(len(line) + 1 for line in lines[start:end])
+    return start + sum(size <= room for size in sizes)
 
 
 def _beginning(path: str, text: str, room: int) -> HouseRule:

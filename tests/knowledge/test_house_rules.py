@@ -6,6 +6,7 @@ from forge_bot.knowledge.house_rules import HouseRule, house_rules, newest_entri
 from forge_bot.project.file_list import Listing
 
 LOG = "# Changelog\n\nAll of it is here.\n\n## Unreleased\n\n- new\n\n## 1.0\n\n- old\n"
+MANY = "- one of many\n" * 100
 
 
 def rules(files: dict[str, str]) -> dict[str, HouseRule]:
@@ -42,17 +43,57 @@ def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (LOG, "## Unreleased\n\n- new\n\n## 1.0\n\n- old\n"),
-        ("Changes\n=======\n\n2.0\n---\n\n* new\n", "2.0\n---\n\n* new\n"),
+        (
+            LOG,
+            "[… lines 1-4 are not shown here …]\n## Unreleased\n\n- new\n\n## 1.0\n\n- old\n",
+        ),
+        (
+            "Changes\n=======\n\n2.0\n---\n\n* new\n",
+            "[… lines 1-3 are not shown here …]\n2.0\n---\n\n* new\n",
+        ),
         ("- first\n", "- first\n"),
+        (
+            f"## Unreleased\n\n### Added\n\n{MANY}  - part\n\n### Fixed\n\n- mended\n\n## 1.0\n",
+            """## Unreleased
+
+### Added
+
+[… lines 5-103 are not shown here …]
+- one of many
+  - part
+
+### Fixed
+
+- mended
+
+[… lines 111-111 are not shown here …]
+""",
+        ),
+        (
+            f"2.0\n---\n\nUnreleased\n\n{MANY}\n1.0\n---\n\nReleased 2024-12-01\n\n- old\n",
+            """2.0
+---
+
+Unreleased
+
+[… lines 6-104 are not shown here …]
+- one of many
+
+[… lines 107-112 are not shown here …]
+""",
+        ),
     ],
 )
-def test_of_a_changelog_the_newest_release_is_shown_without_the_preface(
+def test_of_a_changelog_the_newest_section_is_shown_and_each_cut_is_marked(
     text: str, shown: str
 ) -> None:
-    entries = newest_entries("CHANGES.md", text, 1_000)
-    assert entries is not None
-    assert entries.text == shown
+    assert newest_entries("CHANGES.md", text, 1_000).text == shown
+
+
+def test_a_changelog_that_begins_with_a_release_is_told_so() -> None:
+    text = f"# Log\n\n## [2.1.0] - 2024-03-01\n\n{MANY}"
+    assert newest_entries("CHANGES.md", text, 700).part.endswith("the top section is a release")
+    assert newest_entries("CHANGES.md", LOG, 700).part == "newest entries"
 
 
 def test_news_fragments_are_told_with_an_example_and_the_changelog_is_not() -> None:
