@@ -126,12 +126,23 @@ class Malformed(Exception):
     """The text is not an answer. The message tells the model what to do instead."""
 
 
-def answer_schema() -> JsonObject:
-    """Return the JSON schema of one answer, in the form that providers can enforce.
+def answer_schema(*, described: bool = True) -> JsonObject:
+    """Return the JSON schema of one answer, in the form that providers can enforce; without
+    descriptions for a model that is told `ANSWER_FORMS`.
 
     It is the same for all agents, since a provider counts it as the beginning of each prompt.
     """
-    return _Turn.model_json_schema()
+    dropped = {"title"} if described else {"title", "description"}
+
+    def reduce(node: Any) -> Any:
+        if isinstance(node, list):
+            return [reduce(part) for part in cast("list[Any]", node)]
+        if not isinstance(node, dict):
+            return node
+        fields = cast("JsonObject", node)
+        return {name: reduce(part) for name, part in fields.items() if name not in dropped}
+
+    return reduce(_Turn.model_json_schema())
 
 
 ANSWER_FORMS = """\
@@ -146,11 +157,11 @@ BodyTooLarge: 413,\\n"}]}}}
 
 `params_json` is a JSON object, written as a string. An action has `capability`, \
 `capability_type`, `params_json` and `reasoning`. An edit's `operation` is `replace`: `old`, \
-copied letter by letter and just long enough to stand once in the file, becomes `new`; \
-`insert_before` or `insert_after`: `new` holds the new lines alone, and the lines of `old` stay; \
-`write`: `new` is the whole file, `old` is empty; or `delete`: both are empty. Edits apply in \
-their order."""
-"""The forms of an answer in words, for models that are not shown the schema."""
+copied letter by letter from the file you saw and just long enough to stand there once, becomes \
+`new`; `insert_before` or `insert_after`: `new` holds the new lines alone, and the lines of `old` \
+stay; `write`: `new` is the whole file, `old` is empty; or `delete`: both are empty. Edits apply \
+in their order."""
+"""The forms of an answer in words, for models that may not be shown the schema."""
 
 
 def parse_answer(text: str, kind: AnswerKind) -> Answer:

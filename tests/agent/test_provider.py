@@ -176,6 +176,7 @@ async def test_a_server_in_a_providers_place_is_told_the_schema_too(server: Mode
     assert body["response_format"]["type"] == "json_schema"
     assert [item["role"] for item in body["messages"]] == ["system", "user", "assistant", "user"]
     assert ANSWER_FORMS in body["messages"][0]["content"]
+    assert "whole document in Markdown" not in str(body), "the words say it already"
 
 
 async def test_all_agents_have_one_schema_and_nobody_gets_it_in_words_as_well(

@@ -274,7 +274,7 @@ class ProviderModel:
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
             output_object=OutputObjectDefinition(
-                json_schema=answer_schema(),
+                json_schema=answer_schema(described=not in_words),
                 name="turn",
                 description="Your answer.",
             ),
