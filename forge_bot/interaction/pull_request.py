@@ -3,32 +3,29 @@ with their authors, and the cost.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from forge_bot.artifacts.requirement_table import (
-    Requirement,
     numbered_requirements,
-    read_requirements,
     with_requirement_words,
     without_numbers,
 )
 from forge_bot.artifacts.sections import first_paragraph
-from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.capability_uses import use_lines
-from forge_bot.engine.gates import UNASKED
+from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import (
     ArtifactRecord,
     Decision,
     Reason,
     State,
-    TaskStatus,
     Verification,
 )
 from forge_bot.interaction import markers
 from forge_bot.interaction.change_message import subject_of_change
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.evidence_table import evidence
 from forge_bot.interaction.fit_comment import Papers, compose, fold, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
@@ -36,14 +33,12 @@ from forge_bot.interaction.pull_request_template import Customs, fill_descriptio
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, footer, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
-from forge_bot.values import CommandResult, Finding, Frozen, RequirementCheck
+from forge_bot.values import CommandResult, Finding, Frozen, PhaseId
 from forge_bot.verification.judgement import said_before
-from forge_bot.verification.named_tests import names_test
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
 _MOST_USES = 20
 _USUAL = Customs()
-_UNCHECKED = RequirementCheck(document="")
 
 
 class PullRequestText(Frozen):
@@ -75,7 +70,7 @@ def pull_request(
             _closes(state),
             _warnings(view, words),
             f"### {say('pull_request.how_it_was_checked')}",
-            _evidence(view, documents, words),
+            evidence(view, documents, words),
             *_checked(state.verification, state),
             _reviews(view),
             _open_findings(view, words),
@@ -148,92 +143,6 @@ def _judged(state: State) -> list[CommandResult]:
     ]
 
 
-# -- the evidence
-# --------------------------------------------------------------------------------------------------
-
-
-def _evidence(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
-    """Return a table of what was asked for, the tests of it, and how they ended before and after
-    the change. A model names the tests; how they ended is known from the commands that ran.
-    """
-    verification = view.state.verification
-    check = verification.requirements if verification is not None else None
-    proof = verification.red_before_green if verification is not None else None
-    names = (*([check.document] if check else []), *view.pipeline.documents("requirements"))
-    tables = (read_requirements(documents.get(name, "")) for name in names)
-    requirements = [
-        requirement
-        for requirement in next(filter(None, tables), _planned(view.state))
-        if requirement.text.strip()
-    ]
-    proven = proof.tests if proof is not None else ()
-    named = [name for requirement in requirements for name in requirement.tests]
-    others = tuple(test for test in proven if not any(names_test(name, test) for name in named))
-    if others:
-        text = say("pull_request.named_by_no_requirement")
-        requirements.append(Requirement(text=text, tests=others))
-    red = (*proven, *(name for result in view.state.baseline for name in result.failures))
-    rows = [
-        _evidence_row(requirement, check or _UNCHECKED, red, proven, words)
-        for requirement in requirements
-    ]
-    columns = ("columns.requirement", "columns.tests", "columns.red_before", "columns.green_after")
-    table = limited(
-        rows, "pull_request.more_requirements", _where(view), before=head(*columns), most=8_000
-    )
-    if proof is None or not proven:
-        return table
-    return f"{table}\n\n{say('pull_request.red_with', base=escape.code(short(proof.base)))}"
-
-
-def _evidence_row(
-    requirement: Requirement,
-    check: RequirementCheck,
-    red: Sequence[str],
-    proven: Sequence[str],
-    words: Mapping[str, str],
-) -> str:
-    """Return a requirement in its recorded words, with its tests and how many of them were red
-    before and are green after.
-    """
-    text, number = requirement.text, "".join(requirement.ids)
-    if number in words:
-        text = f"{number}: {words[number]}"
-    elif requirement.is_number:
-        text = with_requirement_words(text, words)
-    green = {*check.ran, *proven}
-    counted = {*requirement.tests} & {*green, *check.failed, *check.not_run}
-    return render(
-        "parts.evidence",
-        text=text,
-        state=requirement.state.strip().casefold(),
-        tests=requirement.tests,
-        check=check,
-        counted=len(counted),
-        red=sum(any(names_test(name, test) for test in red) for name in counted),
-        green=len(counted & green),
-    )
-
-
-def _where(view: RunFacts) -> str:
-    names = (*view.pipeline.documents("requirements"), *view.pipeline.task_lists)
-    name = next((name for name in names if name in view.state.artifacts), "")
-    return (
-        view.links.named(name) if name else view.links.all_documents(say("pull_request.documents"))
-    )
-
-
-def _planned(state: State) -> tuple[Requirement, ...]:
-    return tuple(
-        Requirement(
-            text=task.spec.title,
-            tests=tuple(path for path in task.spec.files if belongs_to_tests(path)),
-            state="" if task.status is TaskStatus.PASSED else task.status.value,
-        )
-        for task in state.tasks
-    )
-
-
 # -- how it came about
 # --------------------------------------------------------------------------------------------------
 
@@ -253,17 +162,16 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
 
 
 def _reviews(view: RunFacts) -> str:
-    """A table of all verdicts, in the order they were given."""
+    """Return which models wrote and reviewed what, and a table of all verdicts, in their order."""
     given = [
         (name, record)
         for name, record in view.state.artifacts.items()
         if record.verdict is not None
     ]
-    return limited(
+    table = limited(
         [_review_line(view, name, record) for name, record in given],
         "pull_request.more_reviews",
-        before=f"### {say('pull_request.who_looked_at_it')}\n\n"
-        + head(
+        before=head(
             "columns.review",
             "columns.verdict",
             "columns.open_findings",
@@ -271,6 +179,32 @@ def _reviews(view: RunFacts) -> str:
         ),
         most=2_000,
     )
+    authors = _by_model(view, [one for one in view.state.artifacts.values() if one.verdict is None])
+    reviewers = _by_model(view, [record for _, record in given])
+    sentences = [
+        *([say("pull_request.written_by", models=authors)] if authors else []),
+        *([say("pull_request.reviewed_by", models=reviewers)] if reviewers else []),
+        *([say("pull_request.reviewed_by_no_person")] if given and not reviewers else []),
+    ]
+    parts = [part for part in (" ".join(sentences), table) if part]
+    return "\n\n".join([f"### {say('pull_request.who_wrote_and_reviewed_it')}", *parts])
+
+
+def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
+    """Return the models that wrote documents, each with the phases; empty where no report names
+    one.
+    """
+    labels: dict[str, dict[str, None]] = {}
+    for record in records:
+        for model in _models(view.state, record.phase):
+            labels.setdefault(model, {})[view.label(record.phase)] = None
+    return listed([f"{escape.code(model)} ({listed([*of])})" for model, of in labels.items()])
+
+
+def _models(state: State, phase: PhaseId) -> tuple[str, ...]:
+    """Return the models that answered in a phase."""
+    used = [entry.usage for entry in state.log if entry.phase == phase and entry.usage is not None]
+    return tuple(dict.fromkeys(usage.model for usage in used if usage.model))
 
 
 def _open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
@@ -328,6 +262,8 @@ def _decisions(view: RunFacts) -> str:
             via=decision.via,
             linked=_is_comment_here(view, decision.via),
             unasked=decision.via == UNASKED,
+            auto=decision.via == AUTO,
+            at=decision.at,
             version=short(decision.digest or ""),
             noted=noted,
             notes=_words_of(decision),

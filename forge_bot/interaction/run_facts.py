@@ -4,7 +4,7 @@ documents can be read.
 
 from pydantic import Field
 
-from forge_bot.engine.gates import UNASKED
+from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State
 from forge_bot.interaction.command_names import CommandNames
@@ -69,6 +69,8 @@ def decided(decision: Decision) -> str:
     answer = say(named) if named is not None else escape.plain(decision.answer)
     if decision.via == UNASKED:
         return say("words.answered_by_nobody", answer=answer)
+    if decision.via == AUTO:
+        return say("words.answered_by_auto", answer=answer)
     return say("words.answered_by", answer=answer, by=escape.code(decision.by))
 
 

@@ -98,6 +98,7 @@ CHECKED = RequirementCheck(
         for name in row.tests
     ),
 )
+MODEL = "anthropic:claude-sonnet-5-5"
 LINKS = Links(
     repository="https://github.com/lighthouse/rota",
     commit=COMMIT,
@@ -376,6 +377,10 @@ def delivered() -> RunView:
     return view(
         state.replace(
             verification=state.verification.replace(requirements=CHECKED),
+            log=tuple(
+                each.replace(usage=each.usage and each.usage.replace(model=MODEL))
+                for each in state.log
+            ),
             decisions=tuple(each.model_copy(update={"via": "comment"}) for each in state.decisions),
         )
     )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.comments.run_view import RunView
+from forge_bot.engine.gates import AUTO
 from forge_bot.engine.state import State
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.fit_comment import LIMIT, size
@@ -163,6 +164,15 @@ def test_without_a_design_that_states_it_the_issue_tells_the_type(
     assert text.title.startswith(begins)
 
 
+def test_where_nobody_was_asked_no_person_approved_and_a_review_is_by_no_person() -> None:
+    state = scene.delivered().state
+    passed = state.decisions[0].replace(by=AUTO, via=AUTO)
+    body = written(changed(decisions=(passed,), log=())).body
+    assert f"| approved: no person approved (`auto`), `{passed.digest[:7]}`, 2026-" in body
+    assert "The reviews are not by a person." in body
+    assert "Written by" not in body
+
+
 def test_an_answer_in_the_thread_is_a_link_and_other_places_are_words() -> None:
     state: State = scene.until(scene.bench(), "pr-creation").state
     comment = f"{scene.LINKS.repository}/issues/42#issuecomment-900003"
@@ -257,6 +267,7 @@ def test_where_nothing_is_on_github_documents_are_named_and_their_folder_once() 
     body = pull_request(local, DOCUMENTS).body
     for part in (
         "| Design Review: `review-design.md` | approved | 0 |",
+        f"Reviewed by models, not by a person: `{scene.MODEL}` (Design Review, ",
         "all documents in `.specs/20261121-42-rota-next`",
         "<sub>run `20261121-42-rota-next`</sub>",
         "Closes #42",
