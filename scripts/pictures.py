@@ -18,7 +18,7 @@ from PIL import Image
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.terminal_question import show
+from forge_bot.cli.terminal_question import show_question
 from tests.bot import scene
 
 ROOT = Path(__file__).parent.parent
@@ -135,7 +135,7 @@ def terminal(browser: str, css: str, target: Path) -> None:
     console = Console()
     console.file, console.record, console.width = io.StringIO(), True, COLUMNS
     console.height = MOST_LINES
-    show(question, console)
+    show_question(question, console)
     console.print("[bold]Your answer[/]: ", end="")
     text = console.export_html(inline_styles=True, theme=DIMMED_MONOKAI, code_format="{code}")
     lines = len(text.strip().splitlines())
