@@ -75,8 +75,10 @@ def pull_request(
             _reviews(view),
             _open_findings(view, words),
             _decisions(view),
-            f"### {say('pull_request.what_it_cost')}\n\n{_cost(view)}",
-            _documents(view),
+            fold(
+                f"<b>{say('pull_request.cost_and_documents')}</b>",
+                f"{_cost(view)}\n\n{_documents(view)}",
+            ),
             "" if asks else template,
             footer(view),
             markers.pull_request(state.run, view.links.commit or view.record),

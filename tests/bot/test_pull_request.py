@@ -2,6 +2,7 @@
 closes one issue.
 """
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -95,6 +96,7 @@ def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
     body = written(changed(verification=verification, baseline=baseline)).body
     checked = body.partition("### How it was checked")[2].partition("<details>")[0]
     assert f"* {mark} **test**" in checked
+    assert ("**exit code 1**" in checked) is (mark == "❌")
     assert checked.count(scene.RED.failures[0]) == 1
 
 
@@ -304,6 +306,12 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
     assert "> - A swap may be lost.\n" in body
     assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
     assert "(R-" not in body
+
+
+def test_what_is_not_folded_fits_sixty_lines() -> None:
+    body = re.sub(r"<details>.*?</details>", "", written().body, flags=re.DOTALL)
+    assert len(body.splitlines()) <= 60
+    assert "model calls" not in body
 
 
 def test_a_call_without_an_answer_is_told_apart_from_what_the_run_cost() -> None:
