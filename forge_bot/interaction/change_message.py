@@ -18,6 +18,7 @@ from forge_bot.engine.state import Decision, State, TaskState
 from forge_bot.errors import ReportsDamaged
 from forge_bot.prompts import escape
 from forge_bot.store import Request, read_request
+from forge_bot.values import PhaseId, TaskId
 
 LONGEST_TITLE = 72
 """Characters of a pull request's title and of a commit's subject."""
@@ -182,6 +183,14 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
             and decision.via not in {AUTO, UNASKED}
             and ((own is not None and decision.task == own) or not (beside or asked))
         )
+    )
+
+
+def answering_models(state: State, phase: PhaseId, task: TaskId | None = None) -> tuple[str, ...]:
+    """Return the models that answered in a phase, for one of its tasks if it is named."""
+    entries = [entry for entry in state.log if entry.phase == phase and task in {None, entry.task}]
+    return tuple(
+        dict.fromkeys(entry.usage.model for entry in entries if entry.usage and entry.usage.model)
     )
 
 

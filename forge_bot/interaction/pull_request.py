@@ -22,7 +22,7 @@ from forge_bot.engine.state import (
     Verification,
 )
 from forge_bot.interaction import markers
-from forge_bot.interaction.change_message import subject_of_change
+from forge_bot.interaction.change_message import answering_models, subject_of_change
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.evidence_table import evidence
@@ -33,7 +33,7 @@ from forge_bot.interaction.pull_request_template import Customs, fill_descriptio
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, footer, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
-from forge_bot.values import CommandResult, Finding, Frozen, PhaseId
+from forge_bot.values import CommandResult, Finding, Frozen
 from forge_bot.verification.judgement import said_before
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
@@ -198,15 +198,9 @@ def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
     """
     labels: dict[str, dict[str, None]] = {}
     for record in records:
-        for model in _models(view.state, record.phase):
+        for model in answering_models(view.state, record.phase):
             labels.setdefault(model, {})[view.label(record.phase)] = None
     return listed([f"{escape.code(model)} ({listed([*of])})" for model, of in labels.items()])
-
-
-def _models(state: State, phase: PhaseId) -> tuple[str, ...]:
-    """Return the models that answered in a phase."""
-    used = [entry.usage for entry in state.log if entry.phase == phase and entry.usage is not None]
-    return tuple(dict.fromkeys(usage.model for usage in used if usage.model))
 
 
 def _open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:

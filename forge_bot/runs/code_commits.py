@@ -33,6 +33,7 @@ from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.tree_merge import changed_files
 from forge_bot.interaction.change_message import (
     LONGEST_TITLE,
+    answering_models,
     approvals,
     change_of,
     requests,
@@ -132,9 +133,11 @@ class CodeCommits:
         head: str,
         *,
         sign_off: bool = False,
+        assisted_by: bool = True,
         key: SigningKey | None = None,
     ) -> None:
         self.sign_off = sign_off
+        self.assisted_by = assisted_by
         self.key = key
         self.repository = repository
         self.root = repository.root
@@ -277,7 +280,7 @@ class CodeCommits:
         self, signature: Signature, task: TaskState | None, landed: datetime | None, *, signs: bool
     ) -> tuple[tuple[str, str], ...]:
         """Return the trailers of a commit. Its author signs it off. Nobody signs off a person's
-        commit in that person's name.
+        commit in that person's name, and no model is named in it.
         """
         name, address, _ = signature.author
         by = f"{name} <{address}>"
@@ -286,8 +289,15 @@ class CodeCommits:
             (RUN, self.state.run),
             *(("Requested-by", person) for person in requests(self.state, task, landed)),
             *(("Approved-by", person) for person in approvals(self.state, task)),
+            *((("Assisted-by", self._assistant(task)),) if self.assisted_by and signs else ()),
             *signed,
         )
+
+    def _assistant(self, task: TaskState | None) -> str:
+        """Return the tool with the models that wrote the code, of one task if it is named."""
+        own = task.spec.id if task is not None else None
+        models = answering_models(self.state, self.pipeline.implementation.id, own)
+        return f"forge-bot ({', '.join(models)})" if models else "forge-bot"
 
     def documents(self, commit: str) -> dict[str, str]:
         """Return the texts at a commit of the run that its change is named and explained by."""

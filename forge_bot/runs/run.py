@@ -191,6 +191,7 @@ class Run:
             state or self.state,
             head or self.tree.commit_id(),
             sign_off=self.config.sign_off,
+            assisted_by=self.config.assisted_by,
             key=find_key(root, os.environ, wanted=self.config.sign),
         )
 

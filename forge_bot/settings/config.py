@@ -252,6 +252,10 @@ class Config(Frozen):
         default=False,
         description="commits for merge end with `Signed-off-by` and their author",
     )
+    assisted_by: bool = Field(
+        default=True,
+        description="commits for merge end with `Assisted-by: forge-bot (MODEL)`",
+    )
     sign: bool = Field(
         default=False,
         description=(

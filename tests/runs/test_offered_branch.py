@@ -105,6 +105,17 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
     author, _, signed = sample.git("log", "-1", f"--format={form}", sample.offered).partition("|")
     assert signed.strip() == author
     assert "Signed-off-by" not in sample.git("log", "-1", "--format=%B", sample.branch)
+    assert "\nAssisted-by: forge-bot (" in sample.git("log", "-1", "--format=%B", sample.offered)
+
+
+@pytest.mark.slow
+def test_no_commit_names_a_model_where_that_is_configured(sample: Sample) -> None:
+    (sample.path / ".forge").mkdir(exist_ok=True)
+    (sample.path / ".forge" / "config.yml").write_text("assisted_by: false\n")
+    sample.git("add", ".forge")
+    sample.git("commit", "-q", "-m", "Name no model")
+    _run(sample)
+    assert "Assisted-by" not in sample.git("log", "-1", "--format=%B", sample.offered)
 
 
 @pytest.mark.slow
