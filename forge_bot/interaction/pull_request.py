@@ -79,7 +79,7 @@ def pull_request(
                 f"<b>{say('pull_request.cost_and_documents')}</b>",
                 f"{_cost(view)}\n\n{_documents(view)}",
             ),
-            "" if asks else template,
+            f"---\n\n{say('pull_request.template')}\n\n{template}" if template and not asks else "",
             footer(view),
             markers.pull_request(state.run, view.links.commit or view.record),
         ]

@@ -15,6 +15,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.interaction.pull_request_template import Customs
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request
 from forge_bot.values import (
@@ -306,6 +307,16 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
     assert "> - A swap may be lost.\n" in body
     assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
     assert "(R-" not in body
+
+
+def test_a_template_that_has_no_heading_for_it_follows_under_a_rule() -> None:
+    template = "Describe the issue you are attempting to fix.\n"
+    body = pull_request(scene.delivered(), DOCUMENTS, Customs(template=template)).body
+    assert (
+        "---\n\nThe template of this repository, left for the person who offers the change:\n\n"
+        "Describe the issue you are attempting to fix.\n"
+    ) in body
+    assert "---\n\nThe template" not in written().body
 
 
 def test_what_is_not_folded_fits_sixty_lines() -> None:
