@@ -16,6 +16,8 @@ from forge_bot.sentences import say
 MOST_RISKS, MOST_FINDINGS = 3, 6
 _ALL_FINDINGS = 20
 _LONGEST_DIFFERENCE = 900
+_LONGEST_DECISION = 2_000
+"""What git or GitHub said of a failure, with the way out at its end."""
 
 
 def first_screen(question: Question, *, approach: bool = True) -> str:
@@ -57,7 +59,7 @@ def question_text(
     data = question.data
     digest = data.digest[:SHOWN_DIGEST]
     parts = (
-        "  \n".join(map(escape.line, data.decision)),
+        "  \n".join(escape.line(words, _LONGEST_DECISION) for words in data.decision),
         first_screen(question, approach=approach),
         f"**{how}**:\n\n" + "\n".join(f"- `{words}`: {effect}" for words, effect in answers),
         f"This is version `{digest}`; an approval counts for this version only." if digest else "",
