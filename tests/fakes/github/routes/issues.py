@@ -106,6 +106,9 @@ def set_state(call: Call, issue: Issue, state: str, reason: str | None) -> None:
     """Close or reopen an issue or pull request."""
     if state not in {"open", "closed"}:
         raise unfit("Issue", "state")
+    if state != issue.state:
+        kind = "closed" if state == "closed" else "reopened"
+        call.hub.happened(issue, kind, call.user)
     issue.state, issue.closed = state, call.hub.clock.tick() if state == "closed" else None
     issue.state_reason = (
         None if issue.pull else reason or ("completed" if state == "closed" else "reopened")
