@@ -284,6 +284,9 @@ class Supervisor:
         if key is not None:
             try_key(self.repository.root, key)
         if self.wall is not None:
+            # Opening may put work on the code branch; the other job begins after that.
+            with self.opened(info) as run:
+                self.pusher.keep(run, run.tree.commit_id())
             self.wall.hand_over(self.repository, info, questions)
             return Outcome.WAITING, (
                 reply("used_up", commands=self.commands) if self.wall.last else None
