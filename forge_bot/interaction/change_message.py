@@ -186,9 +186,13 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     )
 
 
-def answering_models(state: State, phase: PhaseId, task: TaskId | None = None) -> tuple[str, ...]:
-    """Return the models that answered in a phase, for one of its tasks if it is named."""
-    entries = [entry for entry in state.log if entry.phase == phase and task in {None, entry.task}]
+def answering_models(
+    state: State, phase: PhaseId | None, task: TaskId | None = None
+) -> tuple[str, ...]:
+    """Return the models that answered in a phase, or in any, for one task if it is named."""
+    entries = [
+        entry for entry in state.log if phase in {None, entry.phase} and task in {None, entry.task}
+    ]
     return tuple(
         dict.fromkeys(entry.usage.model for entry in entries if entry.usage and entry.usage.model)
     )

@@ -296,7 +296,9 @@ class CodeCommits:
     def _assistant(self, task: TaskState | None) -> str:
         """Return the tool with the models that wrote the code, of one task if it is named."""
         own = task.spec.id if task is not None else None
-        models = answering_models(self.state, self.pipeline.implementation.id, own)
+        # A pipeline of steps has no phase of its own for the code.
+        phase = self.pipeline.implementation.id if self.pipeline.steps is None else None
+        models = answering_models(self.state, phase, own)
         return f"forge-bot ({', '.join(models)})" if models else "forge-bot"
 
     def documents(self, commit: str) -> dict[str, str]:

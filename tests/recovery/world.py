@@ -26,7 +26,9 @@ from tests.recovery.play import Play
 from tests.recovery.scripts import MODEL
 
 WAITING = 3
-_DURATION = re.compile(r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \||\brecord=[0-9a-f]{40}\b")
+_DURATION = re.compile(
+    r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \||\brecord=[0-9a-f]{40}\b|\d{4}(-\d\d){2} \d\d:\d\d UTC"
+)
 _RANDOM_KEY = re.compile(r"^(start|answer|shown|retry|update)-[0-9a-f]{32}$")
 
 _WORKING = {"run", "resume", "approve", "reject", "done", "skip", "retry", "continue", "update"}
