@@ -272,7 +272,7 @@ class RedBeforeGreen(Recorded):
 
 
 class WeakenedTests(Recorded):
-    """What a change takes from the tests, in sentences."""
+    """The losses of proof in the tests of a change, in sentences."""
 
     unnamed: tuple[str, ...] = unless_empty((), "what the approved design does not name")
     named: tuple[str, ...] = unless_empty((), "what it names")

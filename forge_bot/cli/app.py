@@ -280,7 +280,7 @@ def verify(
     ],
     repo: Repo = HERE,
 ) -> int:
-    from forge_bot.cli.verify_evidence import verify as check
+    from forge_bot.cli.verify_pull_request import verify as check
 
     return check(repo, wanted)
 

@@ -363,7 +363,7 @@ class BaseConflicted(_Report):
 
 
 class PeopleCommitted(_Report):
-    """What people added to the code branch was merged into the run."""
+    """The merge of what people added to the code branch into the run."""
 
     type: Literal["people_committed"] = "people_committed"
     branch: str

@@ -244,7 +244,7 @@ class Verification(Recorded):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What speaks against the proof that green tests give, as sentences: a person decides."""
+        """The doubts about the proof that green tests give, as sentences: a person decides."""
         proof = self.red_before_green
         lacking = [proof.said] if proof and not (proof.tests or proof.foreseen) else []
         return (*lacking, *self.weakened.unnamed)

@@ -110,7 +110,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """What an agent asked, in a person's words."""
+    """The answer to an agent's question, in a person's words."""
 
     notes: str
 

@@ -1,1 +1,1 @@
-"""What a change does to the tests of a project: deleted, skipped and weakened ones."""
+"""Tests of a project that a change deletes, skips or weakens."""

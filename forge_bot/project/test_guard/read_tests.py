@@ -58,8 +58,8 @@ class _Found(NamedTuple):
 
 
 class _Language(NamedTuple):
-    """How tests are written in a language; the patterns fit the name of what is called, `mark` also
-    a decorator or attribute.
+    """The form of tests in a language. The patterns fit the name of what is called, `mark` also a
+    decorator or attribute.
     """
 
     package: str

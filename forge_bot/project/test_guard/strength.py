@@ -1,4 +1,4 @@
-"""How much an assertion demands, by its words, and how far its tolerances reach."""
+"""The strength of an assertion, by its words, and the reach of its tolerances."""
 
 import re
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ _WORDS = re.compile(r"\w+|[\"'`]")
 
 
 class WeakenedTest(NamedTuple):
-    """What a change takes from the tests, as a sentence; `name` is the test's, or the file's."""
+    """A loss of proof in the tests, as a sentence; `name` is the test's, or the file's."""
 
     path: str
     name: str
