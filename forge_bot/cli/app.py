@@ -6,7 +6,6 @@ The help of the commands is in `templates/sentences`.
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,6 +34,7 @@ from forge_bot.cli.options import (
     with_groups,
     words,
 )
+from forge_bot.cli.repository_commands import clean, demo, doctor, init
 from forge_bot.cli.standard_streams import decode_word
 
 app = typer.Typer(
@@ -309,84 +309,14 @@ def list_(repo: Repo = HERE) -> int:
     return look(repo)
 
 
-@_to_prepare(
+_to_prepare(
     help="List what runs have left on this machine, with sizes, and remove what ended runs left.",
-)
-def clean(
-    repo: Repo = HERE,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove what ended runs left, without asking.")
-    ] = False,
-) -> int:
-    from forge_bot.cli.clean import clean as go
-
-    return go(repo, remove=remove)
-
-
-@app.command(
+)(clean)
+app.command(
     help="Write a commented .forge/config.yml and, on GitHub, the workflow of the bot, where they "
-    "are missing."
-)
-def init(
-    repo: Repo = HERE,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Renew the workflow: the version of the action and the names of your checks.",
-        ),
-    ] = False,
-    workflow: Annotated[
-        bool | None,
-        typer.Option(
-            "--workflow/--no-workflow",
-            help="Write .github/workflows/forge-bot.yml too; by default if origin is on GitHub.",
-        ),
-    ] = None,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Create the labels on GitHub; needs GITHUB_TOKEN.")
-    ] = False,
-    baseline: Annotated[
-        bool,
-        typer.Option(
-            "--baseline/--no-baseline",
-            help="Run the project's commands once, as a run does before its work.",
-        ),
-    ] = True,
-) -> int:
-    from forge_bot.cli.init_command import init as write
-    from forge_bot.cli.init_command import update_workflow
-
-    if update:
-        return update_workflow(repo)
-    return write(repo, workflow=workflow, labels=labels, baseline=baseline)
-
-
-@_to_prepare(help="Check whether a run could start here, and say what is missing.")
-def doctor(
-    repo: Repo = HERE,
-    model: Model = None,
-    ask: Annotated[
-        bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")
-    ] = False,
-    github: Annotated[
-        str | None,
-        typer.Option(
-            help="Check only what the bot needs of this repository on GitHub; reads GITHUB_TOKEN, "
-            "needs no clone and no model's key.",
-            metavar="OWNER/REPO",
-            callback=words,
-        ),
-    ] = None,
-) -> int:
-    from forge_bot.cli.doctor import doctor as look
-    from forge_bot.cli.doctor import doctor_of_github
-
-    if github is not None:
-        return doctor_of_github(github)
-    return look(repo, model, ask=ask)
-
-
+    "are missing.",
+)(init)
+_to_prepare(help="Check whether a run could start here, and say what is missing.")(doctor)
 app.add_typer(capability_app, name="capabilities", rich_help_panel=_AROUND)
 app.command(hidden=True, help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
 app.command(
@@ -403,21 +333,9 @@ _for_programs(
 app.command(hidden=True, help="Answer a hook of an MCP host; what it asks comes over stdin.")(hook)
 
 
-@_to_prepare(
+_to_prepare(
     help="Watch a recorded run on a small sample repository: real git, real tests, recorded words.",
-)
-def demo(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help="Folder for the sample repository; a new temporary one if left out."),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Approve at the checkpoints instead of asking you.")
-    ] = False,
-) -> int:
-    from forge_bot.cli.demo import demo as show_it
-
-    return show_it(folder, yes=yes)
+)(demo)
 
 
 def run(arguments: list[str] | None = None) -> int:
