@@ -159,31 +159,6 @@ def test_a_record_that_the_remote_does_not_take_stays_on_the_branch_and_that_is_
     assert waiting.branch in said
 
 
-@pytest.mark.parametrize("same", [False, True])
-def test_what_people_push_to_the_pull_request_is_merged_or_left_with_a_way_to_join_both(
-    landed: Kept, tmp_path: Path, *, same: bool
-) -> None:
-    stage = landed.again(tmp_path)
-    bare, offered = stage.repo.bare, stage.offered
-    other = "same.txt" if same else "theirs.txt"
-    theirs = bare.commit(offered, {other: "theirs\n"}, "Theirs", ANN, stage.hub.clock.tick())
-    bare.commit(stage.branch, {"same.txt": "ours\n"}, "Ours", ANN, stage.hub.clock.tick())
-    assert heard(stage.say("/retry final-commit")).code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
-    said = stage.said("reply occasion=people-in-conflict")
-    if same:
-        (text,) = said
-        assert bare.head(offered) == theirs
-        assert ("same.txt" in text, f"git merge origin/{offered}-2" in text) == (True, True)
-        assert bare.texts(f"{offered}-2", "same.txt") == {"same.txt": "ours\n"}
-        return
-    assert said == []
-    assert bare.contains(offered, theirs)
-    assert bare.contains(stage.branch, theirs)
-    assert {"same.txt", "theirs.txt"} <= {*_code(stage)}
-    assert not [name for name in _code(stage) if name.startswith(".specs/")]
-
-
 def test_the_template_of_the_repository_is_filled_in_the_pull_request(stage: Stage) -> None:
     template = "## What does this change?\n\n## Related issue\n\n## Checklist\n\n- [ ] Docs\n"
     place = ".github/PULL_REQUEST_TEMPLATE.md"
@@ -226,62 +201,3 @@ def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
     stage.pull.state = "closed"
     heard(stage.say("/update"))
     assert "closed already" in stage.said("reply occasion=cannot")[0]
-
-
-def test_a_conflict_with_the_base_is_solved_by_a_task_and_otherwise_asked_about(
-    over: Kept, tmp_path: Path
-) -> None:
-    stage = over.again(tmp_path)
-    bare, offered, first = stage.repo.bare, stage.offered, stage.repo.bare.head(stage.offered)
-    name = next(each for each in _code(stage) if not each.startswith("tests/"))
-    ours = bare.texts(offered, name)[name]
-    theirs = f"THEIRS = 1\n{bare.texts('main', name)[name]}"
-    at = stage.hub.clock.tick
-    both = ours.replace("\n", "\nTHEIRS = 1\n", 1)
-    bare.commit("main", {name: theirs.replace("\n", "\n# other\n")}, "Theirs", ANN, at())
-    stage.model({("implementer", "*", "*"): script.change()})
-    assert heard(stage.say("/update")).code == 0
-    assert stage.state["gate"]["task"] == "fix-1"
-    (said,) = stage.said("reply occasion=updated")
-    assert ("changed the same lines" in said, name in said) == (True, True)
-    assert bare.head(offered) == first
-    edit = {"path": name, "operation": "write", "old": "", "new": both}
-    stage.model({("implementer", "*", "*"): script.change(edit)})
-    assert heard(stage.say("/reject Keep both")).code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
-    assert bare.texts(offered, name) == {name: both}
-    assert bare.contains(offered, bare.head("main"))
-    assert bare.contains(offered, first)
-
-
-def test_update_merges_at_an_open_question_and_an_earlier_approval_still_counts(
-    waiting: Stage,
-) -> None:
-    bare, gate = waiting.repo.bare, waiting.state["gate"]
-    main = bare.commit("main", {"news.txt": "news\n"}, "News", ANN, waiting.hub.clock.tick())
-    assert heard(waiting.say("/update")).code == 0
-    assert waiting.state["gate"]["digest"] == gate["digest"]
-    assert bare.contains(waiting.branch, main)
-    assert "What was approved stands" in waiting.said("reply occasion=updated")[0]
-    assert len(waiting.said("checkpoint")) == 1
-    assert heard(waiting.say(f"/approve {gate['digest'][:8]}")).code == 0
-    assert bare.contains(waiting.offered, main)
-    assert "news.txt" not in _code(waiting)
-
-
-def test_a_branch_that_a_person_rewrote_is_built_upon_and_never_written_over(
-    over: Kept, tmp_path: Path
-) -> None:
-    stage = over.again(tmp_path)
-    bare, offered, branch = stage.repo.bare, stage.offered, stage.branch
-    texts = bare.texts(offered)
-    bare.set_ref(f"refs/heads/{offered}", "")
-    theirs = bare.commit(
-        offered, {**texts, "mine.txt": "mine\n"}, "Mine", ANN, stage.hub.clock.tick(),
-        start=bare.head("main"),
-    )  # fmt: skip
-    bare.commit(branch, {"more.txt": "more\n"}, "More", ANN, stage.hub.clock.tick())
-    assert heard(stage.say("/retry final-commit")).code == 0
-    assert bare.contains(offered, theirs)
-    assert {"mine.txt", "more.txt"} <= {*_code(stage)}
-    assert stage.said("reply occasion=people-in-conflict") == []

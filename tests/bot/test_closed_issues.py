@@ -2,12 +2,9 @@
 lost.
 """
 
-from pathlib import Path
-
 import pytest
 
 from forge_bot.resources import templates
-from tests.bot.kept import Kept
 from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree_without_comment
 
@@ -45,22 +42,6 @@ def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
 
 
 @pytest.mark.slow
-def test_an_approval_within_the_second_of_the_closing_counts_and_nothing_is_done_for_it(
-    waiting: Stage,
-) -> None:
-    comment = waiting.comment("/approve")
-    waiting.hub.close_issue(waiting.issue, by="maint")
-    waiting.issue.closed = comment.created
-    stopped(waiting, waiting.delivered(comment))
-    assert [each["answer"] for each in waiting.state["decisions"]] == ["approve"]
-    assert status(waiting) == "in_progress"
-    assert waiting.branches() == [waiting.branch, "main"]
-    assert waiting.reopen().code == 0
-    assert status(waiting) == "completed"
-    assert len(waiting.said("checkpoint")) == 1
-
-
-@pytest.mark.slow
 def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stage: Stage) -> None:
     assert heard(stage.say("/forge")).outcome == "waiting"
     assert stage.issue.labels == []
@@ -69,25 +50,6 @@ def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stag
     condition = (templates() / "github" / "forge-bot.yml").read_text(encoding="utf-8")
     assert ", 'forge') || github.event.issue.reactions.eyes) &&" in condition
     stopped(stage, stage.close())
-
-
-@pytest.mark.slow
-def test_an_issue_closed_in_mid_phase_stops_after_that_phase_and_the_label_goes_on(
-    waiting: Stage,
-) -> None:
-    waiting.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
-    waiting.hub.faults.meanwhile(
-        r"PATCH .*/comments/",
-        lambda: waiting.hub.close_issue(waiting.issue, by="stranger", reason="not_planned"),
-        skip=1,
-    )
-    job = heard(waiting.say("/approve"))
-    stopped(waiting, job, "The issue was closed as not planned, so I have stopped here.")
-    assert status(waiting) == "in_progress"
-    assert [issue for issue in waiting.repo.issues.values() if issue.pull] == []
-    waiting.issue.labels.clear()
-    assert waiting.label().code == 0
-    assert status(waiting) == "completed"
 
 
 def test_closing_reopening_and_closing_again_by_somebody_who_may_not_costs_no_installation(
@@ -107,30 +69,6 @@ def test_closing_an_issue_without_a_run_under_way_or_after_its_end_says_nothing(
     assert stage.close().result == "nothing"
     assert stage.reopen().result == "nothing"
     assert stage.said() == []
-
-
-@pytest.mark.slow
-def test_an_issue_that_is_closed_when_its_pull_request_is_merged_wakes_nobody(
-    over: Kept, tmp_path: Path
-) -> None:
-    stage = over.again(tmp_path)
-    before = len(stage.issue.comments)
-    assert stage.close(by="boss").result == "nothing"
-    assert len(stage.issue.comments) == before
-
-
-@pytest.mark.slow
-def test_checks_that_fail_after_the_issue_was_closed_are_mended_on_demand_only(
-    over: Kept, tmp_path: Path
-) -> None:
-    stage = over.again(tmp_path)
-    stage.close()
-    stage.check("test", "failure", "FAILED tests/test_who.py")
-    assert stage.checks_failed().code == 0
-    assert stage.said("reply occasion=fixing") == []
-    assert status(stage) == "completed"
-    assert heard(stage.say("/forge retry", issue=stage.pull)).code == 0
-    assert len(stage.said("reply occasion=fixing", on=stage.pull)) == 1
 
 
 def test_a_question_on_a_closed_issue_is_answered_and_does_not_go_on(waiting: Stage) -> None:

@@ -9,15 +9,9 @@ import pytest
 
 from tests.bot.kept import Kept
 from tests.bot.reading import elements, everything
-from tests.bot.stage import PERMISSIONS, Stage, heard
+from tests.bot.stage import Stage, heard
 from tests.fakes import script
 
-HUMAN = (
-    "# Tasks\n\n## Task 1: Nobody before the start\nmode: sequential\nfiles:\n- rota/schedule.py\n-"
-    " tests/test_before.py\ndepends_on: []\n\nAcceptance criteria:\n- [ ] AC-1: `on_call` gives"
-    " None before the start\n\n## Task 2: Tell the team\nmode: human_gate\nfiles: []\ndepends_on:"
-    " [1]\n\nAcceptance criteria:\n- [ ] AC-1: they know\n"
-)
 ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}
 
 
@@ -49,51 +43,6 @@ def test_a_command_that_cannot_be_done_is_answered_in_the_words_of_the_thread(
 
 
 @pytest.mark.slow
-def test_a_retry_of_the_checks_of_a_closed_pull_request_says_that_it_is_closed(
-    over: Kept, tmp_path: Path
-) -> None:
-    stage = over.again(tmp_path)
-    stage.pull.state = "closed"
-    assert heard(stage.say("/retry")).code == 0
-    (said,) = stage.said("reply occasion=cannot")
-    assert "The pull request is closed already" in said
-    assert "Reopen it" in said
-
-
-@pytest.mark.slow
-def test_more_money_for_a_run_without_a_budget_is_not_called_done(stage: Stage) -> None:
-    stage.hub.commit(stage.repo, "main", {".forge/config.yml": "budget: null\n"})
-    assert stage.label().code == 0
-    assert heard(stage.say("/continue +$5")).code == 0
-    (said,) = stage.said("reply occasion=no-budget")
-    assert "no budget" in said
-    assert [each.content for each in stage.issue.comments[-2].reactions] == ["eyes", "confused"]
-
-
-@pytest.mark.slow
-def test_a_refused_approval_does_not_lead_to_the_older_version(waiting: Stage) -> None:
-    (path,) = waiting.repo.bare.texts(waiting.branch, ".specs/*/design.md")
-    design = waiting.document("design.md")
-    waiting.hub.commit(waiting.repo, waiting.branch, {path: f"{design}\n- One more risk.\n"})
-    assert heard(waiting.say("/approve")).code == 0
-    (said,) = waiting.said("reply occasion=stale-approval")
-    assert "Read it in the newest question" in said
-    assert "#issuecomment-" not in said
-
-
-@pytest.mark.slow
-def test_a_comment_hidden_in_the_issue_is_told_once_and_not_as_something_that_models_read(
-    stage: Stage,
-) -> None:
-    stage.issue.body = "<!-- Please search first. -->\n\nNobody is on call. ![The error](a.png)"
-    assert heard(stage.label()).code == 0
-    (asked,) = stage.said("checkpoint")
-    assert asked.count("1 HTML comment and 1 image description") == 1
-    assert "Removed before the model read it" in asked
-    assert "[!WARNING]" not in asked
-
-
-@pytest.mark.slow
 def test_effort_notes_and_money_can_be_changed_from_the_thread(waiting: Stage) -> None:
     assert heard(waiting.say("/effort L\n/effort XXL")).result == "mistyped"
     assert waiting.state["effort"] != "L"
@@ -108,40 +57,6 @@ def test_effort_notes_and_money_can_be_changed_from_the_thread(waiting: Stage) -
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
     heard(waiting.say("/retry phase-99"))
     assert len(waiting.said("reply occasion=cannot")) == 1
-
-
-@pytest.mark.slow
-def test_a_refresh_makes_the_text_as_it_is_now_the_request(waiting: Stage) -> None:
-    heard(waiting.say("/refresh"))
-    assert "has not changed" in waiting.said("reply occasion=cannot")[0]
-    waiting.issue.body = "It should say `nobody yet`."
-    heard(waiting.say("/refresh"))
-    assert "nobody yet" in waiting.document("request.md")
-    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
-    assert waiting.document("reports.jsonl").count('"type":"request_refreshed"') == 1
-
-
-@pytest.mark.slow
-def test_what_only_a_person_can_do_is_asked_for_and_done(waiting: Stage) -> None:
-    waiting.model({("task-decomposer", "*", "*"): {"artifact_markdown": HUMAN}})
-    waiting.say("/forge effort M")
-    waiting.say("/approve")
-    assert waiting.state["gate"]["options"] == ["done", "skip", "abandon"], waiting.state["gate"]
-    heard(waiting.say("/approve"))
-    assert len(waiting.said("reply occasion=not-offered")) == 1
-    assert heard(waiting.say("/done")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "completed"
-
-
-@pytest.mark.slow
-def test_a_retry_without_a_failed_check_mends_nothing(over: Kept, tmp_path: Path) -> None:
-    stage = over.again(tmp_path)
-    heard(stage.say("/retry", issue=stage.pull))
-    (said,) = stage.said("reply occasion=no-fix", stage.pull)
-    assert "No check of the pull request has failed" in said
-    stage.check("deploy", "cancelled", None)
-    stage.say("/retry", issue=stage.pull)
-    assert stage.state["currentPhaseStatus"] == "completed"
 
 
 @pytest.mark.slow
@@ -204,21 +119,6 @@ def test_files_that_the_token_cannot_push_come_as_a_patch(waiting: Stage, tmp_pa
     pushed = waiting.repo.bare.texts(waiting.offered)
     assert pushed[".github/workflows/ci.yml"] == script.WORKFLOW["new"]
     assert not any(name.startswith(".specs/") for name in pushed)
-
-
-@pytest.mark.slow
-def test_workflow_files_that_the_token_can_push_are_left_to_nobody(waiting: Stage) -> None:
-    waiting.environ["FORGE_BOT_PUSH_WORKFLOWS"] = "true"
-    waiting.permissions = {**PERMISSIONS, "workflows": "write"}
-    waiting.model(
-        {("implementer", "*", "*"): script.change(script.GUARD, script.TEST, script.WORKFLOW)}
-    )
-    waiting.say("/approve")
-    assert "comes as a patch" not in waiting.said("checkpoint")[-1]
-    assert heard(waiting.say("/approve")).code == 0
-    assert ".github/workflows/ci.yml" in waiting.repo.bare.texts(waiting.offered)
-    assert waiting.said("reply occasion=workflow-files") == []
-    assert "Yours to push" not in (waiting.pull.body or "")
 
 
 @pytest.mark.slow

@@ -6,28 +6,6 @@ from tests.bot.stage import Stage, heard
 
 
 @pytest.mark.slow
-def test_after_the_default_branch_got_another_name_the_pull_request_goes_there_and_the_thread_says_so(
-    waiting: Stage,
-) -> None:
-    waiting.hub.rename_default_branch(waiting.repo, "trunk")
-    waiting.hub.commit(waiting.repo, "trunk", {"NEWS.md": "# News\n"})
-    assert heard(waiting.say("/forge update")).code == 0
-    assert "`trunk`" in waiting.said("reply occasion=updated")[0]
-    job = heard(waiting.say("/approve"))
-    assert (job.code, job.outcome) == (0, "done"), job.log
-    assert waiting.pull.pull is not None
-    assert waiting.pull.pull.base == "trunk"
-    (said,) = waiting.said("reply occasion=base-is-gone")
-    assert said.startswith(
-        "**There is no branch `main` any more, so the pull request goes to `trunk`"
-    )
-    assert waiting.repo.bare.git("diff", "--name-only", f"trunk...{waiting.offered}").split() == [
-        "rota/schedule.py",
-        "tests/test_before.py",
-    ]
-
-
-@pytest.mark.slow
 def test_a_repository_without_a_commit_is_told_so_without_a_path_of_the_machine(
     stage: Stage,
 ) -> None:

@@ -17,8 +17,6 @@ from tests.fakes.model_server import ModelServer, Question, Says, busy
 
 pytestmark = pytest.mark.slow
 
-ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}
-
 
 @dataclass
 class Provider(AgentServer):
@@ -119,27 +117,6 @@ def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(
     assert stage.label().code == 0
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
     assert stage.said("reply") == []
-
-
-@pytest.mark.slow
-def test_a_question_that_cannot_be_asked_makes_the_job_red_and_leaves_what_is_open_open(
-    waiting: Stage,
-) -> None:
-    digest = waiting.state["gate"]["digest"]
-    with Provider(first=Says("no", status=401)) as server:
-        waiting.environ |= {
-            "OPENAI_BASE_URL": f"{server.url}/v1",
-            "FORGE_BOT_MODEL": "openai-chat:gpt-x",
-        }
-        said = agree(waiting, heard(waiting.say("/ask Why are days counted?")), "key-refused", 5)
-    # The word for another try is not a retry: that would have the design done again.
-    assert "`/ask …`" in said
-    assert "retry" not in said
-    assert "Your turn" in waiting.said("tracking")[0]
-    assert waiting.state["gate"]["digest"] == digest
-    waiting.model({("inquiry", "*", "*"): ANSWER})
-    assert heard(waiting.say("/ask Why are days counted?")).code == 0
-    assert len(waiting.said("reply occasion=answer")) == 1
 
 
 # -- settings

@@ -64,18 +64,6 @@ def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
     assert len(lines) == len(set(lines))
 
 
-@pytest.mark.slow
-def test_a_question_that_two_jobs_take_up_at_once_is_answered_once(waiting: Stage) -> None:
-    waiting.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day.\n"}})
-    comments = [waiting.comment("/ask Why?"), waiting.comment("/forge status")]
-    jobs = [waiting.begun(comment) for comment in comments]
-    all_ended(jobs)
-    assert len(waiting.said("reply occasion=answer")) == 1
-    assert waiting.document("reports.jsonl").count('"type":"asked"') == 1
-    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
-    assert len(waiting.said("checkpoint")) == 1
-
-
 # -- moved
 # --------------------------------------------------------------------------------------------------
 
@@ -155,42 +143,3 @@ def test_where_local_approvals_are_trusted_nobody_is_asked_again(
     laptop.push()
     assert heard(waiting.say("/forge status")).code == 0
     assert waiting.state["currentPhaseStatus"] == "completed"
-
-
-@pytest.mark.slow
-def test_a_question_that_a_terminal_left_open_whether_to_post_is_closed_in_the_thread(
-    waiting: Stage, tmp_path: Path
-) -> None:
-    waiting.environ["FORGE_BOT_TRUST_LOCAL"] = "true"
-    laptop = Laptop(waiting, tmp_path)
-    laptop.stops_at("Post this summary", "approve", "--model", waiting.environ["FORGE_BOT_MODEL"])
-    laptop.push()
-    assert waiting.state["gate"]["name"] == "post-to-source"
-    woken = heard(waiting.say("/forge status"))
-    assert woken.code == 0, woken.log
-    assert waiting.state["currentPhaseStatus"] == "completed"
-    closed = waiting.state["decisions"][-1]
-    assert [closed[name] for name in ("gate", "answer", "by", "via")] == [
-        "post-to-source",
-        "skip",
-        "forge-bot",
-        "bot",
-    ]
-    assert "I go on without an answer" in waiting.said("reply occasion=status ")[-1]
-    assert not any("forge-bot:summary" in comment.body for comment in waiting.issue.comments)
-
-
-@pytest.mark.slow
-def test_a_command_of_somebody_whom_github_could_not_name_counts_with_the_next_one(
-    waiting: Stage,
-) -> None:
-    for number in (1, 2):
-        waiting.hub.faults.status(r"GET .*/collaborators/", 502, "Bad gateway", times=3)
-        assert heard(waiting.say("/approve")).result == "unverified"
-        told = [each for each in waiting.said() if "forge-bot:unverified to=" in each]
-        assert len(told) == number
-        assert "or with the next command here" in told[-1]
-    assert heard(waiting.say("/reject More.", by="stranger")).result == "refused"
-    assert waiting.said("refusal") != []
-    assert heard(waiting.say("/forge status")).outcome == "done"
-    assert [each["by"] for each in waiting.state["decisions"]] == ["maint"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.kept import Kept
-from tests.bot.stage import PERMISSIONS, SECRET, Stage, heard
+from tests.bot.stage import SECRET, Stage, heard
 
 
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
@@ -90,34 +90,6 @@ def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage, waiting: S
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
 
-@pytest.mark.slow
-def test_where_workflows_may_not_open_pull_requests_the_thread_says_how_to(waiting: Stage) -> None:
-    waiting.repo.actions_may_open_pulls = False
-    assert heard(waiting.say("/approve")).code == 0
-    (said,) = waiting.said("reply occasion=pull-request-by-hand")
-    assert "tick *Allow GitHub Actions to create and approve pull requests*" in said
-    assert f"{waiting.repo.full_name}/settings/actions)" in said
-
-
-@pytest.mark.slow
-def test_a_job_that_may_not_open_pull_requests_names_the_line_that_its_workflow_lacks(
-    waiting: Stage,
-) -> None:
-    waiting.permissions = {**PERMISSIONS, "pull_requests": "read"}
-    assert heard(waiting.say("/approve")).code == 0
-    (said,) = waiting.said("reply occasion=pull-request-by-hand")
-    assert "needs `pull-requests: write` under `permissions:`" in said
-
-
-@pytest.mark.slow
-def test_a_run_can_be_abandoned_and_begun_anew(waiting: Stage) -> None:
-    assert heard(waiting.say("/abandon")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "abandoned"
-    again = heard(waiting.say("/forge --effort S"))
-    assert again.code == 0, again.log
-    assert len([name for name in waiting.branches() if name.startswith("feature/")]) == 2
-
-
 def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_exit_code(
     stage: Stage,
 ) -> None:
@@ -126,18 +98,6 @@ def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_
     assert job.code == 5
     assert "ANTHROPIC_API_KEY" in "".join(stage.said())
     assert "key" in job.summary
-
-
-@pytest.mark.slow
-def test_a_rejection_sends_the_design_back_with_its_notes_and_the_next_version_is_asked_with_what_changed(
-    waiting: Stage,
-) -> None:
-    waiting.say("/reject Say also what happens on the last day.")
-    asked = waiting.said("checkpoint")
-    assert len(asked) == 2
-    assert heard(waiting.say("/approve")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "completed"
-    assert [decision["answer"] for decision in waiting.state["decisions"]] == ["reject", "approve"]
 
 
 def test_whoever_approves_reads_that_sub_issues_and_images_are_not_part_of_the_run(

@@ -60,15 +60,6 @@ def test_a_question_to_the_model_is_offered_only_where_a_model_can_be_asked(
 
 
 @pytest.mark.slow
-def test_a_command_names_the_pipeline_and_the_text_its_inputs(stage: Stage) -> None:
-    stage.say("/forge --pipeline=scaffold\nname: price list")
-    (question,) = stage.said("checkpoint")
-    assert "rota/price_list.py" in question
-    stage.say("/approve")
-    assert "rota/price_list.py" in stage.files()
-
-
-@pytest.mark.slow
 def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)
@@ -82,31 +73,6 @@ def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage
     assert issue.labels == [], "a label would begin a run"
     (said,) = [text for text in stage.said("reply") if "issues-opened" in text]
     assert f"/issues/{issue.number})" in said
-
-
-@pytest.mark.slow
-def test_another_audit_opens_only_what_is_not_open_and_what_people_closed_stays_closed(
-    stage: Stage,
-) -> None:
-    broken(stage)
-    asked(stage)
-    stage.say("/approve")
-    (issue,) = opened(stage)
-
-    def again() -> None:
-        stage.issue = stage.hub.issue(stage.repo, "Look once more", "", by="maint")
-        asked(stage)
-        stage.say("/approve")
-
-    again()
-    assert opened(stage) == [issue]
-    assert f"/issues/{issue.number}) was there" in stage.said("reply")[-1]
-    issue.state = "closed"
-    again()
-    assert opened(stage) == [issue], "people closed it, and the file is as it was"
-    broken(stage, "def )(:\n")
-    again()
-    assert len(opened(stage)) == 2, "the file is another one, and broken again"
 
 
 @pytest.mark.slow
@@ -129,15 +95,3 @@ def test_no_issue_is_opened_twice(stage: Stage, *, killed: bool) -> None:
     stage.say("/forge status")
     assert stage.state["currentPhaseStatus"] == "completed", stage.said()
     assert sorted(issue.title[:8] for issue in opened(stage)) == ["SCAN-001", "SCAN-002"]
-
-
-@pytest.mark.slow
-def test_where_issues_cannot_be_opened_the_thread_says_where_they_are(stage: Stage) -> None:
-    broken(stage)
-    asked(stage)
-    stage.hub.faults.status(r"POST .*/issues$", 403, "Resource not accessible by integration")
-    job = heard(stage.say("/approve"))
-    assert (job.code, opened(stage)) == (0, []), job.log
-    assert stage.state["currentPhaseStatus"] == "completed"
-    assert "I could not open the issues myself" in "".join(stage.said("reply"))
-    assert "# SCAN-001: rota/broken.py is not read whole" in stage.document("issues.md")

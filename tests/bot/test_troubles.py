@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.bot.stage import Job, Stage, heard
+from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 
 COMMENT = r"POST .*/issues/\d+/comments$"
@@ -46,18 +46,6 @@ def test_a_rate_limit_of_github_stops_the_job_red_with_its_end_and_the_next_one_
 
 
 @pytest.mark.slow
-def test_a_comment_that_github_does_not_take_is_said_and_asked_again(stage: Stage) -> None:
-    job = stage.label(
-        then=lambda: stage.hub.faults.status(r"PATCH .*/comments/", 422, "Validation Failed")
-    )
-    assert "Validation Failed" in agree(stage, job, "not-taken", 1)
-    assert heard(stage.say("/forge status")).code == 0
-    stage.say("/approve")
-    assert stage.state["currentPhaseStatus"] == "completed"
-    assert len(stage.said("checkpoint")) == 1
-
-
-@pytest.mark.slow
 def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_not_there(
     waiting: Stage,
 ) -> None:
@@ -76,20 +64,6 @@ def test_a_branch_that_may_not_be_pushed_to_is_named_and_nothing_counts_that_is_
 def linked_commits(stage: Stage) -> set[str]:
     """The commits that links of the tracking comment name."""
     return set(re.findall(r"/(?:tree|blob)/([0-9a-f]{40})", stage.said("tracking")[0]))
-
-
-@pytest.mark.slow
-def test_a_locked_issue_is_said_where_it_still_can_be(waiting: Stage) -> None:
-    waiting.hub.faults.status(
-        COMMENT, 403, "Unable to create comment because issue is locked.", times=99
-    )
-    job = heard(waiting.say("/reject Say more about the last day."))
-    agree_without_comment(waiting, job, "**The issue is locked.**", 5)
-    waiting.hub.faults.waiting.clear()
-    heard(waiting.say("/forge status"))
-    assert len(waiting.said("checkpoint")) == 2
-    waiting.say("/approve")
-    assert waiting.state["currentPhaseStatus"] == "completed"
 
 
 @pytest.mark.slow
@@ -128,44 +102,6 @@ def test_a_deleted_issue_is_left_alone(waiting: Stage) -> None:
     )
 
 
-@pytest.mark.slow
-def test_deleted_comments_are_written_anew_and_what_was_decided_stays(waiting: Stage) -> None:
-    waiting.issue.comments.clear()
-    assert heard(waiting.say("/forge status")).code == 0
-    assert len(waiting.said("tracking")) == 1
-    assert len(waiting.said("checkpoint")) == 1
-    finishes_by_approval(waiting)
-
-
-def finishes_by_approval(stage: Stage) -> None:
-    assert heard(stage.say("/approve")).code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
-
-
-@pytest.mark.slow
-def test_a_server_for_git_that_fails_is_told_in_its_words_and_the_next_one_goes_on(
-    waiting: Stage,
-) -> None:
-    comment = waiting.comment("/approve")
-    waiting.hub.faults.status(r"GET .*/info/refs", 503, times=9)
-    job = waiting.delivered(comment)
-    said = agree_on(waiting, job, "git-006")
-    assert "`The requested URL returned error: 503`" in said
-    assert "git clone" not in said
-    waiting.hub.faults.waiting.clear()
-    finishes(waiting)
-
-
-def agree_on(stage: Stage, job: Job, occasion: str) -> str:
-    """The one comment for a failure before the run could be opened, after summary and exit code
-    were seen to say the same.
-    """
-    (said,) = stage.said(f"reply occasion={occasion}")
-    assert (job.code, job.outcome) == (1, "failed"), job.log
-    assert said.splitlines()[0] in job.summary
-    return said
-
-
 # -- jobs that stop in the middle
 # --------------------------------------------------------------------------------------------------
 
@@ -186,15 +122,6 @@ def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubl
     assert len(waiting.said("reply occasion=status")) == 1
     assert waiting.said("reply occasion=github-007") == []
     finishes(waiting)
-
-
-@pytest.mark.slow
-def test_a_question_whose_answer_is_lost_is_asked_once(stage: Stage) -> None:
-    stage.hub.faults.lost(COMMENT, after=True)
-    stage.hub.faults.waiting[0].skip = 1
-    assert stage.label().outcome == "waiting"
-    assert len(stage.said("checkpoint")) == 1
-    assert len(stage.issue.comments) == 2
 
 
 @pytest.mark.slow

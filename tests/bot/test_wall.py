@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bot.parted import Parted, untouched
+from tests.bot.parted import Parted
 from tests.bot.stage import Job
 from tests.fakes.github import FakeGitHub
 
@@ -30,37 +30,6 @@ def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
     asked = heard(stage.say("/ask Why not earlier?"))
     assert asked.code == 0, asked.log
     assert len(stage.said("reply occasion=answer")) == 1
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-
-
-@pytest.mark.slow
-def test_a_question_that_could_not_be_asked_across_the_wall_is_no_answer_of_a_model(
-    stage: Parted,
-) -> None:
-    stage.label()
-    stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
-    asked = heard(stage.say("/ask Why not earlier?"))
-    assert asked.code == 5, asked.log
-    assert stage.said("reply occasion=answer") == []
-    assert "`/ask …`" in stage.said("reply occasion=key-missing")[0]
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-
-
-@pytest.mark.slow
-def test_a_machine_that_was_lost_costs_what_it_did_and_the_next_command_goes_on(
-    stage: Parted,
-) -> None:
-    def lost(folder: Path) -> None:
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
-
-    stage.on_the_way = lost
-    job = stage.label()
-    assert job.code == 5
-    assert "delivered nothing" in "".join(stage.said("tracking"))
-    stage.on_the_way = untouched
-    assert heard(stage.say("/retry")).code == 0
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 

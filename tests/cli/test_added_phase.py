@@ -108,19 +108,3 @@ def test_a_phase_and_a_review_that_a_repository_adds_run_to_the_end_and_count(
         if line.startswith("|") and "Threat Review" in line and "2 | 1 |" in line
     ]
     assert "approved" in row
-
-
-@pytest.mark.slow
-def test_a_person_sends_back_to_an_added_phase_and_doctor_finds_nothing_wrong(
-    threats: Sample,
-) -> None:
-    said = {"modeller": document("Assets", "Threats"), "reviewer": review("APPROVE")}
-    model = threats.model({(f"threat-{who}", "*", "*"): answer for who, answer in said.items()})
-    threats.forge("run", TASK, "--effort", "M", "--model", model)
-    again = threats.forge(
-        "retry", "threat-model", "--notes", "Think of the swaps", "--model", model
-    )
-    assert again.code == 3, again.err
-    assert json.loads((threats.workspace / "state.json").read_text())["visits"]["phase-2b"] == 2
-    found = threats.forge("doctor").out
-    assert "threat" not in found

@@ -8,7 +8,6 @@ import yaml
 
 from forge_bot.settings.config import parse_config
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import hosting
 
 TASK = "`rota who` names somebody for days before the rota starts"
 
@@ -59,30 +58,6 @@ def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_requ
     assert "12 tests" in text, "the other commands still count"
 
 
-HANGS = """
-import time
-import unittest
-
-
-class Waits(unittest.TestCase):
-    def test_waits(self):
-        time.sleep(1000)
-"""
-
-
-@pytest.mark.slow
-def test_tests_that_were_red_before_are_told_at_the_terminal_before_and_at_the_end(
-    sample: Sample,
-) -> None:
-    begun = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert "3 failures were there before the change; only new ones count" in begun.out
-    ended = sample.forge("approve", "--model", sample.model())
-    assert ended.code == 0, ended
-    result = ended.out.partition("✓ Done")[2]
-    assert "was red before the change and still is: " in result
-    assert "test_a_stranger_is_told" in result
-
-
 NEEDS_A_FILE = """\
 import pathlib
 
@@ -128,52 +103,6 @@ def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(
 
 
 @pytest.mark.slow
-def test_a_command_that_does_not_end_is_told_so_and_not_by_a_number(sample: Sample) -> None:
-    configured(sample, "command_seconds: 3\ncommands: {test: python3 -m unittest hangs}\n")
-    (sample.path / "hangs.py").write_text(HANGS)
-    sample.git("add", "hangs.py")
-    sample.git("commit", "-qm", "hangs")
-    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert "python3 -m unittest hangs did not end in time · 3" in asked.out
-    assert "exit code 124" not in asked.out
-    assert "It did not end in time. The end of its output:" in asked.out
-
-
-@pytest.mark.slow
-def test_a_mended_configuration_is_tried_after_a_rejection(sample: Sample) -> None:
-    configured(sample, "commands:\n  test: [[python3, -m, unittest, discover, -s, rota]]\n")
-    model = sample.model()
-    asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
-    assert asked.code == 3
-    assert "ran no test before the change" in asked.out
-    again = sample.forge("reject", "not mended yet", "--model", model)
-    assert again.code == 3
-    assert status(sample)["gate"]["reason"] == "baseline"
-    configured(sample, "{}\n")
-    assert sample.forge("reject", "mended", "--model", model).code == 3
-    assert status(sample)["gate"]["name"] == "checkpoint-a"
-    assert status(sample)["unusable"] == []
-
-
-@pytest.mark.slow
-def test_setup_that_is_not_run_again_is_in_the_record_of_the_next_baseline_too(
-    sample: Sample,
-) -> None:
-    setup = "  setup: [[sh, -c, 'echo installed; echo x >> \"$0\"/runs', '{env}']]\n"
-    configured(sample, f"commands:\n{setup}  lint: [[env, no-such-linter]]\n")
-    model = sample.model()
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    assert sample.forge("reject", "once more", "--model", model).code == 3
-    lines = (sample.workspace / "reports.jsonl").read_text().splitlines()
-    prepared = [each for each in map(json.loads, lines) if each["type"] == "prepared"]
-    first, second = ([each["tail"] for each in report["results"]] for report in prepared)
-    assert first == second
-    assert first[0] == "installed"
-    (runs,) = sample.path.parent.rglob("environment/runs")
-    assert runs.read_text() == "x\n"
-
-
-@pytest.mark.slow
 def test_setup_that_failed_is_not_tried_again_where_a_person_goes_on_without_it(
     sample: Sample,
 ) -> None:
@@ -203,17 +132,6 @@ def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: S
     assert [each["exitCode"] for each in lint] == [0, 0]
 
 
-@pytest.mark.slow
-def test_a_pipe_that_setup_leaves_is_not_kept_and_stops_nothing(sample: Sample) -> None:
-    setup = "[sh, -c, 'mkdir left left/empty; mkfifo left/pipe; echo kept > left/file']"
-    test = "[sh, -c, 'ls left; cat left/file']"
-    configured(sample, f"commands:\n  setup: [{setup}]\n  test: [{test}]\n  lint: []\n")
-    said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert said.code == 3, said.err
-    prepared = json.loads((sample.workspace / "reports.jsonl").read_text().splitlines()[1])
-    assert [each["tail"] for each in prepared["results"]] == ["", "empty\nfile\nkept"]
-
-
 def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
     model = sample.model()
@@ -239,20 +157,3 @@ def test_advice_never_repeats_the_installation_that_failed_and_nothing_is_judged
     text = (sample.workspace / "pull-request.md").read_text()
     assert "Nothing was verified" in text
     assert "failed before the change" in text
-
-
-@pytest.mark.slow
-async def test_agents_are_told_that_no_command_runs_where_a_person_goes_on_without_setup(
-    sample: Sample,
-) -> None:
-    configured(sample, "commands:\n  setup: [[sh, -c, 'exit 9']]\n")
-    sample.git("add", ".forge")
-    sample.git("commit", "-m", "configure")
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        assert (await host.next())["name"] == "checkpoint-c"
-        after = await host.next(user_response="approve")
-        assert (
-            "No command runs: setup (`sh -c exit 9`) failed before the change; a person agreed to"
-            " go on without it." in json.dumps(after, ensure_ascii=False)
-        )

@@ -59,26 +59,6 @@ def test_a_flaky_test_is_named_in_every_document(sample: Sample, tmp_path: Path)
     assert sample.git("status", "--porcelain") == ""
 
 
-@pytest.mark.slow
-def test_a_regression_beside_a_flaky_test_is_found_and_goes_back(
-    sample: Sample, tmp_path: Path
-) -> None:
-    outcomes = ".F.." + "F" + "." * 40
-    with_flaky_test(sample, tmp_path / "counter", outcomes, "tries:\n  most: 0\n")
-    model = sample.model({("implementer", "*", "*"): script.change(script.BREAKS)})
-    verified(sample, model)
-    state = json.loads(sample.forge("status", "--json").out)
-    first = next(
-        report
-        for report in map(json.loads, (sample.workspace / "reports.jsonl").read_text().splitlines())
-        if report["type"] == "commands_ran"
-    )
-    (result,) = first["results"]
-    assert result["flaky"] == [FLAKY]
-    assert {*result["failures"]} > {FLAKY}
-    assert any(task["origin"] for task in state["tasks"]), "the regression went back"
-
-
 BUILD = "import os, shutil\nos.makedirs('built', exist_ok=True)\nshutil.copytree('rota', 'built/rota')\n"
 CHECK = (
     "import sys\nfrom datetime import date\nsys.path[0] = 'built'\n"

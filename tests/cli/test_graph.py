@@ -2,13 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.fakes.sampled import sampled
 
 
 @pytest.fixture
@@ -46,26 +43,6 @@ def test_a_violation_as_json_names_the_node_and_what_uses_it(sample: Sample, pla
         "VERIFY",
         2,
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("encoding", sampled(["ascii", "latin-1", "utf-8"], 3))
-def test_answers_as_json_are_the_same_whatever_standard_output_can_encode(
-    sample: Sample, encoding: str
-) -> None:
-    (sample.path / "当番").mkdir()
-    (sample.path / "当番" / "week.py").write_text("import rota.cli\n")
-    for words in (("query", "当番/week.py"), ("query", "--of", "rota/cli.py")):
-        done = subprocess.run(
-            [sys.executable, "-m", "forge_bot", "graph", *words, "--json"],
-            cwd=sample.path,
-            env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
-            capture_output=True,
-            check=True,
-        )
-        text = done.stdout.decode(encoding)
-        assert text.isascii()
-        assert "当番/week.py" in json.dumps(json.loads(text), ensure_ascii=False), words
 
 
 def test_in_actions_a_violation_is_an_annotation_at_its_line(

@@ -3,9 +3,6 @@ not there, and rules that a change breaks.
 """
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,35 +86,6 @@ def test_an_agent_asks_for_the_graph_of_its_own_tree_and_is_told(sample: Sample)
 
 
 @pytest.mark.slow
-def test_where_no_import_is_resolved_nothing_is_read_for_the_graph(
-    tmp_path: Path, sample: Sample
-) -> None:
-    here = tmp_path / "notes"
-    (here / ".forge").mkdir(parents=True)
-    (here / "README.md").write_text("# Notes\n")
-    (here / ".forge" / "config.yml").write_text("commands: {test: [[python3, -c, pass]]}\n")
-    for words in (
-        ["init", "-q", "-b", "main"],
-        ["add", "-A"],
-        ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start"],
-    ):
-        subprocess.run(["git", "-C", str(here), *words], check=True)
-    model = sample.model({("architect", "*", "*"): design("- `README.md`: a line")})
-    words = ["run", "A line more", "--effort", "S", "--model", model]
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "forge_bot", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=here,
-    )
-    assert done.returncode == 3, done.stderr[-2000:]
-    read = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert not {name for name in read if name.startswith(("tree_sitter", "sqlite3"))}
-    assert "forge_bot.project.graph.read_graph" not in read
-
-
-@pytest.mark.slow
 def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     sample: Sample,
 ) -> None:
@@ -139,24 +107,3 @@ def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     assert "VERIFY-004 rota/schedule.py:" in json.dumps(fix["spec"]["acceptance"])
     assert "rota.cli" not in sample.git("show", f"{sample.branch}:rota/schedule.py")
     assert state(sample)["verification"]["red"] is False
-
-
-@pytest.mark.slow
-def test_a_rule_that_was_broken_before_the_run_does_not_hold_it_up(sample: Sample) -> None:
-    (sample.path / "rota" / "schedule.py").write_text(
-        "import rota.cli\n" + (sample.path / "rota" / "schedule.py").read_text()
-    )
-    (sample.path / "rota" / "reading.py").write_text(
-        (sample.path / "rota" / "reading.py")
-        .read_text()
-        .replace("from rota.schedule import Schedule", "import rota.schedule")
-        .replace("-> Schedule", '-> "rota.schedule.Schedule"')
-        .replace(" Schedule(", " rota.schedule.Schedule(")
-    )
-    forbids(sample)
-    assert sample.forge("graph", "verify").code == 2
-    model = sample.model()
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    done = sample.forge("approve", "--model", model)
-    assert done.code == 0, done.err
-    assert [task["origin"] for task in state(sample)["tasks"]] == [""]

@@ -92,17 +92,6 @@ def test_words_of_a_person_go_on_and_a_question_of_an_agent_is_not_rejected(
     assert given == [(word, "not on Windows")]
 
 
-@pytest.mark.slow
-def test_a_retry_after_such_an_end_analyses_anew(sample: Sample) -> None:
-    model = sample.model({(ANALYST, "*", "*"): analysis(SOLVED.value, "It is there.")})
-    sample.forge("run", "Show Sundays", "--effort", "S", "--model", model)
-    assert sample.forge("approve", "--model", model).code == 0
-    model = sample.model()
-    said = sample.forge("retry", "phase-1", "--notes", "it is not", "--model", model)
-    assert said.code == 3, said.err
-    assert status(sample)["gate"]["name"] == "checkpoint-a"
-
-
 # -- reading
 # --------------------------------------------------------------------------------------------------
 

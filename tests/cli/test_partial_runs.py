@@ -4,8 +4,6 @@ questions before the beginning.
 
 import subprocess
 
-import pytest
-
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.script import document
@@ -82,16 +80,6 @@ def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
     )
 
 
-def test_going_on_from_a_phase_that_was_not_reached_says_where_the_run_stands(
-    asked_sample: Sample,
-) -> None:
-    model = asked_sample.model()
-    said = asked_sample.forge("resume", "--from", "implementation", "--model", model)
-    assert said.code == 5
-    assert "RUN-003" in said.err
-    assert "the run stands at Human Reviews Design (checkpoint-a)" in said.err
-
-
 def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_is_named(
     sample: Sample,
 ) -> None:
@@ -121,27 +109,6 @@ def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:
     said = sample.forge("run", TASK, "--from", "phase-3", "--model", sample.model())
     assert said.code == 2
     assert ".specs/RUN --from" in said.err
-
-
-@pytest.mark.slow
-def test_a_completed_run_goes_on_from_a_phase_it_had_and_from_no_other(
-    ended_sample: Sample,
-) -> None:
-    model = ended_sample.model()
-    assert "completed" in ended_sample.forge("list").out
-    refused = ended_sample.forge("retry", "code review", "--model", model)
-    assert "left out of this run, which has effort S" in refused.err
-    again = ended_sample.forge(
-        "retry", "comprehensive review", "--until", "comprehensive review", "--model", model
-    )
-    assert again.code == 3
-    assert "Comprehensive Review PASS" in again.out
-    assert "Final Verification (final-verification) comes after" in again.out
-    ended_sample.forge("resume", "--model", model)
-    said = ended_sample.forge("retry", "--model", model)
-    assert said.code == 5
-    assert "Completed (completed) cannot be done again" in said.err
-    assert "forge-bot status" in said.err
 
 
 # -- questions before the beginning

@@ -11,7 +11,6 @@ import pytest
 
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
-from tests.fakes.script import look
 
 TASK = "`rota who` names somebody for days before the rota starts"
 QUESTION = "Why do swaps stay as zebras?"
@@ -89,56 +88,6 @@ def test_no_later_prompt_holds_the_question_or_its_answer(
 
 
 @pytest.mark.slow
-def test_a_second_question_comes_with_the_first_and_its_answer(
-    sample: Sample, server: AgentServer
-) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
-    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
-    assert 'source="questions asked here before"' not in message(server)
-    sample.forge("ask", "And is that tested?", "--model", "openai-chat:fake")
-    assert f"Question: {QUESTION}\n\nAnswer: Because a swap names a **giraffe**" in message(server)
-    calls = server.asked["inquiry"]
-    sample.forge("approve", "--until", "tasks", "--model", "openai-chat:fake")
-    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
-    assert server.asked["inquiry"] == calls + 1
-    assert "And is that tested?" not in message(server), "another place, another conversation"
-
-
-@pytest.mark.slow
-def test_without_an_open_question_it_is_about_the_run_so_far(
-    sample: Sample, server: AgentServer
-) -> None:
-    sample.forge("run", TASK, "--effort", "M", "--until", "design", "--model", "openai-chat:fake")
-    assert sample.forge("ask", QUESTION, "--model", "openai-chat:fake").code == 0
-    for name in ("request.md", "analysis.md", "investigation.md", "design.md"):
-        assert f'source="{name}"' in message(server)
-    assert "Phase: Design Review (phase-3b), in progress" in message(server)
-
-
-@pytest.mark.slow
-def test_a_run_that_is_over_can_be_asked_about(ended_sample: Sample) -> None:
-    model = ended_sample.model({EXPLAINER: ANSWER})
-    assert ended_sample.forge("ask", QUESTION, "--model", model).code == 0
-    assert state(ended_sample)["currentPhaseStatus"] == "completed"
-    assert ended_sample.forge("ask", QUESTION, "--model", model).code == 0
-
-
-@pytest.mark.slow
-def test_what_the_model_looks_up_for_it_is_counted_with_the_runs_budget(
-    asked_sample: Sample,
-) -> None:
-    model = asked_sample.model(
-        {EXPLAINER: ANSWER, ("inquiry", "*", "1.1"): look("rota/schedule.py")}
-    )
-    asked_sample.forge("ask", QUESTION, "--model", model)
-    row = next(
-        entry for entry in state(asked_sample)["log"] if "question asked by" in entry["event"]
-    )
-    assert row["usage"]["calls"] == 2
-    assert "2,200 tokens" in asked_sample.forge("status").out
-
-
-@pytest.mark.slow
 def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(
     sample: Sample, server: AgentServer
 ) -> None:
@@ -153,26 +102,6 @@ def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing
     sample.forge("continue", "+$5", "--model", sample.model())
     assert sample.forge("ask", QUESTION, "--model", "openai-chat:gpt-4o").code == 0
     assert Decimal(state(sample)["budget"]["spent"]) > 0
-
-
-@pytest.mark.slow
-def test_a_model_that_is_not_there_ends_it_and_what_was_paid_is_counted(sample: Sample) -> None:
-    model = sample.model({("inquiry", "*", "1.1"): look("rota/schedule.py")})
-    lines = [
-        {"agent": "inquiry", "round": round_, "unavailable": "The provider sleeps."}
-        for round_ in ("1.2", "2.1")
-    ]
-    with sample.scripts.open("a") as file:
-        file.writelines(json.dumps(line) + "\n" for line in lines)
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
-    said = sample.forge("ask", QUESTION, "--model", model)
-    assert (said.code, "MODEL-003" in said.err) == (1, True)
-    counted = state(sample)
-    assert counted["usage"]["calls"] == 3
-    again = sample.forge("ask", QUESTION, "--model", model)
-    assert again.code == 1
-    assert state(sample) == counted, "nothing was paid, so nothing is recorded"
-    assert sample.forge("approve", "--model", model).code == 0
 
 
 @pytest.mark.slow

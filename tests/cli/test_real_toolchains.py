@@ -4,7 +4,6 @@ packages, the dependencies between them, and tests that only some words of a com
 
 import json
 import shutil
-from typing import Any
 
 import pytest
 
@@ -46,10 +45,6 @@ def replaced(path: str, old: str, new: str) -> dict[str, str]:
 
 def offered(sample: Sample) -> str:
     return (sample.workspace / "pull-request.md").read_text(encoding="utf-8")
-
-
-def verification(sample: Sample) -> dict[str, Any]:
-    return json.loads(sample.forge("status", "--json").out)["verification"]
 
 
 CRATE = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -111,40 +106,6 @@ def test_a_crate_of_a_workspace_is_mended_and_its_integration_test_is_the_proof(
     assert "`cargo test --workspace --no-fail-fast`: green, 4 tests" in text
 
 
-@needs("cargo")
-def test_a_test_of_the_same_name_in_another_crate_is_not_the_one_that_failed_before(
-    sample: Sample,
-) -> None:
-    red = {**WORKSPACE, "words/src/lib.rs": WORDS.replace('word(0), "noth', 'word(6), "noth')}
-    broken = replaced("half/src/lib.rs", "    x / 3\n", "    x / 3 + u32::from(x == 0)\n")
-    fitted = replaced("words/src/lib.rs", "half::half(x) == 0", "half::half(x) == 2")
-    whole = replaced("words/tests/whole.rs", "word(0)", "word(6)")
-    led(sample, red, broken, fitted, whole)
-    judged = verification(sample)
-    assert judged["red"] is True
-    assert "these are new: tests::works (-p half --lib)." in judged["reasons"][0]
-
-
-@needs("cargo")
-def test_tests_that_need_a_feature_say_nothing_of_the_edits_and_the_pull_request_says_so(
-    sample: Sample,
-) -> None:
-    features = '\n[features]\nthirds = []\n\n[[test]]\nname = "thirds"\n'
-    files = {
-        "Cargo.toml": f'{CRATE.format("half")}{features}required-features = ["thirds"]\n',
-        ".gitignore": "target\nCargo.lock\n",
-        "src/lib.rs": HALF,
-        "tests/thirds.rs": "#[test]\nfn thirds() {}\n",
-        "tests/zero.rs": "#[test]\nfn zero() {}\n",
-    }
-    edit = replaced("tests/thirds.rs", "#[test]\n", f"{HALVES}\n#[test]\n")
-    said = led(sample, files, replaced("src/lib.rs", "x / 3", "x / 2"), edit)
-    assert "sent back to the implementer" not in said
-    told = (sample.workspace / "impl-1.md").read_text(encoding="utf-8")
-    assert "Without the change" not in told
-    assert "no test of this change fails with `cargo test --no-fail-fast`" in offered(sample)
-
-
 NODE_TEST = """\
 const {{ test }} = require('node:test')
 const assert = require('node:assert')
@@ -191,36 +152,6 @@ def test_a_package_of_an_npm_workspace_is_mended_and_the_other_one_uses_it(sampl
     assert "`npm test`: green, 3 tests" in text
 
 
-@needs("cargo", "npm")
-def test_a_crate_and_a_package_in_folders_are_mended_each_by_its_own_tests(sample: Sample) -> None:
-    """Of each a test is added that its command leaves out."""
-
-    def test(title: str, of: int, wanted: int) -> str:
-        return NODE_TEST.format(package="../index.js", title=title, of=of, wanted=wanted)
-
-    files = {
-        ".gitignore": "target\nCargo.lock\n",
-        "backend/Cargo.toml": CRATE.format("half") + "\n[features]\nslow = []\n",
-        "backend/src/lib.rs": HALF,
-        "frontend/package.json": json.dumps({"scripts": {"test": "node --test"}}),
-        "frontend/index.js": "exports.half = (x) => Math.trunc(x / 3)\n",
-        "frontend/test/a.test.js": test("nothing at all", 0, 0),
-        "frontend/test/c.test.js": "require('node:test').test('another test', () => {})\n",
-    }
-    said = led(
-        sample,
-        files,
-        replaced("backend/src/lib.rs", "x / 3", "x / 2"),
-        wrote("backend/tests/halves.rs", HALVES),
-        replaced("frontend/index.js", "x / 3", "x / 2"),
-        wrote("frontend/test/b.test.js", test("half of six", 6, 3)),
-        wrote("frontend/spec/b.spec.js", test("half of ten", 10, 5)),
-    )
-    assert "npm --prefix frontend test exit code 1, as it should, 3 tests" in said
-    checked = verification(sample)
-    assert checked["redBeforeGreen"]["tests"] == ["half of six", "halves"]
-
-
 GO_TEST = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{\n{2}\n}}\n'
 
 
@@ -259,27 +190,3 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
     assert "`example.org/half TestHalves` | yes | yes |" in text
     assert "`go -C half test ./...`: green" in text
     assert "`go -C words test ./...`: green" in text
-
-
-@needs("go")
-def test_a_go_module_in_the_folder_of_the_changed_one_breaks_with_it(sample: Sample) -> None:
-    files = {
-        "go.mod": "module example.org/half\n\ngo 1.22\n",
-        "half.go": "package half\n\nfunc Half(x int) int {\n\treturn x / 3\n}\n",
-        "half_test.go": GO_TEST.format("half", "Zero", "\tif Half(0) != 0 {\n\t\tt.Fatal()\n\t}"),
-        "words/go.mod": (
-            "module example.org/half/words\n\ngo 1.22\n\nrequire example.org/half v0.0.0\n\n"
-            "replace example.org/half => ../\n"
-        ),
-        "words/words.go": (
-            'package words\n\nimport "example.org/half"\n\nvar Two = half.Half(6)\n'
-        ),
-        "words/words_test.go": GO_TEST.format(
-            "words", "Two", "\tif Two != 2 {\n\t\tt.Fatal(Two)\n\t}"
-        ),
-    }
-    led(sample, files, replaced("half.go", "x / 3", "x / 2"))
-    judged = verification(sample)
-    assert judged["red"] is True
-    assert "go -C words test ./..." in judged["reasons"][0]
-    assert "example.org/half/words TestTwo" in judged["reasons"][0]

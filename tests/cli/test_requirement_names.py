@@ -55,37 +55,6 @@ def ended(sample: Sample) -> dict[str, list[str]]:
     return json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
 
 
-@pytest.mark.parametrize("own", [True, False])
-def test_of_two_tests_of_one_name_that_of_the_change_counts_else_both(
-    sample: Sample, own: bool
-) -> None:
-    other = "import unittest\n\n\nclass Other(unittest.TestCase):\n"
-    wrong = (
-        f'{other}    @unittest.skip("slow")\n    def test_nobody_is_on_call(self):\n        pass\n'
-    )
-    right = script.TEST["new"]
-    (sample.path / "tests" / "test_also.py").write_text(wrong)
-    if not own:
-        (sample.path / "tests" / "test_zero.py").write_text(
-            wrong.replace('@unittest.skip("slow")', "# runs")
-        )
-    sample.git("add", ".")
-    sample.git("commit", "-q", "-m", "Tests of the same name")
-    edits = (script.GUARD, script.TEST) if own else (script.GUARD,)
-    model = sample.model(
-        {
-            ("comprehensive-reviewer", "*", "*"): {"artifact_markdown": TABLE},
-            ("implementer", "*", "*"): script.change(*edits),
-        }
-    )
-    assert "test_nobody_is_on_call" in right
-    assert sample.forge("run", "Guard the start", "--effort", "S", "--model", model).code == 3
-    done = sample.forge("approve", "--model", model)
-    assert done.code == 0, done.err
-    ran = json.loads(sample.forge("status", "--json").out)["verification"]["requirements"]
-    assert "test_nobody_is_on_call" in ran["ran"]
-
-
 def test_names_that_do_not_exist_or_did_not_run_are_marked_and_gaps_are_said_first(
     sample: Sample,
 ) -> None:

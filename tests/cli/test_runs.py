@@ -14,10 +14,9 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.runs.wall_clock import now
 from forge_bot.store import held, slug, workspace_name
 from tests.fakes import script
-from tests.fakes.bench import SHIPPED
 from tests.fakes.github import FakeGitHub
 from tests.fakes.sample import Sample
-from tests.fakes.script import BREAKS, GUARD, MENDS, TEST, WORKFLOW, change, document, look, review
+from tests.fakes.script import BREAKS, GUARD, TEST, WORKFLOW, change, document
 from tests.fakes.warm_python import warm_python
 
 TASK = "`rota who` names somebody for days before the rota starts"
@@ -76,14 +75,6 @@ def at_once(sample: Sample, *options: str) -> list[tuple[int, str]]:
     return [(each.returncode, words) for each, words in zip(begun, said, strict=True)]
 
 
-@pytest.mark.slow
-def test_runs_that_begin_at_once_each_have_a_branch_of_their_own(sample: Sample) -> None:
-    assert [code for code, _ in at_once(sample)] == [3, 3, 3]
-    branches = sample.git("for-each-ref", "--format=%(refname:short)", "refs/heads/feature")
-    assert len(branches.splitlines()) == 3
-    assert sample.forge("list").out.count("at phase-1") == 3
-
-
 def test_of_runs_that_begin_at_once_on_one_branch_one_has_it_and_the_others_are_told(
     sample: Sample,
 ) -> None:
@@ -103,39 +94,6 @@ def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(
     assert "line 2 cannot be read" in asked_sample.forge("status").err
     shown = asked_sample.forge("show", "request")
     assert (shown.code, "before the rota starts" in shown.out) == (0, True)
-
-
-@pytest.mark.slow
-def test_a_medium_run_works_off_revise_fail_and_a_red_verification(sample: Sample) -> None:
-    model = sample.model(
-        {
-            ("design-reviewer", "*", "1.1"): review(
-                "REVISE", "[MAJOR] Swaps before the start are not decided"
-            ),
-            ("implementer", "*", "1/1.1"): look("rota/schedule.py"),
-            ("impl-reviewer", "*", "1/1.1"): review(
-                "FAIL", "[CRITICAL] The shift is broken", extra=["Acceptance Criteria"]
-            ),
-            ("implementer", "*", "1/1.2"): change(GUARD, TEST),
-            ("implementer", "*", "1/2.1"): change(BREAKS),
-            # The same again when it comes back red: then the verification finds it.
-            ("implementer", "*", "1/2.1~2"): change(BREAKS),
-            ("implementer", "*", "fix-1/1.1"): change(MENDS),
-        }
-    )
-    waiting = sample.forge("run", TASK, "--effort", "M", "--model", model)
-    assert waiting.code == 3
-    assert "Design Review REVISE" in waiting.out
-    done = sample.forge("approve", "--model", model)
-    assert done.code == 0, done.err
-    assert "Code Review task 1 FAIL" in done.out
-    assert "exit code 1" in done.out
-    assert "task fix-1" in done.out
-    verification = (sample.workspace / "final-verification.md").read_text()
-    assert "Result: **green**" in verification
-    state = json.loads((sample.workspace / "state.json").read_text())
-    assert state["rounds"]["final-verification"] == 1
-    assert [task["spec"]["id"] for task in state["tasks"]] == ["1", "fix-1"]
 
 
 @pytest.mark.slow
@@ -352,16 +310,6 @@ def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert sample.forge("show", "design.md").out.startswith("# Document")
     assert sample.forge("show", "design").out.startswith("# Document")
     assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
-
-
-@pytest.mark.slow
-def test_the_status_of_a_run_fits_into_eighty_columns(ended_sample: Sample) -> None:
-    lines = ended_sample.forge("status").out.splitlines()
-    table = [line for line in lines if line.startswith(("✓  ", "–  "))]
-    rows = [phase for phase in SHIPPED.phases if phase.kind != "decision"]
-    assert len(table) == len(rows), "no row is broken into two"
-    assert [line for line in lines if "1 of 1 task · 1,100 tokens · $0.00" in line]
-    assert max(len(line.rstrip()) for line in table) <= 80
 
 
 def test_a_run_is_found_by_its_branch_without_its_work_tree(asked_sample: Sample) -> None:

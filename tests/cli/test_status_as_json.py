@@ -3,13 +3,9 @@ of the page that describes it.
 """
 
 import json
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 from forge_bot.engine.budget import Budget, Reservation
 from forge_bot.engine.reports import RunFlags
@@ -33,7 +29,6 @@ from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, U
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 
-TASK = "Nobody is on call before the rota starts"
 PAGE = Path(__file__).parents[2] / "docs" / "state.md"
 
 OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
@@ -128,26 +123,3 @@ def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_
     assert printed(asked_sample) == before
     asked_sample.git("worktree", "remove", "--force", str(asked_sample.workspace.parents[1]))
     assert printed(asked_sample)["run"] == before["run"]
-
-
-@pytest.mark.slow
-def test_it_is_the_same_whatever_standard_output_can_encode(sample: Sample) -> None:
-    sample.forge(
-        "run",
-        "当番表を直す: nobody – “on call” 🙂 before the start",
-        "--effort",
-        "S",
-        "--model",
-        sample.model(),
-    )
-    expected = json.loads((sample.workspace / "state.json").read_text(encoding="utf-8"))
-    assert "当番表" in expected["title"]
-    for encoding in ("ascii", "utf-16", "utf-8", "latin-1", "cp1252"):
-        command = [sys.executable, "-m", "forge_bot", "status", "--json"]
-        environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-        done = subprocess.run(
-            command, cwd=sample.path, env=environment, capture_output=True, check=True
-        )
-        text = done.stdout.decode(encoding)
-        assert text.isascii()
-        assert json.loads(text)["title"] == expected["title"], encoding

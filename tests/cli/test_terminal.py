@@ -233,42 +233,6 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
 
 
 @pytest.mark.slow
-def test_a_demo_that_is_stopped_at_its_question_goes_on_without_a_key(
-    sample: Sample, tmp_path: Path
-) -> None:
-    folder = tmp_path / "demo"
-    with terminal(sample, "demo", str(folder), COLUMNS="200") as person:
-        question = person.until("Your answer")
-        person.process.send_signal(signal.SIGINT)
-        assert f"cd {folder} && forge-bot resume" in person.until("Stopped.")
-        assert person.ended() == 1
-    done = sample.forge("approve", "--repo", str(folder))
-    assert done.code == 0, done
-    assert "✓ Done." in done.out
-    documents = ("pull-request.md", "summary.md")
-    texts = [sample.forge("show", name, "--repo", str(folder)).out for name in documents]
-    texts += [question, done.out]
-    with terminal(sample, "show", "review-1.md", "--repo", str(folder), COLUMNS="200") as person:
-        person.ended()
-        texts.append(person.seen)
-    for text in texts:
-        for number in set(re.findall(r"\b[RP]-\d+", text)):
-            assert f"{number} (" in text, f"{number} has no words: {text}"
-
-
-@pytest.mark.slow
-def test_other_words_name_the_branch_and_the_reason_of_the_effort_stays(sample: Sample) -> None:
-    with terminal(sample, "run", TASK, "--model", sample.model()) as person:
-        person.until("Enter to begin")
-        person.say("early days")
-        begun = person.until("Your answer")
-        assert "effort M (no sign that the request is small or large)" in " ".join(begun.split())
-        person.say("abandon")
-        assert person.ended() == 6
-    assert sample.branch.endswith("/early-days")
-
-
-@pytest.mark.slow
 def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
     with terminal(
         sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()
@@ -285,20 +249,6 @@ def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample
     request = sample.forge("show", "request.md").out
     assert "No calls at night" in request
     assert "must not change" not in request
-
-
-@pytest.mark.slow
-def test_the_estimate_stands_above_the_question_and_a_new_name_is_looked_at_again(
-    sample: Sample,
-) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("protected_branches: ['*/taken']\n")
-    with terminal(sample, "run", TASK, "--effort", "M", "--model", sample.model()) as person:
-        assert "expected: about " in person.until("Enter to begin")
-        person.say("taken")
-        assert "is a protected branch" in person.until("--branch NAME")
-        assert person.ended() == 5
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
 @pytest.mark.slow
@@ -321,29 +271,6 @@ def test_the_summary_goes_to_the_issue_if_the_person_says_so(
     assert [
         comment.body.startswith("<!-- forge-bot:summary run=") for comment in issue.comments
     ] == [True] * posted
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("flags", [("--nopr",), ()])
-def test_nothing_goes_to_the_issue_without_a_person_or_with_nopr(
-    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
-) -> None:
-    issue = on_github(github, monkeypatch)
-    model = sample.model()
-    if flags:
-        with terminal(
-            sample, "run", ISSUE, "--effort", "S", "--yes", *flags, "--model", model
-        ) as person:
-            person.until("Your answer")
-            person.say("a")
-            person.until("Done.")
-            assert person.ended() == 0
-    else:
-        assert sample.forge("run", ISSUE, "--effort", "S", "--model", model).code == 3
-        done = sample.forge("approve", "--model", model)
-        assert done.code == 0
-        assert "was not posted" in done.out
-    assert issue.comments == []
 
 
 ISSUE = "https://github.com/o/r/issues/42"
@@ -453,18 +380,6 @@ def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
         assert "decision 119" not in first
         shell.say("v")
         assert "decision 119" in shell.until("Your answer")
-        shell.say("l")
-        assert shell.ended() == 3
-
-
-@pytest.mark.slow
-def test_a_pager_that_is_not_set_up_shows_colours_instead_of_their_signs(sample: Sample) -> None:
-    words = ("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
-    # git's own choice of options for less (git-config(1), core.pager); R is the one for colours.
-    with terminal(sample, *words, PAGER='sh -c "cat >/dev/null; echo less has $LESS"') as shell:
-        shell.until("Your answer")
-        shell.say("v")
-        assert "less has FRX" in shell.until("Your answer")
         shell.say("l")
         assert shell.ended() == 3
 

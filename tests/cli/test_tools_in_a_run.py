@@ -115,51 +115,6 @@ def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_
 
 
 @pytest.mark.slow
-def test_a_tool_among_the_requests_for_context_is_called_all_the_same(sample: Sample) -> None:
-    wanted = {
-        "provider": "mcp_tickets_echo",
-        "params_json": '{"text": "in the wrong list"}',
-        "reasoning": "to know",
-    }
-    assert start(sample, {"1.1": {"requests": [wanted], "actions": []}}).code == 3
-    assert made(sample) == [["echo", {"text": "in the wrong list"}]]
-
-
-@pytest.mark.slow
-def test_without_configuration_agents_are_offered_the_providers_and_no_action(
-    sample: Sample,
-) -> None:
-    model = sample.model()
-    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
-    assert said.code == 3
-    system = json.loads(prompts(sample).splitlines()[0])["messages"][0]["text"]
-    assert re.findall(r"^- `(\w+)`", system, re.MULTILINE) == [
-        "code_graph",
-        "git_diff",
-        "git_log",
-        "list_files",
-        "past_runs",
-        "read_file",
-        "run_snippet",
-        "run_tests",
-        "search_code",
-    ]
-    assert "(an action" not in system
-
-
-@pytest.mark.slow
-def test_a_declined_call_is_not_made_and_the_agent_is_told(sample: Sample) -> None:
-    start(sample, {"1.1": asks(CREATE)})
-    model = sample.model({(*ANALYST, "2.1"): asks(CREATE)})
-    done = sample.forge("reject", "No tickets, please", "--model", model)
-    assert done.code == 3
-    assert made(sample) == []
-    assert state(sample)["calls"][0]["status"] == "declined"
-    assert "A person declined it." in prompts(sample)
-    assert "No tickets, please" in prompts(sample)
-
-
-@pytest.mark.slow
 def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     (sample.path / ".forge" / "config.yml").write_text(
@@ -169,18 +124,6 @@ def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample:
     assert said.code == 3
     assert state(sample)["gate"]["name"] == "checkpoint-a"
     assert made(sample) == [["create", {"text": "a ticket"}]]
-
-
-@pytest.mark.slow
-def test_calls_with_different_arguments_are_made_in_order_after_one_approval(
-    sample: Sample,
-) -> None:
-    other = ("mcp_tickets_create", {"text": "another"})
-    start(sample, {"1.1": asks(CREATE, other)})
-    done = sample.forge("approve", "--model", sample.model())
-    assert done.code == 3
-    assert [arguments["text"] for _, arguments in made(sample)] == ["a ticket", "another"]
-    assert [call["result"] for call in state(sample)["calls"]] == ["calls-1-1.md", "calls-1-2.md"]
 
 
 @pytest.mark.slow
@@ -211,28 +154,6 @@ def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
     assert state(sample)["calls"][0]["status"] == "failed"
     assert "is not what it was when this was asked for" in sample.forge("show", "calls-1-1.md").out
     assert made(sample) == []
-
-
-@pytest.mark.slow
-def test_a_server_that_is_missing_is_told_and_the_run_goes_on(sample: Sample) -> None:
-    configure(sample.path, {"gone": {"command": "no-such-program"}})
-    model = sample.model()
-    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
-    assert said.code == 3
-    assert "gone: The server gone failed" in said.out + said.err
-    assert "- Not available now: gone." in prompts(sample)
-
-
-@pytest.mark.slow
-def test_a_run_does_not_begin_without_what_it_requires(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("capabilities: {required: [gone]}\n")
-    configure(sample.path, {"gone": {"command": "no-such-program"}})
-    model = sample.model()
-    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
-    assert said.code == 5
-    assert "This run needs gone, which cannot be used." in said.err
-    assert list(sample.path.parent.rglob("journal.jsonl")) == []
 
 
 @pytest.mark.slow
@@ -296,19 +217,6 @@ def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample
     assert re.search(r"`mcp_tickets_echo`: 3 calls, 1 failed", summary)
     text = sample.forge("show", "pull-request.md").out
     assert re.search(r"- `mcp_tickets_create`: 1 declined by a person", text)
-
-
-@pytest.mark.slow
-def test_what_the_configuration_denies_is_not_called_and_shown_as_denied(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    config = "sandbox: off\ncapabilities: {deny: [mcp_tickets_create]}\n"
-    (sample.path / ".forge" / "config.yml").write_text(config)
-    said = start(sample, {"1.1": asks(CREATE)})
-    assert said.code == 3
-    assert state(sample)["gate"]["name"] == "checkpoint-a"
-    assert made(sample) == []
-    shown = " ".join(sample.forge("status").out.split())
-    assert "mcp_tickets_create: 1 call, 1 denied" in shown
 
 
 @pytest.mark.slow

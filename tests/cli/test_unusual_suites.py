@@ -5,12 +5,10 @@ failures.
 
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forge_bot.verification.judgement import UNNAMED
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
@@ -104,83 +102,3 @@ def test_a_test_that_needs_a_time_zone_fails_as_before_and_the_change_is_green(
     assert OFFSET in before["failures"]
     assert OFFSET in after["failures"]
     assert status(sample)["verification"]["red"] is False
-
-
-@pytest.mark.slow
-def test_a_time_zone_that_is_set_reaches_the_tests(sample: Sample) -> None:
-    config = "environment: {TZ: America/New_York}\n"
-    committed(sample, {"tests/test_zone.py": ZONE, ".forge/config.yml": config})
-    begun(sample)
-    (before,) = status(sample)["baseline"]
-    assert before["tests"] == 12
-    assert OFFSET not in before["failures"]
-
-
-@pytest.mark.slow
-def test_a_test_that_expires_while_the_run_is_under_way_is_not_the_changes_fault(
-    sample: Sample, tmp_path: Path
-) -> None:
-    """After the baseline it fails at each commit, as a test with a date in it does."""
-    count = tmp_path / "count"
-    suite = (
-        "import os, unittest\nfrom pathlib import Path\n\n\nclass Until(unittest.TestCase):\n"
-        "    def test_the_offer_still_holds(self):\n"
-        "        count = Path(os.environ['COUNT'])\n"
-        "        count.write_text((count.read_text() if count.exists() else '') + '.')\n"
-        "        self.assertLess(len(count.read_text()), 2)\n"
-    )
-    config = f"sandbox: 'off'\nenvironment: {{COUNT: '{count}'}}\n"
-    committed(sample, {"tests/test_until.py": suite, ".forge/config.yml": config})
-    led(sample)
-    verification = status(sample)["verification"]
-    assert verification["red"] is False
-    (result,) = verification["results"]
-    assert result["flaky"] == [
-        "test_the_offer_still_holds (tests.test_until.Until.test_the_offer_still_holds)"
-    ]
-    assert "test_the_offer_still_holds" in (sample.workspace / "pull-request.md").read_text()
-
-
-@pytest.mark.slow
-def test_tests_that_pass_alone_and_fail_together_are_red_and_both_facts_are_said(
-    sample: Sample,
-) -> None:
-    """The change's own test leaves something behind by which a later one fails."""
-    later = (
-        "import unittest\nfrom rota.schedule import Schedule\n\n\nclass Last(unittest.TestCase):\n"
-        "    def test_nothing_was_left_behind(self):\n"
-        "        self.assertFalse(hasattr(Schedule, 'left'))\n"
-    )
-    leaves = {
-        **script.TEST,
-        "new": f"{script.TEST['new']}\n    def tearDown(self):\n        Schedule.left = True\n",
-    }
-    committed(sample, {"tests/test_zlast.py": later})
-    said = led(sample, script.GUARD, leaves)
-    name = "test_nothing_was_left_behind (tests.test_zlast.Last.test_nothing_was_left_behind)"
-    assert f"these are new: {name}" in said
-    assert "has tests that pass alone and fail with the others" in said
-    (result,) = status(sample)["verification"]["results"]
-    assert result["together"] == [name]
-
-
-@pytest.mark.slow
-def test_any_number_of_new_failures_is_told_in_a_page(sample: Sample) -> None:
-    """Together they print more than is kept of an output."""
-    count, words = 500, 2_500
-    many = (
-        "import unittest\nfrom pathlib import Path\n\n\nclass Many(unittest.TestCase):\n    pass\n\n\n"
-        "def check(self):\n"
-        f"    self.assertTrue('% len(self.people)' in Path('rota/schedule.py').read_text(), 'x' * {words})\n\n\n"
-        f"for number in range({count}):\n    setattr(Many, f'test_{{number:05}}', check)\n"
-    )
-    committed(sample, {"tests/test_many.py": many})
-    said = led(sample, script.BREAKS)
-    assert "these are new: test_0" in said, said
-    assert " more." in said
-    assert len(said) < 20_000
-    assert len((sample.workspace / "final-verification.md").read_text()) < 8_000
-    assert (sample.workspace / "reports.jsonl").stat().st_size < 1_000_000
-    (result,) = status(sample)["verification"]["results"]
-    assert result["tests"] == count + 11
-    assert result["failures"][-1] == UNNAMED

@@ -71,22 +71,6 @@ async def test_an_answer_that_the_model_passes_on_is_bound_to_what_was_shown_and
 
 
 @pytest.mark.slow
-async def test_a_rejection_brings_its_notes_to_the_architect_and_abandon_ends_the_run(
-    clients_sample: Sample,
-) -> None:
-    async with hosting(clients_sample) as host:
-        await host.asked_now()
-        action = await host.next(user_response="reject: keep the old name")
-        assert action["agent"] == "architect"
-        assert "> keep the old name" in action["prompt"]
-        await host.drive(action)
-        done = await host.next(user_response="abandon")
-        assert (done["type"], done["summary"]) == ("done", "Pipeline abandoned at checkpoint-a")
-        with pytest.raises(Refusal, match="RUN-002"):
-            await host.call("run_control", workspace=host.workspace, operation="abandon")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_that_can_ask_is_asked_and_the_run_goes_on(
     sample: Sample, mode: str

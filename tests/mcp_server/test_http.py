@@ -5,10 +5,7 @@ one after the other in a run.
 import asyncio
 import json
 import os
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -154,47 +151,6 @@ async def test_only_who_shows_the_token_from_this_machine_is_answered(sample: Sa
         ).status_code == 404
 
 
-@pytest.mark.slow
-def test_a_port_that_is_taken_is_told_as_such(sample: Sample) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as port_taken:
-        done = subprocess.run(
-            [sys.executable, *words(sample, port_taken.getsockname()[1])],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode != 0
-    assert "MCP-013" in done.stderr
-    assert "Bearer" not in done.stderr
-
-
-@pytest.mark.slow
-async def test_a_server_that_is_told_to_stop_stops_its_commands_and_itself(sample: Sample) -> None:
-    config = sample.path / ".forge" / "config.yml"
-    config.parent.mkdir()
-    config.write_text("commands:\n  test: [[sleep, '30101']]\n", encoding="utf-8")
-    sample.git("add", ".forge")
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
-    began = asyncio.Event()
-
-    async def heard(progress: float, total: float | None, message: str | None) -> None:
-        if "sleep 30101" in (message or ""):
-            began.set()
-
-    async with process_of(sample, sys.executable) as result, over_http(sample, result.url) as host:
-        await host.begin(TASK)
-        arguments = {"workspace": host.workspace}
-        call = asyncio.create_task(
-            host.client.call_tool("pipeline_next_action", arguments, progress_callback=heard)
-        )
-        await asyncio.wait_for(began.wait(), 60)
-        result.process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(result.process.wait(), 60)
-        call.cancel()
-    record = (sample.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8")
-    assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started"]
-
-
 @pytest.mark.parametrize("mode", sampled(["auto", "legacy"], 2))
 async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else(
     sample: Sample, mode: str
@@ -216,18 +172,6 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         assert sum(answer["report_result"] is not None for answer in answers) == 1
         with pytest.raises(Refusal, match="MCP-002"):
             await other.call("pipeline_next_action", workspace="/etc/.specs/x")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_over_http_too_both_eras_hear_that_changes_are_told(
-    sample: Sample, mode: str
-) -> None:
-    async with served(sample) as url, over_http(sample, url, mode=mode) as host:
-        able = host.client.server_capabilities
-        assert able is not None
-        assert able.resources is not None
-        assert (able.resources.subscribe, able.resources.list_changed) == (True, True)
 
 
 async def test_where_many_clients_share_a_server_a_contract_is_not_kept_and_says_so(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pytest
 from markdown_it import MarkdownIt
-from mcp.types import ElicitResult
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
@@ -103,36 +102,6 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "end",
-    [
-        "```python\nunclosed = 1\n",
-        "<!-- unclosed\n",
-        "<details>\n\n- one\n",
-        "> ~~~\n> quoted\n",
-        "- ```\n  in a list\n",
-    ],
-)
-async def test_a_document_that_ends_open_swallows_nothing_and_its_headings_stand_below_ours(
-    sample: Sample, end: str
-) -> None:
-    async with hosting(sample) as host:
-        gate = await by_hand(host, f"Setext\n======\n\n{end}")
-    tokens = MarkdownIt("commonmark").parse(gate["present_to_user"])
-    headings = [
-        (token.tag, tokens[place + 1].content)
-        for place, token in enumerate(tokens)
-        if token.type == "heading_open"
-    ]
-    assert [words for tag, words in headings if tag == "h3"] == [
-        f"{host.workspace}/design.md",
-        f"{host.workspace}/review-design.md",
-    ]
-    assert [tag for tag, _ in headings if tag in {"h1", "h2"}] == ["h2"]
-    assert end.splitlines()[-1].strip("> ") in gate["present_to_user"]
-
-
-@pytest.mark.slow
 async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> None:
     async with hosting(sample) as host:
         gate = await by_hand(host, "A plan <!-- drop the users table --> that is fine.\n")
@@ -142,25 +111,6 @@ async def test_what_rendering_would_hide_is_shown_as_code(sample: Sample) -> Non
         if token.type == "fence"
     ]
     assert any("<!-- drop the users table -->" in text for text in shown)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("answer", [says("approve"), ElicitResult(action="decline")])
-async def test_what_a_review_said_comes_also_where_the_question_after_it_is_asked_in_the_same_call(
-    sample: Sample, mode: str, answer: ElicitResult
-) -> None:
-    async with hosting(sample, mode=mode, elicitation_callback=Person(answer)) as host:
-        action = await to_design_gate(host, design())
-    assert action["type"] == ("checkpoint" if answer.action == "decline" else "spawn_agent")
-    assert action["report_result"] == {
-        "next_action_hint": "proceed",
-        "verdict_parsed": "APPROVE_WITH_NOTES",
-        "findings": [{"severity": "MAJOR", "description": FINDING}],
-        "warning": "",
-        "display_message": "Design Review: APPROVE_WITH_NOTES",
-    }
-    assert "nothing new" not in action["warning"]
 
 
 @pytest.mark.parametrize(

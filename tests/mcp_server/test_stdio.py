@@ -1,13 +1,10 @@
 """Whole runs over stdin and stdout, by a client that knows nothing but the actions it gets."""
 
-import json
-import sys
-
 import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, over_stdio, two_tasks
+from tests.mcp_server.host import Host, over_stdio, two_tasks
 
 TASK = "Nobody is on call before the start"
 
@@ -27,28 +24,6 @@ def steps(host: Host) -> list[str]:
         for place, step in enumerate(answer)
         if place == 0 or host.asked[place]["action_id"] != host.asked[place - 1]["action_id"]
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_small_run_with_auto_and_without_a_pull_request(sample: Sample, mode: str) -> None:
-    async with over_stdio(sample, python=sys.executable, mode=mode) as host:
-        await host.begin(f"{TASK} --auto --nopr", "S")
-        done = await host.drive(await host.next())
-        assert done["type"] == "done"
-        assert steps(host) == [
-            "phase-1", "phase-3", "phase-3b", "phase-4", "phase-5", "phase-7", "final-verification", "final-summary", "done",
-        ]  # fmt: skip
-        assert host.git("status", "--porcelain") == ""
-        state: Json = json.loads(
-            (host.path / host.workspace / "state.json").read_text(encoding="utf-8")
-        )
-        assert state["currentPhaseStatus"] == "completed"
-        assert [decision["via"] for decision in state["decisions"]] == ["auto"]
-        # Our own process ran the tests: three of them failed before, and none more does now.
-        before, after = state["baseline"][0], state["verification"]["results"][0]
-        assert (before["tests"], after["tests"], state["verification"]["red"]) == (11, 12, False)
-        assert before["failures"] == after["failures"]
 
 
 @pytest.mark.slow

@@ -7,11 +7,6 @@ from typing import Any
 
 import pytest
 
-from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import runs
-from forge_bot.runs.open_run import open_run
-from forge_bot.runs.publishing.merge_into_run import merge_base_into_run
-from forge_bot.settings import load_config
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
@@ -83,35 +78,6 @@ def test_what_came_to_the_remote_is_fetched_and_both_branches_are_pushed(
     for name in (sample.offered, sample.branch):
         there.git("fetch", "-q")
         assert there.git_code("merge-base", "--is-ancestor", main, f"origin/{name}") == 0
-
-
-@pytest.mark.slow
-def test_the_base_is_merged_at_an_open_question_which_stands_as_it_was_shown(
-    asked_sample: Sample,
-) -> None:
-    before = _state(asked_sample)["gate"]
-    main = _commit(asked_sample, "main", news="news")
-    said = _update(asked_sample)
-    assert said.code == 3, said.out + said.err
-    assert asked_sample.git_code("merge-base", "--is-ancestor", main, asked_sample.branch) == 0
-    gate = _state(asked_sample)["gate"]
-    assert (gate["digest"], gate["files"]) == (before["digest"], before["files"])
-    said = asked_sample.forge("approve", gate["digest"], "--model", asked_sample.model())
-    assert said.code == 0, said.out + said.err
-    assert (
-        asked_sample.git("diff", "--name-only", f"main...{asked_sample.offered}", "--", "news")
-        == ""
-    )
-    assert asked_sample.git_code("merge-base", "--is-ancestor", main, asked_sample.offered) == 0
-
-
-@pytest.mark.slow
-def test_a_run_that_has_all_of_the_base_or_was_ended_says_so(asked_sample: Sample) -> None:
-    said = _update(asked_sample)
-    assert (said.code, said.out) == (0, "The run has all of main already.\n")
-    asked_sample.forge("abandon")
-    said = _update(asked_sample)
-    assert ("RUN-005" in said.err, "is over: abandoned" in said.err) == (True, True)
 
 
 def _state(sample: Sample) -> dict[str, Any]:
@@ -219,24 +185,3 @@ def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_an
     assert done.git("rev-parse", offered) == joined
     assert done.git_code("merge-base", "--is-ancestor", joined, branch) == 0
     assert _reports(done, '"commands_ran"', branch) == 2
-
-
-@pytest.mark.slow
-def test_an_update_that_was_killed_after_its_merge_still_makes_a_task_of_the_conflict(
-    sample: Sample,
-) -> None:
-    words = ("run", TASK, "--effort", "S", "--auto", "--until", "phase-5")
-    assert sample.forge(*words, "--model", sample.model()).code == 3
-    repository = Repository.find(sample.path)
-    (info,) = runs(repository)
-    changed, ours, _ = _conflict(sample, info.branch)
-    with open_run(repository, info, load_config(repository.root)) as run:
-        found = merge_base_into_run(run, "main", sample.git("rev-parse", "main"), mark=True)
-    assert found.marked == (changed,)
-    both = {"path": changed, "operation": "write", "old": "", "new": ours}
-    said = sample.forge(
-        "update", "--model", sample.model({("implementer", "*", "*"): script.change(both)})
-    )
-    assert said.code == 0, said.out + said.err
-    assert "<<<<<<<" not in sample.git("show", f"{sample.offered}:{changed}")
-    assert [each["origin"] for each in _state(sample)["tasks"]][-1] == "conflicts-1.md"

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.fakes.script import GUARD, change
 
 TASK = "Nobody is on call before the rota starts"
 
@@ -109,16 +108,6 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
 
 
 @pytest.mark.slow
-def test_no_commit_names_a_model_where_that_is_configured(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir(exist_ok=True)
-    (sample.path / ".forge" / "config.yml").write_text("assisted_by: false\n")
-    sample.git("add", ".forge")
-    sample.git("commit", "-q", "-m", "Name no model")
-    _run(sample)
-    assert "Assisted-by" not in sample.git("log", "-1", "--format=%B", sample.offered)
-
-
-@pytest.mark.slow
 def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_there(
     sample: Sample, tmp_path: Path
 ) -> None:
@@ -148,73 +137,6 @@ def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_th
     assert sample.git("--git-dir", str(remote), "rev-parse", offered) == sample.git(
         "rev-parse", offered
     )
-
-
-@pytest.mark.slow
-def test_what_a_person_asked_for_after_the_approval_is_not_said_to_be_approved(
-    sample: Sample,
-) -> None:
-    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert asked.code == 3, asked.err
-    done = sample.forge("approve", "--model", sample.model())
-    assert done.code == 0, done.err
-    first = sample.git("log", "-1", "--format=%B", sample.offered)
-    assert "Approved-by: " in first
-    assert "Requested-by" not in first
-    notes = "Rename GUARD to NOBODY\nand say so."
-    more = {**GUARD, "old": GUARD["new"], "new": GUARD["new"].replace("None\n", "None  # nobody\n")}
-    model = sample.model({("implementer", "*", "*"): change(more)})
-    again = sample.forge("retry", "phase-5", "--notes", notes, "--model", model)
-    assert again.code == 0, again.err
-    assert sample.git("rev-list", "--count", f"main..{sample.offered}") == "2"
-    subject, _, *body = sample.git("log", "-1", "--format=%B", sample.offered).splitlines()
-    assert subject.casefold().endswith("rename guard to nobody")
-    assert "sent the work back: Rename GUARD to NOBODY and say so." in "\n".join(body)
-    assert any(line.startswith("Requested-by: ") for line in body)
-    assert not any(line.startswith("Approved-by: ") for line in body)
-    text = (sample.workspace / "pull-request.md").read_text("utf-8")
-    assert "ename GUARD to NOBODY (after: " in text.partition("\n\n")[0]
-    assert "sent back by" in text
-
-
-@pytest.mark.slow
-def test_work_after_the_first_commits_leads_to_further_commits(ended_sample: Sample) -> None:
-    first, offered = ended_sample.git("rev-parse", ended_sample.offered), ended_sample.offered
-    said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
-    assert said.code == 0, said.err
-    assert ended_sample.git("rev-parse", offered) == first, "nothing new, so nothing moved"
-    ended_sample.git("switch", "-q", ended_sample.branch)
-    (ended_sample.path / "by-hand.txt").write_text("mine\n")
-    ended_sample.git("add", "by-hand.txt")
-    ended_sample.git(
-        "-c", "user.name=Ann", "-c", "user.email=ann@x.example", "commit", "-qm", "By hand"
-    )
-    ended_sample.git("switch", "-q", "main")
-    said = ended_sample.forge(
-        "retry", "final-commit", "--run", ended_sample.branch, "--model", ended_sample.model()
-    )
-    assert said.code == 0, said.err
-    assert ended_sample.git("rev-parse", f"{offered}~1") == first
-    assert ended_sample.git("log", "-1", "--format=%an %s", offered) == "Ann By hand"
-    assert "by-hand.txt" in _files(ended_sample, offered)
-
-
-@pytest.mark.slow
-def test_a_base_that_was_merged_into_the_run_lands_as_a_merge(ended_sample: Sample) -> None:
-    first, offered = ended_sample.git("rev-parse", ended_sample.offered), ended_sample.offered
-    (ended_sample.path / "news.txt").write_text("news\n")
-    ended_sample.git("add", "news.txt")
-    ended_sample.git("commit", "-qm", "News on main")
-    main = ended_sample.git("rev-parse", "main")
-    ended_sample.git("switch", "-q", ended_sample.branch)
-    ended_sample.git("merge", "-q", "--no-edit", "main")
-    ended_sample.git("switch", "-q", "main")
-    said = ended_sample.forge(
-        "retry", "final-commit", "--run", ended_sample.branch, "--model", ended_sample.model()
-    )
-    assert said.code == 0, said.err
-    assert ended_sample.git("log", "-1", "--format=%P", offered).split() == [first, main]
-    assert ended_sample.git("diff", "--stat", f"main...{offered}", "--", ".specs", "news.txt") == ""
 
 
 @pytest.mark.slow
@@ -252,26 +174,6 @@ def _commit(sample: Sample, place: str, **files: str) -> str:
     sample.git("commit", "-qm", f"Ann's {', '.join(files)}")
     sample.git("switch", "-q", "main")
     return sample.git("rev-parse", place)
-
-
-@pytest.mark.slow
-def test_what_somebody_adds_to_the_branch_is_merged_into_the_run_and_stays_there(
-    ended_sample: Sample,
-) -> None:
-    offered, branch = ended_sample.offered, ended_sample.branch
-    theirs, ours = (
-        _commit(ended_sample, offered, theirs="a"),
-        _commit(ended_sample, branch, ours="b"),
-    )
-    said = ended_sample.forge(
-        "retry", "final-commit", "--run", branch, "--model", ended_sample.model()
-    )
-    assert said.code == 0, said.err
-    assert ended_sample.git_code("merge-base", "--is-ancestor", theirs, offered) == 0
-    assert {"theirs", "ours"} <= {*_files(ended_sample, offered)} & {*_files(ended_sample, branch)}
-    assert ended_sample.git("diff", "--stat", offered, branch, "--", ".", ":!.specs") == ""
-    assert ended_sample.git_code("merge-base", "--is-ancestor", ours, branch) == 0
-    assert not [name for name in _files(ended_sample, offered) if name.startswith(".specs/")]
 
 
 @pytest.mark.slow

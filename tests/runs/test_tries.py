@@ -17,8 +17,8 @@ from forge_bot.runs.notifications import CommandBegan, Message
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import PersonAnswer
-from forge_bot.settings.config import CommandSettings, Config, TrySettings
-from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
+from forge_bot.settings.config import CommandSettings, Config
+from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, wrote
 
 TEST = """\
 import unittest
@@ -150,16 +150,6 @@ def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path:
 
 
 @pytest.mark.slow
-def test_the_same_edits_again_are_taken_as_they_are(tmp_path: Path) -> None:
-    here, model = stage(tmp_path), talker(done(WRONG))
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 2
-    # The baseline and the edits; not the same edits once more.
-    assert commands(here).count("python3 -m unittest discover -v -s tests -t .") == 2
-    assert "Still newly red" in document(here)
-
-
-@pytest.mark.slow
 def test_a_linter_that_complains_about_the_edits_goes_back_too(tmp_path: Path) -> None:
     script = (
         "import pathlib, sys\n"
@@ -180,29 +170,6 @@ def test_a_linter_that_complains_about_the_edits_goes_back_too(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_what_was_red_before_the_edits_does_not_go_back(tmp_path: Path) -> None:
-    broken = TEST.format(module="triple", name="triple", value=7)
-    here, model = stage(tmp_path, {"tests/test_triple.py": broken}), talker(done(RIGHT))
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 1
-
-
-@pytest.mark.slow
-def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path: Path) -> None:
-    tasks = (*ONE, Planned("2", ("lib/triple.py",), needs=("1",)))
-    here = stage(tmp_path)
-
-    async def implement(call: ModelCall) -> Answer:
-        right = replaced("lib/triple.py", "3 * x", "x + x + x")
-        return done(WRONG) if task_of(call) == "1" else done(right)
-
-    model = Talker(tasks, implement)
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 2
-    assert len(model.asked("2")) == 1
-
-
-@pytest.mark.slow
 def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))
@@ -216,20 +183,6 @@ def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: 
     assert commands(here)[1] == "python3 -m unittest discover -v -s tests -t ."
     assert "- Still newly red: `test_double (tests.test_double.Works" in document(here)
     assert here.files()["lib/double.py"] == "def double(x):\n    return x"
-
-
-@pytest.mark.slow
-def test_edits_that_never_end_go_back_as_such(tmp_path: Path) -> None:
-    here = stage(tmp_path)
-    endless = replaced("lib/double.py", "return 2 * x", "while True: pass")
-    config = Config(tries=TrySettings(seconds=6))
-    model = talker(done(endless), done(RIGHT))
-    assert here.go_on(model, config=config)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 2
-    assert "did not end within 6 seconds" in model.asked("1")[1].messages[-1].text
-    # The time for all tries is over, so these edits are taken as they are.
-    assert "x + x" in here.files()["lib/double.py"]
-    assert len(commands(here)) == 2
 
 
 HOSTILE = """\

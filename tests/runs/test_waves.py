@@ -130,23 +130,6 @@ def test_a_task_that_clashes_with_another_is_done_again_on_the_merged_files(tmp_
     assert run.state.usage.calls == 4
 
 
-def test_one_task_deletes_what_another_changes_and_the_second_is_asked_again(
-    tmp_path: Path,
-) -> None:
-    here = stage(tmp_path)
-
-    async def implement(call: ModelCall) -> Answer:
-        if task_of(call) == "1":
-            return done({"path": "poem.txt", "operation": "delete", "old": "", "new": ""})
-        again = "another task" in call.messages[-1].text.lower()
-        return done(wrote("b.txt", "2") if again else replaced("poem.txt", "two\n", "TWO\n"))
-
-    talker = Talker(TWO, implement)
-    assert here.go_on(talker)[0] is Outcome.DONE
-    assert "poem.txt" not in here.files()
-    assert len(talker.asked("2")) == 2
-
-
 def test_a_model_that_is_gone_for_one_task_loses_nothing_of_the_other_and_the_rest_goes_on_with_the_same_question(
     tmp_path: Path,
 ) -> None:
@@ -168,16 +151,6 @@ def test_a_model_that_is_gone_for_one_task_loses_nothing_of_the_other_and_the_re
     before, after = talker.asked("2")
     assert before.messages == after.messages
     assert len(talker.asked("1")) == 1
-
-
-def test_no_tree_is_left_when_a_wave_is_over(tmp_path: Path) -> None:
-    here = stage(tmp_path)
-
-    async def implement(call: ModelCall) -> Answer:
-        return done(wrote("a.txt" if task_of(call) == "1" else "b.txt", task_of(call)))
-
-    here.go_on(Talker(TWO, implement))
-    assert here.git("worktree", "list", "--porcelain").count("worktree ") == 2
 
 
 def test_agents_of_a_wave_see_the_files_as_they_were_when_it_began(tmp_path: Path) -> None:
