@@ -1,7 +1,6 @@
 """Edits are worked out whole, in memory, or sent back with what the model needs to correct them."""
 
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -483,18 +482,6 @@ def test_fences_around_the_text_of_a_file_go_back(path: str, fence: str) -> None
 
 
 # -- large files
-
-
-def test_a_misquoted_passage_in_a_large_file_is_found_quickly() -> None:
-    lines = [
-        f"    value_{number} = compute({number * 7919 % 997}, {number * 104729 % 991})"
-        for number in range(20_000)
-    ]
-    block = "\n".join(lines[14_000:14_020]).replace("value_14007", "valve_14007")
-    began = time.process_time()
-    said = problem(("\n".join(lines) + "\n").encode(), replace(block, "x"))
-    assert time.process_time() - began < 8
-    assert "Lines 14001-14020 come nearest" in said
 
 
 # -- protected paths

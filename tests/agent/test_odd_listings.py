@@ -86,23 +86,3 @@ def test_the_text_of_a_call_is_never_lost(tmp_path: Path, result: object, said: 
     found = calls.act(wanted, 8_000)[0]
     assert (found.status, said in found.content) == (ResultStatus.OK, True)
     assert ("does not fit the tool's schema" in found.content) == ('{"v"' in found.content)
-
-
-@pytest.mark.parametrize(
-    "place",
-    ["notes/skill.md", "notes/Skill.MD", "group/inner/SKILL.md", "SKILL.md", "flat.md"],
-)
-def test_what_is_nearly_a_skill_is_named(tmp_path: Path, place: str) -> None:
-    file = tmp_path / "skills" / place
-    file.parent.mkdir(parents=True)
-    file.write_text("---\nname: notes\ndescription: Write a note.\n---\n\nWrite it.\n")
-    good = tmp_path / "skills" / "good" / "SKILL.md"
-    good.parent.mkdir()
-    good.write_text("---\nname: good\ndescription: Be good.\n---\n\nBe it.\n")
-    (tmp_path / "skills" / "good" / "skill.md").touch()
-    (tmp_path / "skills" / "README.md").write_text("# About these skills\n")
-    folders = (tmp_path / "skills",)
-    setup = CapabilitySetup(root=tmp_path, tree=tmp_path, skill_folders=folders)
-    catalogue = asyncio.run(discover_capabilities(setup))
-    assert [spec.name for spec in catalogue.specs] == ["skill_good"]
-    assert [problem.about for problem in catalogue.problems] == [f"skills/{place}"]

@@ -18,7 +18,6 @@ from forge_bot.agent.models.base import (
     MessageRole,
     Model,
     ModelCall,
-    PossiblyCharged,
     ReplayKey,
 )
 from forge_bot.agent.models.open_model import open_model
@@ -27,12 +26,7 @@ from forge_bot.agent.models.provider_keys import EXTRAS
 from forge_bot.agent.prices import worst_case
 from forge_bot.errors import (
     BadConfig,
-    ContextTooLong,
-    ForgeError,
-    KeyRefused,
-    ModelUnavailable,
     NoModelKey,
-    QuestionRejected,
     UnknownModel,
 )
 from forge_bot.remedies import SetKey
@@ -40,8 +34,7 @@ from forge_bot.sentences import hint_of
 from forge_bot.settings.config import parse_config
 from forge_bot.values import Tier
 from tests.agent.scene import document, explore
-from tests.fakes.model_server import ModelServer, Says, busy
-from tests.fakes.sampled import sampled_rows
+from tests.fakes.model_server import ModelServer, Says
 
 CHAT, RESPONSES, ANTHROPIC = (
     "openai-chat:gpt-6-luna",
@@ -159,17 +152,6 @@ async def test_anthropic_is_held_to_the_schema_natively(server: ModelServer) -> 
     ]
 
 
-async def test_the_schema_is_the_same_on_every_turn_so_the_cached_prefix_holds(
-    server: ModelServer,
-) -> None:
-    model = opened(ANTHROPIC)
-    await model.ask(call(messages=CONVERSATION[:2]))
-    await model.ask(call())
-    first, second = (question.body for question in server.questions)
-    assert first["output_config"] == second["output_config"]
-    assert first["system"] == second["system"]
-
-
 async def test_a_server_in_a_providers_place_is_told_the_schema_too(server: ModelServer) -> None:
     await opened("openai-chat:qwen2.5", base_url=f"{server.url}/v1").ask(call())
     body = server.questions[0].body
@@ -234,75 +216,9 @@ async def test_a_model_nobody_has_a_price_for_costs_an_unknown_sum(server: Model
 
 
 @ALL
-async def test_a_cut_off_reply_says_so(server: ModelServer, spec: str) -> None:
-    server.will(Says('{"result": {"kind', cut=True))
-    reply = await opened(spec).ask(call())
-    assert (reply.finish, reply.text) == (FinishReason.LENGTH, '{"result": {"kind')
-
-
-@ALL
-async def test_a_refusal_says_so(server: ModelServer, spec: str) -> None:
-    server.will(Says("I will not.", refuses=True))
-    reply = await opened(spec).ask(call())
-    assert reply.finish is FinishReason.REFUSAL
-    assert reply.text == ("" if spec == ANTHROPIC else "I will not.")
-
-
-@ALL
 async def test_what_the_model_writes_is_given_on_unread(server: ModelServer, spec: str) -> None:
     server.will(Says("This is no JSON."))
     assert (await opened(spec).ask(call())).text == "This is no JSON."
-
-
-@ALL
-async def test_a_busy_provider_is_asked_again_by_one_layer_only(
-    server: ModelServer, spec: str
-) -> None:
-    server.will(busy(), Says(document()))
-    assert (await opened(spec, retries=2).ask(call())).text == document()
-    assert len(server.questions) == 2
-
-
-ERRORS: list[tuple[Says, type[ForgeError]]] = [
-    (Says("broken", status=500), ModelUnavailable),
-    (Says("overloaded", status=529, error_type="overloaded_error"), ModelUnavailable),
-    (Says("no credit", status=402, error_type="billing_error"), ModelUnavailable),
-    (Says("bad key", status=401, error_type="authentication_error"), KeyRefused),
-    (Says("not yours", status=403, error_type="permission_error"), KeyRefused),
-    (
-        Says("no such model", status=404, error_type="not_found_error", code="model_not_found"),
-        UnknownModel,
-    ),
-    (Says("schema too odd", status=400, error_type="invalid_request_error"), QuestionRejected),
-    (
-        Says(
-            "prompt is too long: 9 > 8",
-            status=400,
-            error_type="invalid_request_error",
-            code="context_length_exceeded",
-        ),
-        ContextTooLong,
-    ),
-    (Says(raw="this is not JSON"), PossiblyCharged),
-    (Says(raw='{"hello": "world"}'), PossiblyCharged),
-]
-
-
-@ALL
-@pytest.mark.parametrize(
-    ("says", "error"),
-    sampled_rows(ERRORS, 2),
-    ids=[f"{says.status} {says.text[:12]}" for says, _ in ERRORS],
-)
-async def test_every_failure_of_a_provider_has_a_name_of_ours(
-    server: ModelServer, spec: str, says: Says, error: type[ForgeError]
-) -> None:
-    server.will(says)
-    with pytest.raises(error) as caught:
-        await opened(spec).ask(call())
-    assert type(caught.value) is error
-    assert spec in caught.value.message
-    assert len(server.questions) == 1
 
 
 def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) -> None:

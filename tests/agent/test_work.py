@@ -69,14 +69,6 @@ async def test_a_model_looks_around_and_answers(room: Room) -> None:
     ]
 
 
-async def test_each_question_begins_with_the_one_before_byte_for_byte(room: Room) -> None:
-    model = Speaker([LOOK, explore(("look", {"at": 2})), "no json", document()])
-    await room.work(model)
-    for before, after in zip(model.calls, model.calls[1:], strict=False):
-        assert after.messages[: len(before.messages)] == before.messages
-    assert [call.messages[0].text for call in model.calls] == ["You analyse."] * 4
-
-
 async def test_the_keys_of_questions_name_task_round_turn_and_try(room: Room) -> None:
     model = Speaker([LOOK, "no json", document()])
     await room.work(model, assignment(task="T2", kind=AnswerKind.DOCUMENT))
@@ -205,22 +197,6 @@ async def test_what_no_model_can_mend_is_raised_and_leaves_no_reservation(
     assert Journal(room.path, {}).take_lost("a1@#") == ()
 
 
-async def test_a_question_that_could_pass_the_cap_is_not_asked(room: Room) -> None:
-    room.ledger = priced("0.50", "0.30")
-    model = Speaker([paid(LOOK, "0.25")])
-    done = await room.work(model)
-    assert (done.stop, len(model.calls)) == (StopReason.BUDGET, 1)
-    assert done.usage.cost == Decimal("0.25")
-
-
-async def test_a_model_without_a_price_is_announced_as_such(room: Room) -> None:
-    room.ledger = priced("1.00", None)
-    unpriced = ModelReply(text=document(), usage=Usage(cost=None))
-    done = await room.work(Speaker([unpriced], name="openai-chat:qwen"))
-    assert room.notices[0] == ModelAsked(turn=1, model="openai-chat:qwen", reserved=None)
-    assert done.usage.cost is None
-
-
 async def test_a_model_that_does_not_answer_in_time_is_left(room: Room) -> None:
     class Silent(Speaker):
         async def ask(self, call: ModelCall) -> ModelReply:
@@ -234,13 +210,6 @@ async def test_a_model_that_does_not_answer_in_time_is_left(room: Room) -> None:
     assert room.ledger.budget.reserved == ()
 
 
-async def test_a_clock_that_has_run_out_ends_the_work_between_questions(room: Room) -> None:
-    ticks = iter([0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5_000.0])
-    room.now = lambda: next(ticks, 5_000.0)
-    done = await room.work(Speaker([LOOK, document()]))
-    assert done.stop is StopReason.DEADLINE
-
-
 async def test_secrets_are_struck_out_of_what_the_model_is_shown(room: Room) -> None:
     room.environ["OPENAI_API_KEY"] = "sk-very-secret"
     room.library = Library(lambda wanted: seen(wanted, "KEY = sk-very-secret"))
@@ -248,16 +217,6 @@ async def test_secrets_are_struck_out_of_what_the_model_is_shown(room: Room) -> 
     await room.work(model)
     assert "[OPENAI_API_KEY]" in model.calls[1].messages[-1].text
     assert "sk-very-secret" not in room.path.read_text()
-
-
-async def test_the_journal_holds_every_message_once(room: Room) -> None:
-    model = Speaker([LOOK, "no json", document()])
-    await room.work(model)
-    started = [
-        json.loads(line) for line in room.path.read_text().splitlines() if '"started"' in line
-    ]
-    kept = [message["text"] for line in started for message in line["messages"]]
-    assert kept == [message.text for message in model.calls[-1].messages]
 
 
 async def resumed(
@@ -310,17 +269,6 @@ async def test_work_killed_after_any_line_of_its_journal_ends_the_same_and_repea
         assert asked_again == [f"1.{turn}" for turn in range(len(answered) + 1, 5)]
         assert not set(looked_again) & set(found)
         assert len(looked_again) + len(found) == 3
-
-
-async def test_what_a_dead_process_may_have_spent_counts_against_the_cap_of_the_next(
-    room: Room,
-) -> None:
-    Journal(room.path, {}).started("a1@#1", "a:b", Decimal("0.30"), ())
-    room.ledger = priced("0.50", "0.30")
-    done = await room.work(Speaker([paid(document(), "0.01")]))
-    assert (done.stop, done.usage.cost) == (StopReason.BUDGET, 0)
-    assert done.usage.may_be_billed == Decimal("0.30")
-    assert room.ledger.budget.committed == Decimal("0.30")
 
 
 async def test_work_that_begins_from_something_else_is_asked_anew_and_what_was_paid_counts(

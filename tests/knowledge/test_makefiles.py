@@ -1,9 +1,5 @@
 """Targets are read as make reads them, not as words that happen to stand in the file."""
 
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from tests.knowledge.repository_scene import lines, profile_of
@@ -79,21 +75,3 @@ def test_a_makefile_in_a_folder_counts_when_there_is_nothing_else() -> None:
     files = {"src/Makefile": "test:\n\t./t\n", "docs/Makefile": "html:\n\tsphinx\n"}
     assert lines(profile_of(files).commands.test) == ["make -C src test"]
     assert lines(profile_of({**files, "go.mod": "module x\n"}).commands.test) == ["go test ./..."]
-
-
-@pytest.mark.skipif(shutil.which("make") is None, reason="compares with make itself")
-@pytest.mark.parametrize(
-    "makefile",
-    [
-        "test : build\nbuild:\n\t@echo ran\n",
-        "lib \\\n  test:\n\t@echo ran\n",
-        "test: ; @echo ran\n",
-    ],
-)
-def test_make_itself_agrees(makefile: str, tmp_path: Path) -> None:
-    (tmp_path / "Makefile").write_text(makefile, "utf-8")
-    told = subprocess.run(
-        ["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert "ran" in told.stdout
-    assert found(makefile) == ["make test"]

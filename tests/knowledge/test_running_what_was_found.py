@@ -74,16 +74,6 @@ def test_a_red_pytest_names_its_failures_one_on_a_line(tmp_path: Path) -> None:
     )
 
 
-@needs("npm")
-def test_npm_installs_what_the_lock_pins_and_builds_and_tests(tmp_path: Path) -> None:
-    root = copied("npm", tmp_path)
-    commands = profile_at(root).commands
-    results = run((*commands.setup, *commands.build, *commands.test), root, tmp_path / "env")
-    assert [result.returncode for result in results] == [0, 0, 0]
-    assert "built: HELLO WORLD!" in said(results)
-    assert "a greeting is loud" in said(results)
-
-
 @needs("make")
 def test_make_builds_and_checks_and_turns_red(tmp_path: Path) -> None:
     root = copied("make", tmp_path)
@@ -96,15 +86,6 @@ def test_make_builds_and_checks_and_turns_red(tmp_path: Path) -> None:
         '#include "counter.h"\nint counted(const char *t, char w) { return *t == w; }\n', "utf-8"
     )
     assert run(commands.test, root, tmp_path / "env")[0].returncode != 0
-
-
-@needs("cargo")
-def test_cargo_builds_and_tests(tmp_path: Path) -> None:
-    root = copied("rust", tmp_path)
-    commands = profile_at(root).commands
-    results = run(commands.test, root, tmp_path / "env")
-    assert [result.returncode for result in results] == [0]
-    assert "2 passed" in said(results)
 
 
 @needs("cargo", "npm")

@@ -1,10 +1,5 @@
 """Runs like this one: found by words, ranked by BM25+, the same every time."""
 
-import math
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,40 +91,6 @@ def test_what_is_found_shares_a_word_and_the_order_given_changes_nothing(
     assert all(each.score > 0 for each in found)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert History(runs[::-1]).similar(" ".join(asked), limit=20) == found
-
-
-def test_a_score_is_that_of_bm25_plus_as_published() -> None:
-    documents = {
-        "a": ["login", "token", "token"],
-        "b": ["login"],
-        "c": ["queue", "index", "worker", "login"],
-    }
-    mean = sum(map(len, documents.values())) / len(documents)
-
-    def part(document: list[str], word: str, holders: int) -> float:
-        count = document.count(word)
-        weight = count * 2.5 / (1.5 * (0.25 + 0.75 * len(document) / mean) + count) + 1
-        return math.log(4 / holders) * weight if count else 0.0
-
-    runs = [past_run(name, request=" ".join(document)) for name, document in documents.items()]
-    expected = {
-        name: part(document, "login", 3) + part(document, "token", 1)
-        for name, document in documents.items()
-    }
-    assert {
-        each.name: each.score for each in History(runs).similar("login token")
-    } == pytest.approx(expected, abs=1e-5)
-
-
-def test_the_library_that_ranks_is_not_loaded_before_the_first_search() -> None:
-    program = (
-        "import sys; from forge_bot.knowledge.history import History; from tests.knowledge.run_scene import"
-        " past_run\nhistory = History([past_run('a', 'login', findings=['Password is"
-        " logged'])])\nhistory.patterns('login', ()); history.friction('login')\nassert 'rank_bm25'"
-        " not in sys.modules and 'numpy' not in sys.modules\nassert history.similar('login') and"
-        " 'rank_bm25' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[2])
 
 
 def test_a_run_that_shares_but_one_word_with_a_task_is_found_and_not_recalled() -> None:

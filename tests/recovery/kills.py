@@ -32,11 +32,10 @@ _FOLDER = 0x40000000
 @dataclass(frozen=True)
 class Boundary:
     """A file of this name was written for the n-th time, a command of git is called for the n-th
-    time, or a question to the model came or was answered. With `git full` nobody is killed: the
-    disk has no room for that command.
+    time, or a question to the model came or was answered.
     """
 
-    kind: Literal["file", "git before", "git after", "git full", "model before", "model after"]
+    kind: Literal["file", "git before", "git after", "model before", "model after"]
     name: str
     number: int = 1
 
@@ -119,7 +118,6 @@ grep -q warm_python /proc/$PPID/cmdline || exec {git} "$@"
 case " $* " in *" {name} "*) ;; *) exec {git} "$@" ;; esac
 echo $$ >> {folder}/count
 [ "$(wc -l < {folder}/count)" = {number} ] || exec {git} "$@"
-[ {when} != full ] || {{ echo "fatal: write error: No space left on device" >&2; exit 128; }}
 [ {when} = before ] || {git} "$@"
 kill -9 $PPID
 exit 1

@@ -131,26 +131,6 @@ def python(backend: BackendName, worktree: Path, code: str) -> CommandOutcome:
     return run(backend, Box(worktree=worktree), ["python3", "src/code.py"])
 
 
-MANAGER = """
-import multiprocessing
-if __name__ == '__main__':
-    with multiprocessing.Manager() as manager:
-        shared = manager.list([1, 2])
-        print(sum(shared))
-"""
-
-
-def test_a_unix_socket_of_ones_own_is_judged_or_said_to_be_beyond_the_backend(
-    walled: BackendName, worktree: Path
-) -> None:
-    outcome = python(walled, worktree, MANAGER)
-    if walled is BackendName.BUBBLEWRAP:
-        assert (outcome.exit_code, outcome.output, outcome.cannot_judge) == (0, "3\n", "")
-    else:
-        assert outcome.exit_code != 0
-        assert REFUSED in outcome.cannot_judge
-
-
 RED = """
 import asyncio, os, pwd, socket, sys
 pwd.getpwuid(os.getuid())
@@ -204,20 +184,6 @@ def test_a_run_whose_baseline_landlock_cannot_judge_is_refused_with_the_reason(
     assert "cannot judge tests that use 127.0.0.1" in said.out + said.err, (
         "the baseline names it before anything is red"
     )
-
-
-def test_the_same_run_is_judged_under_bubblewrap(sample: Sample, bubblewrap: BackendName) -> None:
-    with_server_tests(sample, bubblewrap)
-    said = sample.forge(
-        "run",
-        "Who is it on a day before the rota starts?",
-        "--effort",
-        "S",
-        "--model",
-        sample.model(),
-    )
-    assert "SANDBOX" not in said.out + said.err
-    assert said.code in {0, 3}, said
 
 
 def test_the_doctor_names_what_landlock_cannot_judge(sample: Sample, landlock: BackendName) -> None:

@@ -1,10 +1,8 @@
 """Credentials of registries reach what fetches third-party packages, and nothing else."""
 
 import base64
-import hashlib
 import io
 import json
-import shutil
 import tarfile
 import threading
 from collections.abc import Generator
@@ -13,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import CredentialKept
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project_commands.commit_profile import profile_at
@@ -24,7 +21,6 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
-from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
 from tests.security.project_scene import checked
 from tests.security.scene import git
@@ -258,23 +254,6 @@ def test_what_a_package_prints_of_them_is_struck_out(
     assert SECRET.encode().hex() not in f"{failed}{told}"
 
 
-@pytest.mark.slow
-def test_what_a_package_writes_down_of_them_ends_setup(
-    demo: Repository, registry: Registry, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = run_paths(demo, "environment-0").environment / "kept.txt"
-    serve_two(
-        registry,
-        f"pathlib.Path({str(kept)!r}).write_text(os.environ['PIP_INDEX_URL'].encode().hex())",
-    )
-    give(monkeypatch, registry)
-    here = project(demo, [])
-    with pytest.raises(CredentialKept, match=r"PIP_INDEX_URL into kept\.txt"):
-        here.set_up()
-    with pytest.raises(CredentialKept):
-        here.set_up()
-
-
 def test_a_command_after_one_that_may_run_code_of_the_project_gets_none_and_that_is_said(
     demo: Repository, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,65 +285,6 @@ def test_a_repository_cannot_ask_for_another_secret_of_the_machine(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     project(demo, []).set_up()
     assert registry.let_in == []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("npm"), reason="no npm here")
-def test_npm_fetches_with_them_in_a_run_and_nothing_of_the_run_has_them(
-    sample: Sample, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"http://{registry.host}"
-    look = "require('fs').writeFileSync('%s', JSON.stringify(process.env))"
-    scripts = {"install": f'node -e "{look % "theirs.json"}"'}
-    archive = packed(
-        {
-            "package/package.json": json.dumps(
-                {"name": "fetchedhere", "version": "1.0.0", "scripts": scripts}
-            )
-        }
-    )
-    registry.pages = {"/fetchedhere/-/fetchedhere-1.0.0.tgz": archive}
-    locked = {
-        "version": "1.0.0",
-        "resolved": f"{url}/fetchedhere/-/fetchedhere-1.0.0.tgz",
-        "integrity": "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode(),
-        "hasInstallScript": True,
-    }
-    own = {"name": "rota", "version": "1.0.0", "dependencies": {"fetchedhere": "1.0.0"}}
-    files = {
-        "package.json": {**own, "scripts": {"postinstall": f'node -e "{look % "ours.json"}"'}},
-        "package-lock.json": {
-            "name": "rota",
-            "version": "1.0.0",
-            "lockfileVersion": 3,
-            "packages": {"": own, "node_modules/fetchedhere": locked},
-        },
-    }
-    for name, content in files.items():
-        (sample.path / name).write_text(json.dumps(content))
-    (sample.path / ".npmrc").write_text(f"//{registry.host}/:_authToken=${{NPM_TOKEN}}\n")
-    (sample.path / ".gitignore").write_text("node_modules/\n__pycache__/\n*.json.seen\n")
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(
-        f"environment: {{npm_config_registry: '{url}'}}\nsetup_credentials: [NPM_TOKEN]\n"
-        "commands: {setup: [npm ci --ignore-scripts, npm rebuild], lint: [], build: []}\n"
-    )
-    sample.git("add", "-A")
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "packages")
-    monkeypatch.setenv("FORGE_SETUP_NPM_TOKEN", SECRET)
-    said = sample.forge("run", "Guard the start", "--effort", "S", "--model", sample.model())
-    assert said.code == 3, said.err
-    assert registry.let_in == ["/fetchedhere/-/fetchedhere-1.0.0.tgz"]
-    seen = [
-        json.loads(file.read_text())
-        for file in tmp_path.rglob("*s.json")
-        if file.stem in {"ours", "theirs"}
-    ]
-    assert len(seen) >= 2
-    assert not any("NPM_TOKEN" in environment for environment in seen)
-    assert SECRET not in f"{said.out}{said.err}"
-    assert holding_secret(tmp_path) == []
-    assert not registry.seen_on_a_command_line
 
 
 @pytest.mark.parametrize(

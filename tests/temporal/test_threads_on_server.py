@@ -4,7 +4,6 @@ rest.
 
 import asyncio
 import base64
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +22,6 @@ from tests.actions.runner import below
 from tests.bot.stage import SECRET, heard
 from tests.bot.test_order import Laptop
 from tests.fakes.agents import AgentServer
-from tests.fakes.batches import BatchServer
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
 from tests.temporal.scene import Server, asks, free_port
@@ -182,41 +180,6 @@ def test_a_worker_for_issues_needs_a_repository_and_a_token(
     with pytest.raises(ForgeError) as refused:
         work_for_server((), ServerChoice(), 1, github=(name,))
     assert said in f"{refused.value.message} {hint_of(refused.value)}"
-
-
-def test_a_batch_is_waited_for_by_a_timer_and_looked_for_at_once_when_somebody_says_so(
-    stage: ServedStage,
-) -> None:
-    with BatchServer() as provider:
-        stage.environ |= {
-            "FORGE_BOT_MODEL": "anthropic:claude-sonnet-5-5",
-            "ANTHROPIC_BASE_URL": provider.url,
-            "ANTHROPIC_API_KEY": "sk-team-first",
-        }
-        stage.start_worker()
-        assert heard(stage.say("/forge --batch")).code == 0
-        word = stage.ended()
-        assert word == "batch-under-way", stage.log
-        assert looks_again_after(stage, 60)
-        while word == "batch-under-way":
-            assert provider.end() == 1
-            assert heard(stage.say("/forge retry")).code == 0
-            word = stage.ended()
-        assert word == "waiting", stage.log
-        assert set(Counter(provider.handed_in).values()) == {1}
-
-
-def test_a_limit_of_github_is_waited_for_as_long_as_it_says(stage: ServedStage) -> None:
-    stage.start_worker()
-    stage.hub.faults.secondary("PATCH .*/issues/comments", 1234, times=99)
-    assert heard(stage.label()).code == 0
-    assert stage.ended() == "github-limited", stage.log
-    assert looks_again_after(stage, 1234)
-    stage.hub.faults.waiting.clear()
-    again = heard(stage.say("/forge retry"))
-    assert (again.code, "the last job of a worker failed" in again.log) == (0, True), again.log
-    assert stage.ended() == "waiting", stage.log
-    assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
 
 
 def test_a_worker_with_an_app_goes_on_when_the_app_is_installed_again(stage: ServedStage) -> None:
