@@ -10,7 +10,6 @@ import pytest
 from forge_bot.git.refs import ENDED
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
-from tests.fakes import script
 from tests.fakes.signing_keys import COMMITTER, signing_key, verified
 
 pytestmark = pytest.mark.slow
@@ -36,24 +35,6 @@ def test_one_commit_a_task_is_in_the_run_and_the_record_has_both(
     parents = bare.git("log", "-1", "--format=%P", _record(stage)).split()
     assert parents == [bare.head(stage.branch), bare.head(stage.offered)]
     assert stage.said("reply occasion=record-not-kept") == []
-
-
-@pytest.mark.slow
-def test_what_failed_checks_lead_to_is_a_further_commit_of_the_same_branch(
-    over: Kept, tmp_path: Path
-) -> None:
-    stage = over.again(tmp_path)
-    first = stage.repo.bare.head(stage.offered)
-    more = {"path": "rota/more.py", "operation": "write", "old": "", "new": "MORE = 1\n"}
-    stage.model({("implementer", "*", "*"): script.change(more)})
-    stage.check("test", "failure", "E  assert 1 == 2")
-    assert stage.checks_failed().code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
-    assert stage.repo.bare.contains(stage.offered, first)
-    assert stage.repo.bare.git("rev-list", "--count", f"{first}..{stage.offered}").strip() == "1"
-    assert not [name for name in _code(stage) if name.startswith(".specs/")]
-    parents = stage.repo.bare.git("log", "-1", "--format=%P", _record(stage)).split()
-    assert parents[:2] == [stage.repo.bare.head(stage.branch), stage.repo.bare.head(stage.offered)]
 
 
 def test_commits_for_merge_are_signed_by_the_jobs_that_write_and_who_works_has_no_key(
@@ -85,22 +66,6 @@ def test_where_a_rule_demands_signed_commits_a_key_opens_the_pull_request(
     assert verified(waiting.repo.bare.path, key, name) == f"G signer {COMMITTER}"
     secret = text.splitlines()[2]
     assert secret not in job.log + job.summary + "".join(waiting.said())
-
-
-def test_a_key_that_cannot_sign_is_said_before_a_worker_is_paid(
-    waiting: Stage, tmp_path: Path
-) -> None:
-    key = signing_key(tmp_path / "keys", comment="me@laptop")
-    waiting.environ["FORGE_BOT_SIGNING_KEY"] = key.read_text()
-    before = waiting.state["budget"]
-    job = heard(waiting.say("/approve"))
-    assert job.code == 5, job.log
-    said = "".join(waiting.said("tracking"))
-    assert ("CONFIG-010" in said, "NAME" in said) == (True, True), said
-    assert waiting.state["budget"] == before
-    del waiting.environ["FORGE_BOT_SIGNING_KEY"]
-    assert heard(waiting.say("/retry")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "completed"
 
 
 @pytest.mark.parametrize(

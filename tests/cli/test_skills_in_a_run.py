@@ -89,24 +89,6 @@ def test_success_follows_the_scripts_and_not_the_words(sample: Sample) -> None:
     assert "→ tool_error (scripts/list.sh: exit code 3)" in shown
 
 
-@pytest.mark.slow
-def test_a_script_that_succeeds_at_last_has_succeeded(sample: Sample) -> None:
-    start(sample, {"1.1": runs("x", "3"), "1.2": runs("x", "0"), "1.3": DONE})
-    assert "→ ok (scripts/list.sh: exit code 0)" in told(sample, "Nothing was released yet.")
-
-
-@pytest.mark.slow
-def test_an_executable_file_without_a_first_line_for_it_is_run_by_its_endings_program(
-    sample: Sample,
-) -> None:
-    place = sample.path / ".forge" / "skills" / "release-notes" / "scripts"
-    place.mkdir(parents=True)
-    (place / "count.py").write_text("import sys\nprint(len(sys.argv))\n")
-    (place / "count.py").chmod(0o755)
-    start(sample, {"1.1": runs("a", "b", path="scripts/count.py"), "1.2": DONE})
-    assert "→ ok (scripts/count.py: exit code 0)" in told(sample, "Nothing was released yet.")
-
-
 def scripted(sample: Sample, text: str) -> None:
     """Put a second script into the skill."""
     place = sample.path / ".forge" / "skills" / "release-notes" / "scripts"
@@ -123,15 +105,6 @@ def test_a_script_sees_none_of_our_variables(
     start(sample, {"1.1": runs(path="scripts/other.sh"), "1.2": DONE})
     seen = told(sample, " PATH ")
     assert "DEPLOY_PLACE" not in seen
-
-
-@pytest.mark.slow
-def test_a_script_that_does_not_end_is_ended_in_time(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("capabilities: {seconds: 2}\n")
-    scripted(sample, "exec tail -f /dev/null\n")
-    start(sample, {"1.1": runs(path="scripts/other.sh"), "1.2": DONE})
-    assert "→ tool_error (scripts/other.sh: timed out)" in told(sample, "Nothing was released yet.")
 
 
 @pytest.mark.slow
@@ -161,14 +134,6 @@ def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -
     assert "→ unknown_capability" in shown
     assert "class Schedule" in shown
     assert "→ tool_error (its script was refused)" in told(sample, "Nothing was released yet.")
-
-
-@pytest.mark.slow
-def test_the_models_answers_of_a_skill_count(sample: Sample) -> None:
-    start(sample, {"1.1": runs("x"), "1.2": DONE})
-    asked = [entry["usage"]["calls"] for entry in state(sample)["log"] if entry.get("usage")]
-    # Two of the analyst, two for the skill; then the architect.
-    assert asked[0] == 4
 
 
 def network(sample: Sample) -> None:

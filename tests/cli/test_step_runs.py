@@ -88,44 +88,6 @@ def test_a_new_file_lies_where_its_likes_lie_in_their_language(sample: Sample) -
     assert "export interface SmsGateway {}" in asked.out
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("beside", "text", "path", "written"),
-    [
-        ("till/open.go", "package store\n", "till/price_list.go", "package store\n"),
-        (
-            "till/open.js",
-            'const box = require("./box");\nmodule.exports = { box };\n',
-            "till/price_list.js",
-            "module.exports = { priceList };",
-        ),
-        ("till/open.js", "export const box = 1;\n", "till/price_list.js", "export function"),
-        ("till/Open.vue", "<script>export default {}</script>\n", "till/price_list.ts", "export"),
-    ],
-)
-def test_a_new_file_is_written_as_the_one_beside_it(
-    sample: Sample, beside: str, text: str, path: str, written: str
-) -> None:
-    sample.git("rm", "-rq", ".")
-    write(sample, {beside: text})
-    stack = {".go": "go", ".js": "javascript", ".ts": "typescript"}[Path(path).suffix]
-    asked = sample.forge("run", "--pipeline", "scaffold", f"{WISH}\nstack: {stack}")
-    assert f"### {path}\n" in asked.out
-    assert written in asked.out
-
-
-@pytest.mark.slow
-def test_an_empty_repository_gets_its_first_file_when_the_stack_is_named(sample: Sample) -> None:
-    sample.git("rm", "-rq", ".")
-    write(sample, {"README.md": "# Nothing yet\n"})
-    unclear = sample.forge("run", "--pipeline", "scaffold", WISH)
-    assert "new files are made for python, javascript, go" in reason(unclear)
-    sample.forge("abandon", "--by-script")
-    asked = sample.forge("run", "--pipeline", "scaffold", f"{WISH}\nstack: go\nkind: schema")
-    assert "### schemas/price_list.go" in asked.out
-    assert "type PriceList struct{}" in asked.out
-
-
 _CHECKED = {
     ".py": ("python3", "-m", "py_compile"),
     ".mjs": ("node", "--check"),
@@ -171,29 +133,6 @@ def test_the_first_file_of_an_empty_repository_is_one_of_its_language_and_verifi
             [*command, path], cwd=sample.path, capture_output=True, text=True, check=False
         )
         assert (said.returncode, said.stdout) == (0, "")
-
-
-@pytest.mark.slow
-def test_a_second_file_lies_beside_the_first_and_a_rule_that_it_breaks_is_told(
-    sample: Sample,
-) -> None:
-    sample.git("rm", "-rq", ".")
-    write(sample, {"shop/cli.py": "import shop.core.prices\n", "shop/core/prices.py": ""})
-    manifest = "rules:\n  - {name: layers, within: shop/, layers: [[cli.py], [core/]]}\n"
-    write(sample, {".forge/manifest.yaml": manifest, "shop/core/taxes.py": ""})
-    for name, code in (("price list", 0), ("order", 0)):
-        wish = f"Add it\n\nname: {name}\npurpose: Holds it"
-        assert sample.forge("run", "--pipeline", "scaffold", wish).code == 3
-        assert sample.forge("approve").code == code
-        sample.git("merge", "-q", sample.offered)
-        sample.git("branch", "-q", "-D", sample.offered)
-    assert sample.git("ls-files", "shop/core").splitlines() == [
-        "shop/core/order.py",
-        "shop/core/price_list.py",
-        "shop/core/prices.py",
-        "shop/core/taxes.py",
-    ]
-    assert sample.forge("graph", "verify").code == 0
 
 
 @pytest.mark.slow

@@ -8,10 +8,7 @@ recorded in their place.
 """
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -175,42 +172,3 @@ def test_a_record_holds_no_token_and_fits_githubs_description(cassette: Path) ->
             None,
         )
         assert description().check(route, exchange) == []
-
-
-def test_the_script_that_records_real_github_writes_its_cassettes_without_the_token(
-    github: FakeGitHub, tmp_path: Path
-) -> None:
-    furnish(github)
-    token = github.actions_token(
-        github.found("acme", "widget"), issues="write", contents="write", pull_requests="write"
-    )
-    script = Path(__file__).parents[2] / "scripts" / "record-github"
-    words = [
-        sys.executable,
-        str(script),
-        "acme/widget",
-        "--issue",
-        "1",
-        "--branch",
-        "fix/1-login",
-        "--into",
-        str(tmp_path / "made"),
-    ]
-    done = subprocess.run(
-        words,
-        env={**os.environ, "GITHUB_TOKEN": token, "GITHUB_API_URL": github.url},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert sorted(file.stem for file in (tmp_path / "made").iterdir()) == [
-        "conversation",
-        "pull_request",
-        "refusals",
-    ]
-    for file in (tmp_path / "made").iterdir():
-        text = file.read_text(encoding="utf-8")
-        assert token not in text
-        assert _TOKENS.findall(text) == []
-        assert yaml.safe_load(text)["interactions"]

@@ -86,17 +86,6 @@ def test_what_people_said_when_they_sent_work_back_comes_first() -> None:
     assert History([noted, *often]).patterns("Colour of the header", ()) == (second,)
 
 
-def test_the_most_frequent_pattern_comes_first_and_then_the_newest() -> None:
-    patterns = found(
-        "Names are unclear", "Password is logged", "Retry has no limit", "Password is logged"
-    )
-    assert [each.text for each in patterns] == [
-        "Password is logged",
-        "Names are unclear",
-        "Retry has no limit",
-    ]
-
-
 def test_a_pattern_shows_its_newest_wording_and_its_worst_severity() -> None:
     runs = [
         past_run("new", date="2026-03-01", findings=[(MINOR, "Input is never validated")]),
@@ -110,32 +99,12 @@ def test_a_pattern_shows_its_newest_wording_and_its_worst_severity() -> None:
     )
 
 
-def test_a_pattern_says_which_files_and_phases_it_came_from() -> None:
-    (pattern,) = found("src/io.py: error is dropped")
-    assert pattern.where == ("src/io.py", "phase-6")
-
-
 def test_a_pattern_on_a_file_of_the_task_counts_three_times() -> None:
     runs = [past_run(f"r{number}", findings=["Names are unclear"]) for number in range(2)]
     history = History([*runs, past_run("x", findings=["src/io.py drops the error"])])
     assert [each.seen for each in history.patterns("", ())] == [2, 1]
     assert history.patterns("", ["src/io.py"])[0].text == "src/io.py drops the error"
     assert history.patterns("", ["lib/io.py"])[0].text == "Names are unclear"
-
-
-def test_a_pattern_in_the_words_of_the_task_counts_twice() -> None:
-    runs = [
-        past_run(f"r{number}", date=f"2026-02-0{number + 1}", findings=["Names are unclear"])
-        for number in range(1)
-    ]
-    history = History([*runs, past_run("x", findings=["The retry of uploads has no limit"])])
-    assert history.patterns("", ())[0].text == "Names are unclear"
-    assert (
-        history.patterns("Retry failed uploads", ())[0].text == "The retry of uploads has no limit"
-    )
-    assert history.patterns("Uploads are slow", ()) == (), (
-        "neither concerns it, and each came up once"
-    )
 
 
 def test_a_finding_that_tries_to_be_more_than_a_line_is_one_short_line() -> None:

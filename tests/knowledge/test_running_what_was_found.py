@@ -2,7 +2,6 @@
 repositories.
 """
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.knowledge.repository_scene import copied, profile_at, run, said
-
-
-def needs(*tools: str) -> pytest.MarkDecorator:
-    """A toolchain that this machine may not have."""
-    missing = [tool for tool in tools if not shutil.which(tool)]
-    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not installed here")
 
 
 def environment_with_this_pytest(env: Path) -> Path:
@@ -72,33 +65,6 @@ def test_a_red_pytest_names_its_failures_one_on_a_line(tmp_path: Path) -> None:
         line.startswith("FAILED tests/test_page.py::test_a_title_is_escaped")
         for line in said(results).splitlines()
     )
-
-
-@needs("make")
-def test_make_builds_and_checks_and_turns_red(tmp_path: Path) -> None:
-    root = copied("make", tmp_path)
-    commands = profile_at(root).commands
-    results = run((*commands.build, *commands.test), root, tmp_path / "env")
-    assert [result.returncode for result in results] == [0, 0]
-    assert "ok counted" in said(results)
-
-    (root / "counter.c").write_text(
-        '#include "counter.h"\nint counted(const char *t, char w) { return *t == w; }\n', "utf-8"
-    )
-    assert run(commands.test, root, tmp_path / "env")[0].returncode != 0
-
-
-@needs("cargo", "npm")
-def test_each_project_of_a_monorepo_is_tested_from_the_root(tmp_path: Path) -> None:
-    root = copied("monorepo", tmp_path)
-    results = run(profile_at(root).commands.test, root, tmp_path / "env")
-    assert [result.returncode for result in results] == [0, 0, 0]
-    for test in (
-        "test_tax_is_added",
-        "an empty cart costs nothing",
-        "a_kilogram_has_a_thousand_grams",
-    ):
-        assert test in said(results)
 
 
 @pytest.mark.slow

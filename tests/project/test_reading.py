@@ -143,33 +143,6 @@ def test_links_use_their_targets_and_circles_of_links_are_problems(tmp_path: Pat
     assert "round" in found.files
 
 
-def test_a_reader_reads_changed_and_new_files_and_forgets_those_that_are_gone(
-    tmp_path: Path,
-) -> None:
-    made = repository(tmp_path, {"a.py": "import b\n", "b.py": "", "c.py": ""})
-    reader = GraphReader(made)
-    assert reader.here().files["a.py"].imports == {"b.py": 1}
-    write(tmp_path, {"a.py": "\nimport c\nimport d\n", "d.py": ""})
-    (tmp_path / "b.py").unlink()
-    assert reader.here().files["a.py"].imports == {"c.py": 2, "d.py": 3}
-    assert list(reader.here().files) == ["a.py", "c.py", "d.py"]
-    assert list(reader.at("HEAD").files) == ["a.py", "b.py", "c.py"]
-
-
-def test_names_that_look_like_what_git_says_about_files_are_names(tmp_path: Path) -> None:
-    odd = f"H 100644 {'a' * 40} 0\todd.py"
-    made = repository(tmp_path, {odd: "import b\n", "b.py": "", "line\nbreak.py": "import b\n"})
-    new = f"C 100644 {'b' * 40} 0\tnew.py"
-    write(tmp_path, {new: "import b\n", "? b.py": "import b\n", odd: "\nimport b\n"})
-    found = GraphReader(made).here()
-    assert {path: node.imports["b.py"] for path, node in found.files.items() if node.imports} == {
-        odd: 2,
-        new: 1,
-        "? b.py": 1,
-        "line\nbreak.py": 1,
-    }
-
-
 @pytest.mark.parametrize(
     ("path", "sign"), [("a.py", "("), ("a.js", "("), ("a.js", "`${"), ("a.ts", "{")]
 )

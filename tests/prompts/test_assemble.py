@@ -136,24 +136,6 @@ def test_equal_material_makes_equal_bytes() -> None:
     assert one.model_dump_json() == other.model_dump_json()
 
 
-def test_the_system_part_is_the_same_in_every_round_and_every_run() -> None:
-    later = prompt(
-        workspace=".specs/20260909-other",
-        branch="feature/other",
-        base="develop",
-        inputs=(InputFile(name="request.md", text="Something else.", untrusted=True),),
-        round=3,
-        notes=("Again, please.",),
-        findings=(Finding(severity=Severity.MAJOR, description="leak"),),
-        problems=("Approach: there is no text below it",),
-        repository=(),
-        similar=("20260101-a: the like",),
-        task=TASK,
-    )
-    assert later.system == prompt().system
-    assert later.user != prompt().user
-
-
 def test_the_task_is_given_whole() -> None:
     user = prompt(agent="implementer", task=TASK).user
     assert "Task 2: Answer 413\n" in user

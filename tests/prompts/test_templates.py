@@ -17,7 +17,6 @@ from forge_bot.agent.model_answers import (
     Explore,
     parse_answer,
 )
-from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.engine.step_phases import AGENT as STEP_WRITER
@@ -25,16 +24,12 @@ from forge_bot.prompts.assemble import COMMON, MESSAGE, NEXT_DOCUMENT, assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile
 from forge_bot.resources import templates
-from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.values import Finding, Severity, TaskId, TaskMode, TaskSpec, Verdict
 from tests.prompts.scenes import Part, fences, parts, sections
 
 FOLDER: Path = templates() / "prompts"
 SHIPPED = Environment()
 PARTS = parts()
-CATALOGUE = ProviderContext(
-    Path(), graph=lambda: None, past_runs=str, run_tests=str, lint_check=str
-).catalogue()
 REVIEWS = [part for part in PARTS if part.verdicts]
 
 each_part = pytest.mark.parametrize("part", PARTS, ids=str)
@@ -198,25 +193,6 @@ def is_clean_markdown(part: Part, delivery: str, extra: dict[str, object]) -> No
         assert levels[0] == "h1"
     assert ("## How to ask and how to answer" in made.system) == (delivery == "answer")
     assert ("## Output File" in made.user) == (delivery == "files")
-
-
-@each_part
-def test_a_role_and_its_contract_can_be_read_in_three_minutes(part: Part) -> None:
-    words = len(role(part, delivery="files").split())
-    assert 250 <= words <= 800
-
-
-@each_part
-def test_layer_one_is_the_same_for_every_agent_and_at_most_a_thousand_tokens(part: Part) -> None:
-    offered = tuple(describe_capability(entry) for entry in CATALOGUE)
-    made = assemble(part.material(capabilities=offered[:3], offered=offered), SHIPPED)
-    other = assemble(PARTS[0].material(capabilities=offered, offered=offered), SHIPPED)
-    assert made.system == other.system
-    assert len(made.system) + len(ANSWER_FORMS) <= 4_000
-    assert all(f"- `{each.name}`" in made.system for each in offered)
-    fewer = ", ".join(f"`{each.name}`" for each in offered[:3])
-    assert f"ask with `Explore` ({fewer}), or write" in made.user
-    assert "`Explore` (" not in other.user
 
 
 @each_part

@@ -3,14 +3,10 @@ reports and what is in the files.
 """
 
 import json
-import os
 from datetime import datetime, timedelta
-from pathlib import Path
-
-import pytest
 
 from tests.recovery.conftest import Told
-from tests.recovery.scripts import MODEL, SHORT
+from tests.recovery.scripts import SHORT
 from tests.recovery.world import World
 
 
@@ -33,22 +29,3 @@ def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back
     assert world.forge(*SHORT[1].words)[0] == 0, world.printed
     now, then = world.standing(), parts[1].standing
     assert (now.code, now.reports, now.artifacts) == (then.code, then.reports, then.artifacts)
-
-
-def all_at_one_time(folder: Path) -> None:
-    for here, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            os.utime(Path(here) / name, (1_000_000_000, 1_000_000_000), follow_symlinks=False)
-
-
-@pytest.mark.slow
-def test_nothing_depends_on_the_times_of_files(short: Told) -> None:
-    world, parts = short
-    world.back("0")
-    for number, part in enumerate(SHORT):
-        all_at_one_time(world.path)
-        all_at_one_time(world.state)
-        assert world.forge(*part.words)[0] == part.code, world.printed
-        all_at_one_time(world.state)
-        assert world.standing() == parts[number].standing
-    assert world.forge("resume", *MODEL)[0] == 5

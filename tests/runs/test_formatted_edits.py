@@ -1,8 +1,6 @@
 """The project's own formatter runs on the files of edits that were formatted before them."""
 
-import os
 import resource
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,8 +9,8 @@ import pytest
 from forge_bot.runs.notifications import log_line
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings.config import CommandSettings, Config
-from tests.runs.test_tries import FILES, commands, document, said, stage, talker
-from tests.runs.wave_scene import Planned, Stage, done, replaced, wrote
+from tests.runs.test_tries import commands, document, said, stage, talker
+from tests.runs.wave_scene import Planned, Stage, done, replaced
 
 FORMATTER = """\
 import pathlib
@@ -28,7 +26,6 @@ UGLY = replaced(
     "lib/double.py", "def double(x):\n    return 2 * x", "def double(x):   \n    return x + x"
 )
 LEFT = "def double(x):   |    return x + x"
-NEW = wrote("lib/half.py", "def half(x):  \n    return x // 2  \n")
 
 
 @pytest.fixture(autouse=True)
@@ -71,13 +68,6 @@ def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
     assert commands(here)[1:3] == [words, words]
 
 
-@pytest.mark.slow
-def test_a_file_that_was_not_formatted_before_stays_as_it_was_edited(tmp_path: Path) -> None:
-    here = edited(tmp_path, UGLY, more={"lib/double.py": "# double  \n" + FILES["lib/double.py"]})
-    assert as_committed(here, "lib/double.py") == f"# double  |{LEFT}"
-    assert "formatted" not in document(here)
-
-
 def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path: Path) -> None:
     words = ("python3", "-m", "black_is_not_here")
     here = edited(tmp_path, UGLY, config=settings(words))
@@ -110,24 +100,6 @@ def test_a_formatter_changes_nothing_but_the_files_of_the_edits(tmp_path: Path, 
     assert as_committed(here, "lib/triple.py") == "def triple(x):|    return 3 * x"
     assert outside.read_text() == "untouched = 1   \n"
     assert ("ended with exit code 3" in document(here)) is (does == "fails")
-
-
-@pytest.mark.slow
-def test_ruff_formats_as_it_does_for_a_person(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = Path(sys.executable).with_name("ruff")
-    # A sandbox shows the folders of the path.
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    here = edited(
-        tmp_path,
-        replaced("lib/double.py", "2 * x", "x+x"),
-        wrote("lib/half.py", "def half( x ):\n  return x//2\n"),
-        more={"lib/triple.py": "def triple(x):\n    return 3 * x\n"},
-        config=settings((str(program), "format", "--no-cache")),
-    )
-    assert as_committed(here, "lib/double.py") == "def double(x):|    return x + x"
-    assert as_committed(here, "lib/half.py") == "def half(x):|    return x // 2"
 
 
 HUGE = """\

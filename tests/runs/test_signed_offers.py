@@ -38,36 +38,6 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_two_machines_with_the_same_key_make_the_same_signed_commits(
-    sample: Sample, key: Path, tmp_path: Path
-) -> None:
-    _run(sample)
-    tip, branch, offered = sample.git("rev-parse", sample.offered), sample.branch, sample.offered
-    assert verified(sample.path, key, tip) == GOOD
-    assert verified(sample.path, key, branch, "%G?") == "N"
-    elsewhere = tmp_path / "elsewhere"
-    sample.git("clone", "-q", str(sample.path), str(elsewhere))
-    there = Sample(elsewhere, sample.forge, sample.scripts)
-    there.git("branch", branch, f"origin/{branch}")
-    there.git("branch", "-D", "-r", f"origin/{offered}")
-    words = ("final-commit", "--repo", str(elsewhere), "--run", branch, "--model", sample.model())
-    said = sample.forge("retry", *words)
-    assert said.code == 0, said.err
-    assert there.git("rev-parse", offered) == tip
-
-
-def test_a_merge_of_the_base_is_signed_too(sample: Sample, key: Path) -> None:
-    _run(sample)
-    first = sample.git("rev-parse", sample.offered)
-    (sample.path / "news.txt").write_text("news\n")
-    sample.git("add", "news.txt")
-    sample.git("commit", "-qm", "News")
-    said = sample.forge("update", "--model", sample.model())
-    assert said.code == 0, said.out + said.err
-    assert sample.git("log", "-1", "--format=%P", sample.offered).split()[0] == first
-    assert verified(sample.path, key, sample.offered) == GOOD
-
-
 def test_the_key_is_lent_to_git_in_a_file_of_this_user_that_goes_and_stands_nowhere_else(
     sample: Sample, key: Path, tmp_path: Path
 ) -> None:
