@@ -10,7 +10,11 @@ from forge_bot.text_format import one_line
 LONGEST_SECTION = 4_000
 """Characters of a section that another document repeats."""
 
+CAUSE, DEVIATIONS = "Root Cause or Integration Points", "Deviations"
+"""The headings of sections that a pull request repeats."""
+
 _LEVEL = 2
+_NONE = re.compile(r"(?:none|no deviations?)\b", re.IGNORECASE)
 
 
 def read_section(markdown: str, heading: str) -> str:
@@ -81,6 +85,19 @@ def first_paragraph(markdown: str, heading: str) -> str:
         if block.kind is BlockKind.TEXT and not block.depth:
             return "\n".join(markdown.splitlines()[block.line : block.end])
     return ""
+
+
+def items_below(markdown: str, heading: str) -> list[str]:
+    """Return the items of a section, or its paragraphs, in their own Markdown, without what says
+    that there are none.
+    """
+    blocks = [block for block in blocks_below(markdown, heading) if block.depth <= 1]
+    return [block.words for block in blocks if block.words and not _NONE.match(block.words)]
+
+
+def first_words(markdown: str, heading: str) -> str:
+    """Return the first item or paragraph of a section; empty without one."""
+    return next(iter(items_below(markdown, heading)), "")
 
 
 def blocks_within(markdown: str, heading: str) -> Iterator[Block]:

@@ -12,6 +12,7 @@ from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
+from forge_bot.interaction.change_message import who_answered
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 
@@ -63,10 +64,8 @@ class ThreadHost:
             return
         doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
         if action.operation in {"open-issues", "pull-request"} and doubtful is not None:
-            why = (
-                f"{doubtful.by} approved it via {doubtful.via}; here it cannot be checked who"
-                " that was"
-            )
+            who = who_answered(doubtful.by, doubtful.via)
+            why = f"Approved by {who}; here it cannot be checked who that was"
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
             return
         try:

@@ -13,12 +13,13 @@ from forge_bot.cli.terminal_question import (
     print_for_later,
     show_question,
 )
+from forge_bot.engine.gates import SCRIPT
 from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
-from forge_bot.runs.session import VIA, VIA_SCRIPT, Asker, Session
+from forge_bot.runs.session import VIA, Asker, Session
 from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import Config, load_config
 
@@ -32,7 +33,7 @@ def way_of_answer(*, by_script: bool) -> str:
     """Return how an answer given by this command came, as the record names it: a terminal on stdin,
     or a script.
     """
-    return VIA if person_types() and not by_script else VIA_SCRIPT
+    return VIA if person_types() and not by_script else SCRIPT
 
 
 def check_person(what: str, *, by_script: bool) -> None:

@@ -36,6 +36,9 @@ AUTO = "auto"
 UNASKED = "--yes"
 """The way of an answer that nobody was asked for: the demo gives it with `--yes`."""
 
+SCRIPT = "script"
+"""The way of an answer that a command gave without a terminal."""
+
 WHY_AUTO = (
     "the review says APPROVE, none of its findings is above MINOR, and nothing is marked as a risk"
 )

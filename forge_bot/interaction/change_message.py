@@ -12,7 +12,7 @@ from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import CHECKS, CONFLICTS
-from forge_bot.engine.gates import AUTO, UNASKED
+from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
 from forge_bot.errors import ReportsDamaged
@@ -165,7 +165,12 @@ def requests(state: State, task: TaskState | None, landed: datetime | None) -> t
     asked = requests_since(state, landed)
     if task is None or task.origin.startswith(CONFLICTS):
         asked = [one for one in state.sent_back if one.answer == "update"][-1:]
-    return tuple(dict.fromkeys(f"{request.by} via {request.via}" for request in asked))
+    return tuple(dict.fromkeys(who_answered(request.by, request.via) for request in asked))
+
+
+def who_answered(by: str, via: str) -> str:
+    """Return who gave an answer and how, as a trailer says it."""
+    return f"a script that {by} ran" if via == SCRIPT else f"{by} via {via}"
 
 
 def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
@@ -177,7 +182,7 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     own = task.spec.id if task is not None else None
     return tuple(
         dict.fromkeys(
-            f"{decision.by} via {decision.via}"
+            who_answered(decision.by, decision.via)
             for decision in state.decisions
             if decision.answer == "approve"
             and decision.via not in {AUTO, UNASKED}

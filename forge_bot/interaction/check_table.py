@@ -4,7 +4,7 @@ their output.
 
 from collections.abc import Sequence
 
-from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, alert, limited
+from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, Rows, alert
 from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.number_format import duration
 from forge_bot.prompts import escape
@@ -14,7 +14,7 @@ from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import judge
 
 
-def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...]) -> str:
+def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, ...]) -> Rows:
     """Return a list of the commands that ran, with their results before the change.
 
     It is no table, since names of tests do not break, and a telephone shows 40 characters a line.
@@ -41,34 +41,26 @@ def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, 
         )
 
     # Asterisks, so that a list of hyphens below is a list of its own.
-    return limited([line(result) for result in results], "checks.more_commands", most=4_000)
+    return Rows([line(result) for result in results], "checks.more_commands", room=4_000)
 
 
-def reasons(sentences: Sequence[str]) -> str:
+def reasons(sentences: Sequence[str]) -> Rows:
     """Return the reasons why it is red, in whole sentences."""
-    return limited(
-        [f"- {escape.line(named_once(sentence))}" for sentence in sentences],
-        "checks.more_reasons",
-        most=2_000,
-    )
+    lines = [f"- {escape.line(named_once(sentence))}" for sentence in sentences]
+    return Rows(lines, "checks.more_reasons", room=2_000)
 
 
-def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_first") -> str:
+def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_first") -> Rows:
     """Return a box with warnings, below the sentence that `headline` names. Nothing in their
     sentences is active Markdown.
     """
     before = alert("warning", f"**{say(headline)}**") + "\n>\n"
-    return limited(
-        [f"> - {sentence}" for sentence in sentences],
-        "checks.more_warnings",
-        before=before,
-        most=3_000,
-        slanted=False,
-    )
+    lines = [f"> - {sentence}" for sentence in sentences]
+    return Rows(lines, "checks.more_warnings", before=before, room=3_000, slanted=False)
 
 
-def outputs(results: tuple[CommandResult, ...]) -> list[Papers]:
-    """The ends of what failed commands printed, folded."""
+def outputs(results: tuple[CommandResult, ...], most: int = 4) -> list[Papers]:
+    """The ends of what the first failed commands printed, folded."""
     failed = [result for result in results if result.exit_code != 0 and result.tail.strip()]
     shown = [
         Paper(
@@ -77,6 +69,6 @@ def outputs(results: tuple[CommandResult, ...]) -> list[Papers]:
             text=result.tail,
             language="text",
         )
-        for result in failed[:4]
+        for result in failed[:most]
     ]
     return [Papers(shown, LIMIT // 6)] if shown else []

@@ -2,9 +2,12 @@
 the change.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from forge_bot.artifacts.requirement_table import (
+    MET,
     Requirement,
     read_requirements,
     with_requirement_words,
@@ -12,79 +15,118 @@ from forge_bot.artifacts.requirement_table import (
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import limited
-from forge_bot.interaction.markdown_templates import render
+from forge_bot.interaction.fit_comment import Rows
+from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
+from forge_bot.text_format import named_once
 from forge_bot.values import RequirementCheck
 from forge_bot.verification.named_tests import names_test
 
 _UNCHECKED = RequirementCheck(document="")
+_MET, _LEFT_OUT = MET
+_DONE = ("", _MET, "shown by the run", "shown by reading")
+"""The states in which a requirement is part of the change."""
+
+_LONG_NAME = 30
+_PIECES = re.compile(rf"\S{{1,{_LONG_NAME}}}$|\S{{1,{_LONG_NAME - 1}}}[_./:-]|\S{{1,{_LONG_NAME}}}")
+_SIMPLE_NAME = re.compile(r"(?!.*__)[A-Za-z0-9][\w./:-]*", re.ASCII)
 
 
-def evidence(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
-    """Return a table of what was asked for, the tests of it, and how they ended before and after
+class Evidence(NamedTuple):
+    """The table of evidence, with what it lacks: the requirements that no green test shows, and
+    those that are not part of the change.
+    """
+
+    table: Rows
+    unproven: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
+    note: str = ""
+
+
+def evidence(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> Evidence:
+    """Return the evidence: what was asked for, the tests of it, and how they ended before and after
     the change. A model names the tests; how they ended is known from the commands that ran.
     """
     verification = view.state.verification
-    check = verification.requirements if verification is not None else None
+    check = (verification.requirements if verification is not None else None) or _UNCHECKED
     proof = verification.red_before_green if verification is not None else None
-    names = (*([check.document] if check else []), *view.pipeline.documents("requirements"))
-    tables = (read_requirements(documents.get(name, "")) for name in names)
-    requirements = [
-        requirement
-        for requirement in next(filter(None, tables), _planned(view.state))
-        if requirement.text.strip()
-    ]
     proven = proof.tests if proof is not None else ()
+    red = (*proven, *(name for result in view.state.baseline for name in result.failures))
+    listed = _requirements(view, documents, check.document)
+    requirements = listed or _planned(view.state)
     named = [name for requirement in requirements for name in requirement.tests]
     others = tuple(test for test in proven if not any(names_test(name, test) for name in named))
+    rows = [_Row(requirement, check, red, proven, words) for requirement in requirements]
     if others:
         text = say("pull_request.named_by_no_requirement")
-        requirements.append(Requirement(text=text, tests=others))
-    red = (*proven, *(name for result in view.state.baseline for name in result.failures))
-    rows = [
-        _evidence_row(requirement, check or _UNCHECKED, red, proven, words)
-        for requirement in requirements
-    ]
-    columns = ("columns.requirement", "columns.tests", "columns.red_before", "columns.green_after")
-    table = limited(
-        rows, "pull_request.more_requirements", _where(view), before=head(*columns), most=8_000
+        rows.append(_Row(Requirement(text=text, tests=others), check, red, proven, words))
+    table = Rows(
+        [row.shown() for row in rows],
+        "pull_request.more_requirements",
+        before=head("columns.requirement_and_tests", "columns.before_and_after"),
+        where=_where(view),
+        room=8_000,
     )
-    if proof is None or not proven:
-        return table
-    return f"{table}\n\n{say('pull_request.red_with', base=escape.code(short(proof.base)))}"
+    base = escape.code(short(proof.base)) if proof is not None and proven else ""
+    return Evidence(
+        table,
+        tuple(row.text for row in rows if listed and not row.green and row.state != _LEFT_OUT),
+        tuple(row.text for row in rows if row.state not in _DONE),
+        say("pull_request.red_with", base=base) if base else "",
+    )
 
 
-def _evidence_row(
-    requirement: Requirement,
-    check: RequirementCheck,
-    red: Sequence[str],
-    proven: Sequence[str],
-    words: Mapping[str, str],
-) -> str:
-    """Return a requirement in its recorded words, with its tests and how many of them were red
-    before and are green after.
+def _requirements(
+    view: RunFacts, documents: Mapping[str, str], checked: str
+) -> tuple[Requirement, ...]:
+    """Return the rows of the first table of requirements, that of the checked document first."""
+    names = (*([checked] if checked else []), *view.pipeline.documents("requirements"))
+    tables = (read_requirements(documents.get(name, "")) for name in names)
+    return tuple(one for one in next(filter(None, tables), ()) if one.text.strip())
+
+
+class _Row:
+    """A requirement in its recorded words, with its tests and how many of them were red before and
+    are green after.
     """
-    text, number = requirement.text, "".join(requirement.ids)
-    if number in words:
-        text = f"{number}: {words[number]}"
-    elif requirement.is_number:
-        text = with_requirement_words(text, words)
-    green = {*check.ran, *proven}
-    counted = {*requirement.tests} & {*green, *check.failed, *check.not_run}
-    return render(
-        "parts.evidence",
-        text=text,
-        state=requirement.state.strip().casefold(),
-        tests=requirement.tests,
-        check=check,
-        counted=len(counted),
-        red=sum(any(names_test(name, test) for test in red) for name in counted),
-        green=len(counted & green),
-    )
+
+    def __init__(
+        self,
+        requirement: Requirement,
+        check: RequirementCheck,
+        red: Sequence[str],
+        proven: Sequence[str],
+        words: Mapping[str, str],
+    ) -> None:
+        self.text, number = requirement.text, "".join(requirement.ids)
+        if number in words:
+            self.text = f"{number}: {words[number]}"
+        elif requirement.is_number:
+            self.text = with_requirement_words(self.text, words)
+        self.state = requirement.state.strip().casefold()
+        self.tests, self.check = requirement.tests, check
+        passed = {*check.ran, *proven}
+        counted = {*requirement.tests} & {*passed, *check.failed, *check.not_run}
+        self.counted, self.green = len(counted), len(counted & passed)
+        self.red = sum(any(names_test(name, test) for test in red) for name in counted)
+
+    def shown(self) -> str:
+        names = {name: Markdown(_test_name(named_once(name))) for name in self.tests[:8]}
+        return render("parts.evidence", row=self, names=names, done=_DONE)
+
+
+def _test_name(name: str) -> str:
+    """Return the name of a test for a cell. A browser breaks code at a `<wbr>` alone, so a long
+    name has some: a telephone is 390 pixels wide.
+    """
+    if " " in name:
+        return escape.cell(name, 100)
+    if len(name) <= _LONG_NAME or not _SIMPLE_NAME.fullmatch(name):
+        return escape.code_cell(name, 100)
+    return f"<code>{'<wbr>'.join(map(escape.separate_signs, _PIECES.findall(name)))}</code>"
 
 
 def _where(view: RunFacts) -> str:

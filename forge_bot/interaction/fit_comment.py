@@ -8,6 +8,7 @@ either way; in UTF-8 they are at most 180,000 bytes.
 
 import html
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -52,6 +53,33 @@ class Papers:
     most: int = LIMIT
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Lines of a list or a table below `before`: as many as `room` allows, of which those behind a
+    number are folded where a text has to be short. `more` and `where` as for `limited`.
+    """
+
+    lines: Sequence[str]
+    more: str
+    before: str = ""
+    where: str | None = None
+    room: int = 6_000
+    slanted: bool = True
+
+    def shown(self, most: int = sys.maxsize) -> str:
+        kept = self._limited(self.lines[:most], self.before)
+        if not (rest := self.lines[most:]):
+            return kept
+        table = self.before if self.before.startswith("|") else ""
+        folded = fold(say("words.more", count=len(rest)), self._limited(rest, table))
+        return f"{kept}\n\n{folded}"
+
+    def _limited(self, lines: Sequence[str], before: str) -> str:
+        return limited(
+            lines, self.more, self.where, before=before, most=self.room, slanted=self.slanted
+        )
+
+
 def size(text: str) -> int:
     """Return the length as GitHub may count it: UTF-16 units, of which a code point has one or
     two.
@@ -59,11 +87,14 @@ def size(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def compose(parts: Iterable[str | Papers], limit: int = LIMIT) -> str:
+def compose(
+    parts: Iterable[str | Papers | Rows], limit: int = LIMIT, *, rows: int = sys.maxsize
+) -> str:
     """Return the parts, an empty line between them. Documents share what the others leave of the
-    limit, in their order.
+    limit, in their order. Lists show `rows` lines, and fold the others.
     """
-    given = [part for part in parts if part]
+    texts = (part.shown(rows) if isinstance(part, Rows) else part for part in parts)
+    given = [part for part in texts if part]
     room = limit - sum(size(part) + 2 for part in given if isinstance(part, str))
     shown: list[str] = []
     for part in given:

@@ -3,30 +3,43 @@ with their authors, and the cost.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from forge_bot.artifacts.change_name import ChangeType
+from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.artifacts.requirement_table import (
     numbered_requirements,
     with_requirement_words,
     without_numbers,
 )
-from forge_bot.artifacts.sections import first_paragraph
+from forge_bot.artifacts.sections import (
+    CAUSE,
+    DEVIATIONS,
+    first_paragraph,
+    first_words,
+    items_below,
+)
 from forge_bot.engine.capability_uses import use_lines
-from forge_bot.engine.gates import AUTO, UNASKED
+from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import (
     ArtifactRecord,
     Decision,
     Reason,
     State,
+    TaskStatus,
     Verification,
 )
 from forge_bot.interaction import markers
-from forge_bot.interaction.change_message import answering_models, subject_of_change
+from forge_bot.interaction.change_message import (
+    answering_models,
+    name_of_change,
+    subject_of_change,
+)
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.evidence_table import evidence
-from forge_bot.interaction.fit_comment import Papers, compose, fold, limited
+from forge_bot.interaction.evidence_table import Evidence, evidence
+from forge_bot.interaction.fit_comment import Papers, Rows, compose, fold, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
 from forge_bot.interaction.pull_request_template import Customs, fill_description
@@ -37,6 +50,8 @@ from forge_bot.values import CommandResult, Finding, Frozen
 from forge_bot.verification.judgement import said_before
 
 _ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_MOST_LINES, _MOST_ROWS = 60, 12
 _MOST_USES = 20
 _USUAL = Customs()
 
@@ -56,40 +71,80 @@ def pull_request(
     missing are left out. The repository's own template stands whole: at the beginning where it asks
     for a description, else at the end.
 
-    It is a draft until the project's own commands have run and are green.
+    It is a draft until the project's own commands are green and show what was asked for.
     """
     state = view.state
-    described = why(view, documents)
-    template, asks = fill_description(customs.template, described)
+    title = subject_of_change(view.pipeline, state, documents, typed=customs.typed)
     words = {one.number: one.text for one in person_requirements(state)}
     for text in documents.values():
         words = numbered_requirements(text) | words
-    body = compose(
-        [
-            template if asks else described,
-            _closes(state),
-            _warnings(view, words),
-            f"### {say('pull_request.how_it_was_checked')}",
-            evidence(view, documents, words),
-            *_checked(state.verification, state),
-            _reviews(view),
-            _open_findings(view, words),
-            _decisions(view),
-            fold(
-                f"<b>{say('pull_request.cost_and_documents')}</b>",
-                f"{_cost(view)}\n\n{_documents(view)}",
-            ),
-            f"---\n\n{say('pull_request.template')}\n\n{template}" if template and not asks else "",
-            footer(view),
-            markers.pull_request(state.run, view.links.commit or view.record),
-        ]
-    )
-    verification = state.verification
-    green = verification is not None and bool(_judged(state)) and not verification.red
+    proof = evidence(view, documents, words)
+    described = _description(view, documents, words)
+    template, asks = fill_description(customs.template, described)
+    parts = [
+        _closes(view, proof),
+        _warnings(view, words, proof),
+        f"### {say('pull_request.how_it_was_checked')}",
+        proof.table,
+        proof.note,
+        *_checked(state.verification, state),
+        _conditions(view, documents, words),
+        _reviews(view),
+        _open_findings(view, words),
+        _decisions(view, words),
+        fold(
+            f"<b>{say('pull_request.cost_and_documents')}</b>",
+            f"{_cost(view)}\n\n{_documents(view)}",
+        ),
+        f"---\n\n{say('pull_request.template')}\n\n{template}" if template and not asks else "",
+        footer(view),
+        markers.pull_request(state.run, view.links.commit or view.record),
+    ]
+    rows = _most_rows([described, *parts], template)
+    body = compose([template if asks else described, *parts], rows=rows)
     return PullRequestText(
-        title=subject_of_change(view.pipeline, state, documents, typed=customs.typed),
-        body=escape.without_ci_signs(body),
-        draft=not green,
+        title=title, body=escape.without_ci_signs(body), draft=_is_draft(state, proof)
+    )
+
+
+def _most_rows(parts: Sequence[str | Papers | Rows], template: str) -> int:
+    """Return how many rows each list may show, so that a reader sees at most sixty lines beside the
+    repository's template.
+    """
+    most = _MOST_LINES + template.count("\n")
+    for rows in range(_MOST_ROWS, 1, -1):
+        seen = _FOLDED.sub("", compose(parts, rows=rows))
+        if seen.count("\n") <= most:
+            return rows
+    return 1
+
+
+def _is_draft(state: State, proof: Evidence) -> bool:
+    """Return whether evidence is missing: a command is red, a requirement has no green test, or
+    there are doubts that no person took.
+    """
+    verification = state.verification
+    if verification is None or verification.red or not _judged(state) or proof.unproven:
+        return True
+    return not {*verification.doubts} <= {*state.accepted_doubts}
+
+
+def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
+    """Return what was wrong, why, and what is different; of a change that mends nothing, the last
+    alone. The file to begin with follows.
+    """
+    change = with_requirement_words(why(view, documents), words)
+    name = name_of_change(view.pipeline, view.state, documents)
+    causes = (first_words(text, CAUSE) for text in documents.values())
+    cause = next(filter(None, causes), "") if name.type is ChangeType.FIX else ""
+    approaches = (documents.get(each, "") for each in view.pipeline.documents("approach"))
+    files = [file for text in approaches for file in read_outline(text).files if not file.is_test]
+    return render(
+        "parts.description",
+        symptom=view.state.title,
+        cause=_in_words(cause, words),
+        change=Markdown(change),
+        first=next(iter(files), None),
     )
 
 
@@ -103,17 +158,16 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     return escape.plain(view.state.title)
 
 
-def _closes(state: State) -> str:
-    """The one line that is meant to close an issue."""
-    source = state.source
-    return (
-        f"Closes #{int(source.id)}"
-        if source.type == "github_issue" and source.id.isascii() and source.id.isdigit()
-        else ""
-    )
+def _closes(view: RunFacts, proof: Evidence) -> str:
+    """The one line that is meant to close an issue; where something of it is left, to name it."""
+    source, tasks = view.state.source, view.state.tasks
+    if source.type != "github_issue" or not (source.id.isascii() and source.id.isdigit()):
+        return ""
+    left = proof.undone or view.patches or any(task.status is TaskStatus.SKIPPED for task in tasks)
+    return f"{'Part of' if left else 'Closes'} #{int(source.id)}"
 
 
-def _warnings(view: RunFacts, words: Mapping[str, str]) -> str:
+def _warnings(view: RunFacts, words: Mapping[str, str], proof: Evidence) -> Rows:
     state, verification = view.state, view.state.verification
     check = verification.requirements if verification is not None else None
     approved = [one for one in reversed(state.decisions) if one.answer == "approve"]
@@ -122,6 +176,7 @@ def _warnings(view: RunFacts, words: Mapping[str, str]) -> str:
         patches={Markdown(view.links.named(name)): files for name, files in view.patches.items()},
         verification=verification,
         judged=bool(_judged(state)),
+        unproven=proof.unproven if _judged(state) else (),
         requirements=[_in_words(one, words) for one in (check.said if check is not None else ())],
         unusable=list(map(said_before, state.unusable)),
         without=next((one.by for one in approved if one.reason is Reason.BASELINE), ""),
@@ -129,6 +184,27 @@ def _warnings(view: RunFacts, words: Mapping[str, str]) -> str:
         risks=[_in_words(risk, words) for risk in dict.fromkeys(state.risks)],
     )
     return warnings([line for line in lines.splitlines() if line])
+
+
+def _conditions(
+    view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]
+) -> Rows | str:
+    """Return what people approved with, and where the work differs from what they approved."""
+    lines = [
+        say(
+            "pull_request.condition",
+            by=escape.code(condition.by),
+            text=_in_words(condition.text, words),
+        )
+        for condition in person_requirements(view.state)
+    ]
+    lines += [
+        say("pull_request.deviation", text=_in_words(text, words))
+        for document in documents.values()
+        for text in items_below(document, DEVIATIONS)
+    ]
+    before = f"### {say('pull_request.conditions_and_deviations')}\n\n"
+    return Rows(lines, "pull_request.more_conditions", before=before)
 
 
 def _in_words(text: str, words: Mapping[str, str]) -> Markdown:
@@ -149,7 +225,7 @@ def _judged(state: State) -> list[CommandResult]:
 # --------------------------------------------------------------------------------------------------
 
 
-def _checked(verification: Verification | None, state: State) -> list[str | Papers]:
+def _checked(verification: Verification | None, state: State) -> list[str | Papers | Rows]:
     if verification is None:
         return [say("pull_request.commands_have_not_run")]
     if not verification.results:
@@ -159,12 +235,12 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
     return [
         commands(verification.results, state.baseline),
         reasons((*verification.reasons, *verification.notes, *unproven)),
-        *outputs(verification.results),
+        *outputs(verification.results, most=2),
     ]
 
 
 def _reviews(view: RunFacts) -> str:
-    """Return which models wrote and reviewed what, and a table of all verdicts, in their order."""
+    """Return which models wrote and reviewed what, and all verdicts, in their order, folded."""
     given = [
         (name, record)
         for name, record in view.state.artifacts.items()
@@ -173,12 +249,7 @@ def _reviews(view: RunFacts) -> str:
     table = limited(
         [_review_line(view, name, record) for name, record in given],
         "pull_request.more_reviews",
-        before=head(
-            "columns.review",
-            "columns.verdict",
-            "columns.open_findings",
-            align="llr",
-        ),
+        before=head("columns.review", "columns.verdict", "columns.open_findings", align="llr"),
         most=2_000,
     )
     authors = _by_model(view, [one for one in view.state.artifacts.values() if one.verdict is None])
@@ -188,7 +259,8 @@ def _reviews(view: RunFacts) -> str:
         *([say("pull_request.reviewed_by", models=reviewers)] if reviewers else []),
         *([say("pull_request.reviewed_by_no_person")] if given and not reviewers else []),
     ]
-    parts = [part for part in (" ".join(sentences), table) if part]
+    verdicts = fold(say("pull_request.verdicts", count=len(given)), table) if given else ""
+    parts = [part for part in (" ".join(sentences), verdicts) if part]
     return "\n\n".join([f"### {say('pull_request.who_wrote_and_reviewed_it')}", *parts])
 
 
@@ -242,7 +314,7 @@ def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
     return row(label, f"{verdict}{rounds}", str(len(record.findings)))
 
 
-def _decisions(view: RunFacts) -> str:
+def _decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:
     state = view.state
     answers = sorted((*state.decisions, *state.sent_back), key=lambda decision: decision.at)
     noted = any(_words_of(decision) for decision in answers)
@@ -253,20 +325,20 @@ def _decisions(view: RunFacts) -> str:
     lines = [
         render(
             "parts.decision",
-            question=Markdown(_asked(view, decision)),
+            question=Markdown(_asked(view, decision, words)),
             decided=Markdown(decided(decision)),
             via=decision.via,
             linked=_is_comment_here(view, decision.via),
             unasked=decision.via == UNASKED,
-            auto=decision.via == AUTO,
+            said=decision.via in {AUTO, SCRIPT},
             at=decision.at,
             version=short(decision.digest or ""),
             noted=noted,
-            notes=_words_of(decision),
+            notes=Markdown(escape.cell(with_requirement_words(_words_of(decision), words), 600)),
         )
         for decision in answers
     ]
-    return limited(lines, "pull_request.more_decisions", before=before, most=4_000)
+    return Rows(lines, "pull_request.more_decisions", before=before, room=4_000)
 
 
 def _words_of(decision: Decision) -> str:
@@ -280,12 +352,13 @@ def _is_comment_here(view: RunFacts, via: str) -> bool:
     return bool(home) and via.startswith(f"{home}/") and _ADDRESS.fullmatch(via) is not None
 
 
-def _asked(view: RunFacts, decision: Decision) -> str:
+def _asked(view: RunFacts, decision: Decision, words: Mapping[str, str]) -> str:
     task = view.state.task(decision.task)
     if task is None:
         return view.label(decision.gate)
     of_task = say("words.of_task", task=escape.plain(task.spec.id, 20))
-    return f"{view.label(decision.gate)}{of_task}: {escape.cell(task.spec.title, 100)}"
+    title = escape.cell(with_requirement_words(task.spec.title, words), 100)
+    return f"{view.label(decision.gate)}{of_task}: {title}"
 
 
 def _cost(view: RunFacts) -> str:

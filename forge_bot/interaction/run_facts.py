@@ -4,7 +4,7 @@ documents can be read.
 
 from pydantic import Field
 
-from forge_bot.engine.gates import AUTO, UNASKED
+from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State
 from forge_bot.interaction.command_names import CommandNames
@@ -71,6 +71,8 @@ def decided(decision: Decision) -> str:
         return say("words.answered_by_nobody", answer=answer)
     if decision.via == AUTO:
         return say("words.answered_by_auto", answer=answer)
+    if decision.via == SCRIPT:
+        return say("words.answered_by_script", answer=answer, by=escape.code(decision.by))
     return say("words.answered_by", answer=answer, by=escape.code(decision.by))
 
 

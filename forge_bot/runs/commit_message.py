@@ -25,6 +25,7 @@ from forge_bot.engine.reports import (
     RetryAsked,
     RunStarted,
 )
+from forge_bot.interaction.change_message import who_answered
 from forge_bot.prompts import escape
 
 ACTION = "Forge-Action"
@@ -95,7 +96,7 @@ def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:
         pairs.append(("Forge-Inputs", inputs))
     given = {Answer.APPROVE, Answer.DONE, Answer.SKIP}
     if isinstance(report, Answered) and report.answer in given and report.via != UNASKED:
-        pairs.append(("Approved-by", f"{report.by} via {report.via}"))
+        pairs.append(("Approved-by", who_answered(report.by, report.via)))
     return tuple(pairs)
 
 

@@ -55,9 +55,6 @@ from forge_bot.values import PhaseId, Tier
 VIA = "terminal"
 """The source of an answer that a person typed at a terminal."""
 
-VIA_SCRIPT = "script"
-"""The source of an answer by a command without a terminal."""
-
 
 Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]
 """Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more,

@@ -126,7 +126,7 @@ def test_a_run_goes_from_the_bot_to_a_laptop_and_back_and_its_approval_is_asked_
     assert woken.code == 0, woken.log
     assert waiting.state["gate"]["reason"] == "unverified_approval"
     assert [issue for issue in waiting.repo.issues.values() if issue.pull] == []
-    assert "via script" in waiting.said("checkpoint")[-1]
+    assert "Approved by a script that " in waiting.said("checkpoint")[-1]
 
     assert heard(waiting.say("/approve")).code == 0
     assert waiting.state["currentPhaseStatus"] == "completed"

@@ -102,8 +102,8 @@ def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
 
 
 def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() -> None:
-    text = shown(written(final_verification="", comprehensive_review="").body)
-    assert "Find a person's next day tests/test_schedule.py – –" in " ".join(text.split())
+    body = written(final_verification="", comprehensive_review="").body
+    assert "| Find a person's next day<br>`tests/test_schedule.py` | – |" in body
 
 
 def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
@@ -203,8 +203,8 @@ def test_words_in_the_place_of_a_test_are_words() -> None:
         "| R-1 | a.py | tried by hand, `test_a` | met |\n| R-2 | a.py | tried by hand | met |\n"
     )
     body = written(final_verification=table).body
-    assert "| R-1 | `test_a` | – | – |\n" in body
-    assert "| R-2 | tried by hand | – | – |\n" in body
+    assert "| R-1<br>`test_a` | – |\n" in body
+    assert "| R-2<br>tried by hand | – |\n" in body
 
 
 def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its_tests() -> None:
@@ -223,10 +223,11 @@ def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its
     verified = green.replace(requirements=check, red_before_green=proof)
     body = written(changed(verification=verified), final_verification=table).body
     for row in (
-        "| it ends | `test_ends`, `test_stops` | 1 of 2 | yes |",
-        "| it begins | `test_begins` (⚠️ not seen to run) | – | – |",
-        "| it is fast · left out, as decided |  | – | – |",
-        "| Not named by a requirement | `a.py::test_more` | yes | yes |",
+        "| it ends<br>`test_ends`, `test_stops` | 1 of 2 red → green |",
+        "| it begins<br>`test_begins` (⚠️ not seen to run) | – |",
+        "| it is fast · **left out, as decided** | – |",
+        "| Not named by a requirement<br>`a.py::test_more` | red → green |",
+        "> - **A draft**: no green test shows “it begins”.",
         "Red before: at `1111111`, with only the tests of this change.",
     ):
         assert row in body, row
@@ -302,8 +303,8 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
         final_verification=table,
         design="# fix: x\n\n## Approach\n\nAs asked (R-1).\n",
     ).body
-    assert "| R-1: `next()` skips a swap |  | – | – |" in body
-    assert "| R-2: swaps count both ways |  | – | – |" in body
+    assert "| R-1: `next()` skips a swap | – |" in body
+    assert "| R-2: swaps count both ways | – |" in body
     assert "> - A swap may be lost.\n" in body
     assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
     assert "(R-" not in body
@@ -319,10 +320,108 @@ def test_a_template_that_has_no_heading_for_it_follows_under_a_rule() -> None:
     assert "---\n\nThe template" not in written().body
 
 
-def test_what_is_not_folded_fits_sixty_lines() -> None:
-    body = re.sub(r"<details>.*?</details>", "", written().body, flags=re.DOTALL)
-    assert len(body.splitlines()) <= 60
-    assert "model calls" not in body
+@pytest.mark.parametrize("many", [0, 5, 40, 400])
+def test_what_is_not_folded_fits_sixty_lines(many: int) -> None:
+    """However many requirements, failures, decisions, conditions, risks and findings there are."""
+    state = scene.delivered().state
+    green = state.verification
+    assert green is not None
+    names = [f"a thing asked for, number {number}" for number in range(many)]
+    rows = "".join(
+        f"| {name} | a.py | `test_{place}` | met |\n" for place, name in enumerate(names)
+    )
+    table = "## R\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n" + rows
+    results = (scene.RED,) * min(many, 30) or green.results
+    answer = state.decisions[0]
+    full = state.replace(
+        risks=tuple(names),
+        decisions=tuple(answer.replace(condition=name) for name in names) or state.decisions,
+        verification=green.replace(results=results, reasons=tuple(names), notes=tuple(names)),
+    )
+    seen = re.sub(
+        r"<details>.*?</details>",
+        "",
+        written(scene.view(full), final_verification=table).body,
+        flags=re.DOTALL,
+    )
+    assert len(seen.splitlines()) <= 60
+    assert "model calls" not in seen
+    assert all(name in seen for name in names[:1])
+
+
+def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
+    design = (
+        "# fix: name the last day too\n\n## Approach\n\nThe search stops at the last day.\n\n"
+        "## Changes\n\n- `tests/test_a.py`: one more\n- `rota/schedule.py`: the loop of `next`:\n"
+    )
+    cause = "# A\n\n## Root Cause or Integration Points\n\n- `date.max + 1` raises (R-1)\n- More\n"
+    body = written(
+        changed(title="`next` fails on the last day"), design=design, analysis=cause
+    ).body
+    assert body.splitlines()[:4] == [
+        "**Symptom**: `next` fails on the last day  ",
+        "**Cause**: `date.max + 1` raises  ",
+        "**Change**: The search stops at the last day.  ",
+        "**Begin to read at** `rota/schedule.py`: the loop of next",
+    ]
+    assert "**Cause**" not in written(analysis=cause).body
+
+
+def test_conditions_and_deviations_are_said_with_who_gave_them() -> None:
+    decision = scene.delivered().state.decisions[0].replace(condition="it keeps R-1", by="mira")
+    body = written(
+        changed(decisions=(decision,)),
+        situation_analysis="- R-1: the old order\n",
+        impl_1="# Task 1\n\n## Deviations\n\n- One more test.\n",
+        impl_2="# Task 2\n\n## Deviations\n\nNone.\n",
+    ).body
+    section = body.partition("### Conditions and deviations\n\n")[2].partition("\n\n")[0]
+    assert section.splitlines() == [
+        "- **Condition** of `mira`: it keeps R-1 (the old order)",
+        "- **Other than approved**, as the implementer says: One more test.",
+    ]
+    assert "Conditions and deviations" not in written().body
+
+
+def test_an_answer_of_a_script_does_not_read_as_a_person_s() -> None:
+    decision = scene.delivered().state.decisions[0].replace(by="root", via="script")
+    assert (
+        "| approved by a script that `root` ran, `" in written(changed(decisions=(decision,))).body
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "draft"),
+    [
+        ("met", "Closes #42", False),
+        ("left out, as decided", "Part of #42", False),
+        ("partly", "Part of #42", True),
+        ("shown by reading", "Closes #42", True),
+    ],
+)
+def test_it_closes_the_issue_if_all_was_done_and_is_a_draft_without_a_green_test(
+    state: str, line: str, draft: bool
+) -> None:
+    tests = "`test_stops`" if state == "met" else "–"
+    table = (
+        "## R\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
+        f"| it ends | a.py | `test_ends` | met |\n| it stops | a.py | {tests} | {state} |\n"
+    )
+    check = RequirementCheck(document="final-verification.md", ran=("test_ends", "test_stops"))
+    green = scene.delivered().state.verification
+    assert green is not None
+    view = changed(verification=green.replace(requirements=check))
+    text = written(view, final_verification=table)
+    assert (line in text.body.splitlines(), text.draft) == (True, draft)
+
+
+def test_it_stays_a_draft_until_a_person_takes_the_doubts() -> None:
+    green = scene.delivered().state.verification
+    assert green is not None
+    doubtful = green.replace(red_before_green=RedBeforeGreen(missing="No test was red."))
+    assert written(changed(verification=doubtful)).draft
+    taken = changed(verification=doubtful, accepted_doubts=doubtful.doubts)
+    assert not written(taken).draft
 
 
 def test_a_call_without_an_answer_is_told_apart_from_what_the_run_cost() -> None:

@@ -69,7 +69,7 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
     assert "- Red before green: with only tests/test_before.py of this change applied at" in said
     offered = document(sample, "pull-request.md")
     row = next(line for line in offered.splitlines() if "test_nobody" in line)
-    assert row.endswith(" | yes | yes |")
+    assert row.endswith(" | red → green |")
     assert f"Red before: at `{base[:7]}`, with only the tests of this change." in offered
     assert sample.git("worktree", "list").count("\n") == 1, "the trees of the proof are gone"
 

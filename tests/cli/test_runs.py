@@ -43,7 +43,7 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     log = sample.git("log", "--first-parent", form, f"main..{sample.branch}")
     trailers = [each for each in log.split("\0") if each.strip()]
     assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers)
-    assert any("Approved-by: " in each and "via script" in each for each in trailers)
+    assert any("Approved-by: a script that " in each for each in trailers)
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 

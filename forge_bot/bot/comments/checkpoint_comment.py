@@ -4,13 +4,15 @@ The first screen shows what is decided, the risks, the cost, and each answer wit
 other facts and the documents follow below.
 """
 
+from collections.abc import Sequence
+
 from forge_bot.bot.comments.next_step import asked_for
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, compose, limited
+from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, Rows, compose, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import money, spent, tokens_of_cap
 from forge_bot.prompts import escape
@@ -124,7 +126,7 @@ def _caption(view: RunView, name: str) -> str:
     return view.pipeline.caption(record.phase) if record is not None else ""
 
 
-def _evidence(view: RunView, gate: OpenGate) -> list[str | Papers]:
+def _evidence(view: RunView, gate: OpenGate) -> Sequence[str | Papers | Rows]:
     """The parts that this question needs; none for most."""
     match gate.reason:
         case Reason.VERIFICATION_RED if view.state.verification is not None:
