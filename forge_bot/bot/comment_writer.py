@@ -206,6 +206,10 @@ class CommentWriter:
             self.write(to.number, reply.comment(str(to.comment.id)))
             self.thread.replied(to.comment)
 
+    def edited(self, comment: Comment, text: str) -> bool:
+        """Give a comment of ours another text; return False if somebody deleted it meanwhile."""
+        return comment.body.strip() == text.strip() or self._edited(comment.id, text)
+
     def begin(self) -> int:
         """Write the first line of the tracking comment, unless it exists; return its id."""
         issue = self.thread.number

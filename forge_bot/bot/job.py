@@ -14,6 +14,7 @@ from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.find_or_create_run import find_or_create_run
+from forge_bot.bot.follow_ups import show_follow_ups
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_handoff import (
     COMMITS,
@@ -262,6 +263,8 @@ class _Visit:
             ) as run:
                 view = self.supervisor.writer.view(run, reply)
                 self._pull_request = run.state.pull_request
+                with suppress(ForgeError):
+                    show_follow_ups(run, view, self.supervisor.writer)
         except ForgeError:
             return ""
         with suppress(ForgeError):

@@ -10,7 +10,7 @@ from threading import Event
 
 from forge_bot.agent.models.provider_keys import missing_key
 from forge_bot.agent.redaction import redactor
-from forge_bot.bot import failed_checks, thread_commands
+from forge_bot.bot import follow_ups, thread_commands
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_text
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply, reply
@@ -219,11 +219,7 @@ class Supervisor:
         ):
             return
         self.around = self.around.replace(wake=self.around.wake.replace(trigger=""))
-        reply = failed_checks.examine_failed_checks(run, self.github, self.writer, self.strike)
-        if reply.occasion == "fixing":
-            self.writer.say(reply)
-        elif reply.occasion == "checks-wait":
-            self.writer.say_once(reply)
+        follow_ups.follow_failed_checks(run, self.writer, self.strike)
 
     def reopen_as_pushed(self, info: RunInfo) -> RunInfo:
         """Reopen the run as somebody else pushed it; our own commits are kept under a ref."""
@@ -243,7 +239,9 @@ class Supervisor:
             self._keep_record(run)
         if over and run.state.pull_request:
             Publication(self.github, self.writer).set_evidence_status(run)
-        self.writer.track(self.writer.view(run))
+        view = self.writer.view(run)
+        self.writer.track(view)
+        follow_ups.show_follow_ups(run, view, self.writer)
         return outcome_of(action), None
 
     def _keep_record(self, run: Run) -> None:

@@ -69,7 +69,7 @@ class Thread:
         """Forget the comments: new ones may have come."""
         self._comments.clear()
 
-    def comments(self, number: int | None = None) -> tuple[Comment, ...]:
+    def comments(self, number: int = 0) -> tuple[Comment, ...]:
         """All comments of the issue, or of another number, in the order of their ids."""
         wanted = number or self.number
         if wanted not in self._comments:
@@ -148,9 +148,11 @@ class Thread:
         """Remember that we have just replied to the comment."""
         self._replied.add(comment.id)
 
-    def written(self, kind: str, **fields: str) -> Comment | None:
-        """Return our own comment with this mark, the newest of several."""
-        for comment in reversed(self.comments()):
+    def written(self, kind: str, number: int = 0, /, **fields: str) -> Comment | None:
+        """Return our own comment with this mark, the newest of several, on the issue or at another
+        number.
+        """
+        for comment in reversed(self.comments(number)):
             mark = read_marker(comment.body) if self.own(comment) else None
             if mark is not None and mark.is_about(kind, fields):
                 return comment

@@ -5,7 +5,7 @@ each with an answer.
 from collections.abc import Iterator
 
 from forge_bot.agent.redaction import Redactor
-from forge_bot.bot import command_reports, failed_checks
+from forge_bot.bot import command_reports, follow_ups
 from forge_bot.bot.command_reports import ReportedCommand
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
@@ -31,7 +31,6 @@ from forge_bot.errors import (
     ForgeError,
     NoGateOpen,
     NotesRequired,
-    ReportRejected,
     RunEnded,
     StaleApproval,
     UpToDate,
@@ -76,6 +75,9 @@ def carry_out(
     """
     questions: list[ThreadCommand] = []
     for spoken in tuple(unseen(run, thread)):
+        if follow_ups.asks_for_more(run, spoken, thread):
+            follow_ups.follow_command(run, spoken, thread, writer, strike)
+            continue
         match spoken.command:
             case grammar.Ask():
                 questions.append(spoken)
@@ -85,37 +87,10 @@ def carry_out(
                 _refresh(run, spoken, thread, writer, around)
             case grammar.Update():
                 _update(run, spoken, thread, writer)
-            case grammar.Retry(phase=None) if run.state.ended and thread.pull_of(run):
-                _retry_checks(run, spoken, thread, writer, strike)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
                 _report(run, command, spoken, thread, writer)
     return tuple(questions)
-
-
-def _retry_checks(
-    run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, strike: Redactor
-) -> None:
-    """Retry the checks of the pull request: nothing else is left to retry once all is delivered."""
-    try:
-        _check_open(run, thread)
-        reply = failed_checks.examine_failed_checks(run, thread.github, writer, strike)
-    except ReportRejected as error:
-        reply = command_replies.cannot(writer.commands, error)
-    writer.say(reply, spoken)
-
-
-def _check_open(run: Run, thread: Thread) -> None:
-    """Raise ReportRejected if the run's pull request was closed or merged."""
-    pull = thread.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
-    if pull is not None and pull.state is not PullState.OPEN:
-        prefix = thread.inputs.prefix
-        merged = f"What is wrong with it now is a task of its own: `{prefix}` begins one."
-        closed = f"Reopen it first if its checks are to be mended, or begin anew with `{prefix}`."
-        raise ReportRejected(
-            f"The pull request is {pull.state.value} already.",
-            hint=merged if pull.state is PullState.MERGED else closed,
-        )
 
 
 def _talk(

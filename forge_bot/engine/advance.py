@@ -27,10 +27,10 @@ from forge_bot.engine.reports import (
     CallBegun,
     CallEnded,
     CallsRequested,
-    ChecksFailed,
     CostCounted,
     EffortChanged,
     ExternalEvent,
+    FollowUpAsked,
     GateShown,
     PeopleCommitted,
     Report,
@@ -112,7 +112,7 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = (
-        isinstance(report, RetryAsked | ChecksFailed | BaseConflicted)
+        isinstance(report, RetryAsked | FollowUpAsked | BaseConflicted)
         and state.current_phase_status is RunStatus.COMPLETED
     )
     # A question about a run that is over also costs money, and so did what was lost. It changes
@@ -213,9 +213,10 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
         case ApprovalDoubted():
             after = external_events.apply_doubt(pipeline, state, report)
             event = f"{report.gate} asked again: {report.why}"
-        case ChecksFailed():
-            after = external_events.apply_failed_checks(pipeline, state, report)
-            event = f"checks failed: {', '.join(report.checks)}"
+        case FollowUpAsked():
+            after = external_events.apply_follow_up(pipeline, state, report)
+            asked = f"more work asked by {report.by} via {report.via}"
+            event = asked if report.by else f"checks failed: {', '.join(report.checks)}"
         case BaseConflicted():
             after = external_events.apply_conflicts(pipeline, state, report)
             after = _with_request(after, pipeline, report)

@@ -1,33 +1,39 @@
 """Apply events from outside the phases of a run.
 
-They are a changed request, another effort, an approval in doubt, failed checks, conflicts with the
-base, and people's commits.
+They are a changed request, another effort, an approval in doubt, more work on the change that is
+offered, conflicts with the base, and people's commits.
 """
 
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reenter_phase
+from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import AnyPhase, DecisionPhase, GatePhase, SetupPhase, VerifyPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ApprovalDoubted,
     BaseConflicted,
-    ChecksFailed,
     EffortChanged,
+    FollowUpAsked,
     PeopleCommitted,
     RequestRefreshed,
 )
-from forge_bot.engine.state import ArtifactRecord, Reason, State
-from forge_bot.engine.transitions import add_fix, go_back, is_passed_over
+from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State
+from forge_bot.engine.transitions import add_fix, go_back, is_passed_over, next_fix
 from forge_bot.errors import ReportRejected
+from forge_bot.text_format import short_line
 from forge_bot.values import Finding, PhaseId, Severity
 
-CHECKS = "checks"
-"""The key under which a run counts its rounds over failed checks.
-
-The names of the documents with their logs begin with it.
+FOLLOW_UP = "follow-up"
+"""The key under which a run counts what was wanted of the change that it offers. The names of its
+documents begin with it.
 """
 
+CHECKS = "checks"
+"""The key under which a run counts its rounds over failed checks since a person said more."""
+
 CHECK_ROUNDS = 2
+
+_LONGEST_TITLE = 100
 
 CONFLICTS = "conflicts"
 """The key under which a run counts merges with conflicts. The names of their documents begin with
@@ -89,34 +95,79 @@ def apply_doubt(pipeline: Pipeline, state: State, report: ApprovalDoubted) -> St
     return open_decision(pipeline, state, Reason.UNVERIFIED_APPROVAL, subject, files=files)
 
 
-def apply_failed_checks(pipeline: Pipeline, state: State, report: ChecksFailed) -> State:
-    """Add a task that fixes the failed checks of the pull request.
+def apply_follow_up(pipeline: Pipeline, state: State, report: FollowUpAsked) -> State:
+    """Add a task for what is wanted of the change that the run offers.
 
-    After two rounds ask a person.
+    After two rounds over failed checks without a person's word ask a person.
     """
     if state.gate is not None:
         raise ReportRejected(
-            f"{state.gate.name} waits for an answer; the checks can be looked at after it."
+            f"{state.gate.name} waits for an answer; more can be asked for after it."
         )
-    count = state.rounds.get(CHECKS, 0) + 1
+    if not has_change(pipeline, state):
+        raise ReportRejected("The run offers no change yet that more could be asked of.")
+    count = state.rounds.get(FOLLOW_UP, 0) + 1
+    red = 0 if report.notes or report.items else state.rounds.get(CHECKS, 0) + 1
     record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
-    state = state.with_document(report.artifact, record).with_round(CHECKS, count)
-    if count > CHECK_ROUNDS:
+    state = state.with_document(report.artifact, record)
+    state = state.with_round(FOLLOW_UP, count).with_round(CHECKS, red)
+    if red > CHECK_ROUNDS:
         subject = f"still red after {CHECK_ROUNDS} rounds: {', '.join(report.checks)}"
         shown = state.versions((report.artifact,))
         return open_decision(pipeline, state, Reason.CHECKS_RED, subject, files=shown)
-    findings = tuple(
-        Finding(severity=Severity.CRITICAL, description=f"Mend what the check {name} reports.")
-        for name in report.checks
+    if report.by:
+        state = _with_request(pipeline, state, report)
+    criteria = _criteria(state, report)
+    findings = tuple(Finding(severity=Severity.CRITICAL, description=text) for text in criteria)
+    return add_fix(pipeline, state, report.artifact, _title(report), findings, report.at)
+
+
+def has_change(pipeline: Pipeline, state: State) -> bool:
+    """Return whether tasks of the run have been worked on, so that more can be asked for."""
+    return (
+        pipeline.steps is None
+        and bool(state.tasks)
+        and pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id)
     )
-    return add_fix(
-        pipeline,
-        state,
-        report.artifact,
-        f"Work on the failed checks: {', '.join(report.checks)}",
-        findings,
-        report.at,
+
+
+def _with_request(pipeline: Pipeline, state: State, report: FollowUpAsked) -> State:
+    """Return the state that remembers who asked for the next task, and with which words."""
+    request = Decision(
+        at=report.at,
+        gate=pipeline.implementation.id,
+        answer="change",
+        digest="",
+        by=report.by,
+        via=report.via,
+        condition=report.notes,
+        task=next_fix(state),
     )
+    return state.replace(sent_back=(*state.sent_back, request))
+
+
+def _title(report: FollowUpAsked) -> str:
+    if report.notes:
+        return short_line(report.notes.strip().splitlines()[0], _LONGEST_TITLE)
+    if report.items:
+        people = ", ".join(dict.fromkeys(item.by for item in report.items))
+        return short_line(f"Change what {people} asked for in the review", _LONGEST_TITLE)
+    return f"Work on the failed checks: {', '.join(report.checks)}"
+
+
+def _criteria(state: State, report: FollowUpAsked) -> list[str]:
+    """Return what has to be done, with the person's words under their number. Words of a review
+    stand in the document alone: strangers may have written them.
+    """
+    known = reversed(person_requirements(state))
+    number = next((asked.number for asked in known if asked.text == report.notes), "")
+    words = [f"{number}: {' '.join(report.notes.split())}"] if report.notes else []
+    checks = [f"Mend what the check {name} reports." for name in report.checks]
+    items = [
+        f"F-{count}: {item.place or 'the whole change'}, as {item.by} asks in the review"
+        for count, item in enumerate(report.items, 1)
+    ]
+    return [*words, *checks, *items]
 
 
 def apply_conflicts(pipeline: Pipeline, state: State, report: BaseConflicted) -> State:

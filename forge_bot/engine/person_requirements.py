@@ -1,4 +1,6 @@
-"""Requirements of people: the conditions and choices of their approvals, numbered P-1, P-2 …"""
+"""Requirements of people: the conditions and choices of their approvals, and what they asked of the
+change that is offered, numbered P-1, P-2 …
+"""
 
 from forge_bot.engine.reports import Answered
 from forge_bot.engine.state import Decision, State
@@ -6,7 +8,7 @@ from forge_bot.values import Frozen, PhaseId
 
 
 class PersonRequirement(Frozen):
-    """A requirement given with an approval, in the words of its person or of the option chosen."""
+    """A requirement of a person, in their words or in those of the option chosen."""
 
     number: str
     text: str
@@ -23,7 +25,7 @@ def person_requirements(state: State) -> tuple[PersonRequirement, ...]:
     last = {decision.gate: decision for decision in state.decisions if decision.answer == "approve"}
     texts = [
         (text, decision)
-        for decision in state.decisions
+        for decision in sorted((*state.decisions, *state.sent_back), key=lambda one: one.at)
         for text in approved_with(decision, choices=last.get(decision.gate) is decision)
     ]
     return tuple(

@@ -341,13 +341,39 @@ class ApprovalDoubted(_Report):
     why: str
 
 
-class ChecksFailed(_Report):
-    """Checks of the published change failed. Their logs are in an artifact."""
+class ReviewItem(Recorded):
+    """A thread of a review, the text of a review, or a comment on the pull request that a follow-up
+    takes.
+    """
 
-    type: Literal["checks_failed"] = "checks_failed"
+    by: str
+    stranger: bool = unless_empty(False, "they may give no commands here")
+    path: str = unless_empty("", "the file that it is about")
+    line: int | None = unless_empty(None, "the line, of the version that was reviewed")
+    thread: int = unless_empty(0, "the comment that an answer belongs to")
+    newest: str = Field(description="what was read last of it; nothing is taken twice")
+
+    @property
+    def place(self) -> str:
+        """The file and the line; empty for what is about the whole change."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+class FollowUpAsked(_Report):
+    """More work is wanted on the change that the run offers: on failed checks, or as a person says,
+    in words or by taking reviews. The artifact holds all of it.
+    """
+
+    type: Literal["follow_up_asked"] = "follow_up_asked"
     artifact: str
     blob: str
-    checks: tuple[str, ...] = Field(min_length=1, description="names of the checks")
+    head: str = Field(description="the newest commit that was offered before it")
+    checks: tuple[str, ...] = unless_empty((), "names of failed checks")
+    items: tuple[ReviewItem, ...] = unless_empty((), "what was taken of reviews")
+    left: tuple[str, ...] = unless_empty((), "sentences on what was not taken, and why")
+    notes: str = unless_empty("", "the words of the person who asks")
+    by: str = unless_empty("", "who asks; empty where failed checks do")
+    via: str = unless_empty("", "how they asked")
 
 
 class BaseConflicted(_Report):
@@ -423,7 +449,7 @@ ExternalEvent = (
     RequestRefreshed
     | EffortChanged
     | ApprovalDoubted
-    | ChecksFailed
+    | FollowUpAsked
     | BaseConflicted
     | PeopleCommitted
 )

@@ -320,13 +320,11 @@ def add_fix(
 
     The reviews that come after the tasks are open again.
     """
-    names = {task.spec.id for task in state.tasks}
-    free = next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in names)
     heavy = [finding for finding in findings if finding.severity is not Severity.MINOR] or list(
         findings
     )
     spec = TaskSpec(
-        id=free,
+        id=next_fix(state),
         title=title,
         mode=TaskMode.SEQUENTIAL,
         files=files,
@@ -337,6 +335,12 @@ def add_fix(
     return hand_out(
         pipeline, state.replace(tasks=(*state.tasks, TaskState(spec=spec, origin=origin))), at
     )
+
+
+def next_fix(state: State) -> TaskId:
+    """Return the name of the next task that fixes something."""
+    names = {task.spec.id for task in state.tasks}
+    return next(name for number in count(1) if (name := TaskId(f"fix-{number}")) not in names)
 
 
 def send_back(

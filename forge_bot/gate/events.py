@@ -127,13 +127,14 @@ def _comment(payload: Node, inputs: Inputs, people: _People) -> Intent | Nothing
     if command is None:
         return Nothing("the comment holds no command")
     app = payload.at("comment", "performed_via_github_app")
+    on_pull = payload.at("issue", "pull_request").exists
+    starts = isinstance(command, Start) and not on_pull
     attempt = Attempt(
-        RequestedOperation.START if isinstance(command, Start) else RequestedOperation.COMMAND,
+        RequestedOperation.START if starts else RequestedOperation.COMMAND,
         {ActorPart.AUTHOR: read_account(payload.at("comment", "user")), **people},
         edited=_is_edited(payload["comment"]),
         via_app=(app.text("slug") or "an app") if app.exists else "",
     )
-    on_pull = payload.at("issue", "pull_request").exists
     return Intent(Trigger.COMMENT, thread, attempt, command, comment, on_pull)
 
 

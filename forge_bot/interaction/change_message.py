@@ -11,7 +11,7 @@ from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
-from forge_bot.engine.external_events import CHECKS, CONFLICTS
+from forge_bot.engine.external_events import CONFLICTS, FOLLOW_UP
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
@@ -27,7 +27,7 @@ _WIDTH = 72
 _LONGEST_REASON = 900
 _LONGEST_CRITERION = 300
 _MOST_CRITERIA = 20
-_NUMBERED = re.compile(r"\A(?:R|AC)-\d+:\s*")
+_NUMBERED = re.compile(r"\A(?:R|AC|F)-\d+:\s*")
 """The number that a criterion begins with. It means something in the run's documents only."""
 _OF_A_REVIEW = re.compile(r"^Work off the .*review$")
 """The title of a task that mends what a review of the whole change found. Records have it."""
@@ -72,15 +72,18 @@ def unapproved_requests(state: State) -> tuple[Decision, ...]:
     """Return the words with which people sent the work back since the last approval: nobody
     approved a document that has them.
     """
+    return tuple(decision for decision in _since_approval(state) if decision.notes.strip())
+
+
+def _since_approval(state: State) -> list[Decision]:
+    """Return what people asked for since the last approval beside the questions."""
     approved = [
         decision.at
         for decision in state.decisions
         if decision.answer == "approve" and decision.task is None
     ]
     last = max(approved, default=state.started_at)
-    return tuple(
-        decision for decision in state.sent_back if decision.notes.strip() and decision.at > last
-    )
+    return [decision for decision in state.sent_back if decision.at > last]
 
 
 def renamed(change: ChangeName, title: str) -> ChangeName:
@@ -128,9 +131,9 @@ def task_message(
     planned = [other for other in state.tasks if not other.origin]
     title = _OF_A_REVIEW.sub("Mend what the review found", task.spec.title)
     name = whole if planned == [task] else renamed(whole, title if task.origin else task.spec.title)
-    asked = [] if task.origin else requests_since(state, landed)
+    asked = _requests_of(state, task) if task.origin else requests_since(state, landed)
     words = [request for request in asked if request in unapproved_requests(state)]
-    follows = landed is not None and bool(asked)
+    follows = landed is not None and bool(asked) and not task.origin
     if follows:
         name = renamed(
             whole, words[-1].notes.strip().splitlines()[0] if words else f"{name.title}, again"
@@ -160,10 +163,10 @@ def requests_since(state: State, landed: datetime | None) -> list[Decision]:
 
 def requests(state: State, task: TaskState | None, landed: datetime | None) -> tuple[str, ...]:
     """Return who asked for what a commit holds beside the approved plan, and how, each once."""
-    if task is not None and task.origin.startswith(CHECKS):
-        return ()
     asked = requests_since(state, landed)
-    if task is None or task.origin.startswith(CONFLICTS):
+    if task is not None and task.origin.startswith(FOLLOW_UP):
+        asked = _requests_of(state, task)
+    elif task is None or task.origin.startswith(CONFLICTS):
         asked = [one for one in state.sent_back if one.answer == "update"][-1:]
     return tuple(dict.fromkeys(who_answered(request.by, request.via) for request in asked))
 
@@ -175,10 +178,10 @@ def who_answered(by: str, via: str) -> str:
 
 def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     """Return who approved what a commit holds, and how, each once. An approval of the plan is none
-    of what a person asked for after it, of failed checks and of a merge.
+    of what was asked for after it, and of a merge.
     """
-    beside = task is not None and task.origin.startswith((CHECKS, CONFLICTS))
-    asked = unapproved_requests(state)
+    beside = task is not None and task.origin.startswith((FOLLOW_UP, CONFLICTS))
+    asked = any(one.notes.strip() or one.answer == "change" for one in _since_approval(state))
     own = task.spec.id if task is not None else None
     return tuple(
         dict.fromkeys(
@@ -203,9 +206,16 @@ def answering_models(
     )
 
 
+def _requests_of(state: State, task: TaskState) -> list[Decision]:
+    """Return what a person asked for that a task does."""
+    return [one for one in state.sent_back if one.task == task.spec.id]
+
+
 def _request_words(request: Decision) -> str:
-    words = f": {_words(request.notes, _LONGEST_REASON)}" if request.notes.strip() else "."
-    return f"{escape.heading(request.by, 100)} sent the work back{words}"
+    text = request.notes or request.condition
+    words = f": {_words(text, _LONGEST_REASON)}" if text.strip() else "."
+    did = "asked for this" if request.answer == "change" else "sent the work back"
+    return f"{escape.heading(request.by, 100)} {did}{words}"
 
 
 def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
@@ -222,7 +232,12 @@ def _criteria(task: TaskState, plan: str) -> list[str]:
     """
     if is_whole(task.spec.acceptance, plan):
         return []
-    criteria = [_words(criterion, _LONGEST_CRITERION) for criterion in task.spec.acceptance]
+    criteria = [
+        _words(criterion, _LONGEST_CRITERION)
+        for criterion in task.spec.acceptance
+        # A person's own words stand above.
+        if not (task.origin.startswith(FOLLOW_UP) and criterion.startswith("P-"))
+    ]
     return [criterion for criterion in criteria if criterion][:_MOST_CRITERIA]
 
 

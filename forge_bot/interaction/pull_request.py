@@ -75,9 +75,7 @@ def pull_request(
     """
     state = view.state
     title = subject_of_change(view.pipeline, state, documents, typed=customs.typed)
-    words = {one.number: one.text for one in person_requirements(state)}
-    for text in documents.values():
-        words = numbered_requirements(text) | words
+    words = requirement_words(state, documents)
     proof = evidence(view, documents, words)
     described = _description(view, documents, words)
     template, asks = fill_description(customs.template, described)
@@ -146,6 +144,14 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
         change=Markdown(change),
         first=next(iter(files), None),
     )
+
+
+def requirement_words(state: State, documents: Mapping[str, str]) -> dict[str, str]:
+    """Return the words of all requirements by their numbers."""
+    words = {one.number: one.text for one in person_requirements(state)}
+    for text in documents.values():
+        words = numbered_requirements(text) | words
+    return words
 
 
 def why(view: RunFacts, documents: Mapping[str, str]) -> str:

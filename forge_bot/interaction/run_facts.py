@@ -50,6 +50,7 @@ _ANSWERS = {
     "answer": "words.answered",
     "retry": "words.sent_back",
     "update": "words.updated",
+    "change": "words.asked_for_more",
     "done": "words.done",
     "skip": "words.skipped",
     "abandon": "words.abandoned",

@@ -94,7 +94,15 @@ def every_reply() -> list[CommentReply]:
 
 PLAIN = (
     *("no_run", "no_budget", "already_running", "nothing_to_answer"),
-    *("notes_missing", "resumed", "fixing", "updated", "up_to_date", "used_up", "issues_by_hand"),
+    *(
+        "notes_missing",
+        "resumed",
+        "follow_up",
+        "updated",
+        "up_to_date",
+        "used_up",
+        "issues_by_hand",
+    ),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
     *("batch_under_way", "credit_used_up", "model_down", "not_taken", "git_down"),
     *("github_limited", "branch_protected", "archived", "may_not_push", "workflow_files"),
@@ -134,7 +142,11 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "conflicts": [hostile or "rota/cli.py"],
         "files": [hostile or "rota/cli.py"] * 7,
         "round": 1,
+        "taken": [(hostile or "eve", 2, True)],
+        "left": [hostile or "3 threads were left."],
+        "words": hostile or "Say `nobody`.",
         "most": 2,
+        "over": False,
         "issues": Markdown(run.links.named("issues.md")),
         "state": "merged",
         "pull_request": LINKS.job,

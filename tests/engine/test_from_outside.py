@@ -5,7 +5,14 @@ checks that failed.
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, SpawnAgent
-from forge_bot.engine.reports import ApprovalDoubted, ChecksFailed, EffortChanged, RequestRefreshed
+from forge_bot.engine.person_requirements import person_requirements
+from forge_bot.engine.reports import (
+    ApprovalDoubted,
+    EffortChanged,
+    FollowUpAsked,
+    RequestRefreshed,
+    ReviewItem,
+)
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import ReportRejected
 from forge_bot.values import Effort, PhaseId, Source, TaskId
@@ -37,14 +44,18 @@ def gate_digest(bench: Bench) -> str:
     return bench.state.gate.digest
 
 
-def failed(bench: Bench, number: int) -> ChecksFailed:
-    return ChecksFailed(
-        key=f"checks-{number}",
+def follow_up(bench: Bench, number: int, **words: object) -> FollowUpAsked:
+    return FollowUpAsked(
+        key=f"follow-up-{number}",
         at=bench.now(),
-        artifact=f"checks-{number}.md",
+        artifact=f"follow-up-{number}.md",
         blob=blob(f"log {number}"),
-        checks=("unit tests",),
-    )
+        head="a" * 40,
+    ).replace(**words)
+
+
+def failed(bench: Bench, number: int) -> FollowUpAsked:
+    return follow_up(bench, number, checks=("unit tests",))
 
 
 # -- the request
@@ -151,7 +162,7 @@ def test_failed_checks_open_a_finished_run_with_a_task_and_after_two_rounds_a_pe
         assert task is not None
         assert task.status is TaskStatus.PENDING
         assert isinstance(bench.action, SpawnAgent)
-        assert f"checks-{number}.md" in bench.action.input_files
+        assert f"follow-up-{number}.md" in bench.action.input_files
         bench.finish()
     bench.tell(failed(bench, 3))
     assert isinstance(bench.action, Checkpoint)
@@ -179,3 +190,42 @@ def test_checks_that_fail_while_a_question_is_open_wait() -> None:
     bench = Bench(effort=Effort.S).until("checkpoint-a")
     with pytest.raises(ReportRejected, match="waits for an answer"):
         bench.tell(failed(bench, 1))
+
+
+def test_words_of_a_person_are_a_numbered_requirement_and_begin_the_rounds_over_checks_anew() -> (
+    None
+):
+    bench = Bench(effort=Effort.S, source=ISSUE)
+    bench.finish()
+    for number in (1, 2):
+        bench.tell(failed(bench, number))
+        bench.finish()
+    item = ReviewItem(by="eve", stranger=True, path="a.py", line=3, thread=7, newest="7")
+    asked = {
+        "notes": "Say `nobody`.\nIn both places.",
+        "items": (item,),
+        "by": "ann",
+        "via": "thread",
+    }
+    bench.tell(follow_up(bench, 3, **asked))
+    task = bench.state.tasks[-1]
+    assert task.spec.title == "Say `nobody`."
+    assert task.spec.acceptance == (
+        "P-1: Say `nobody`. In both places.",
+        "F-1: a.py:3, as eve asks in the review",
+    )
+    [request] = bench.state.sent_back
+    assert (request.by, request.task, request.condition) == ("ann", "fix-3", asked["notes"])
+    # A further wish in the midst of the work is a further task.
+    bench.tell(follow_up(bench, 4, notes="And log it.", by="bob", via="thread"))
+    assert [one.text for one in person_requirements(bench.state)][1:] == ["And log it."]
+    bench.finish()
+    bench.tell(failed(bench, 5))
+    assert isinstance(bench.action, SpawnAgent)
+
+
+def test_more_cannot_be_asked_for_before_there_is_a_change() -> None:
+    bench = Bench(effort=Effort.S)
+    bench.prepared()
+    with pytest.raises(ReportRejected, match="offers no change yet"):
+        bench.tell(follow_up(bench, 1, notes="Quick", by="ann", via="thread"))

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.external_events import CHECKS, CONFLICTS
+from forge_bot.engine.external_events import CONFLICTS, FOLLOW_UP
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import TaskState
@@ -321,7 +321,7 @@ class PromptInputs:
                 name=name,
                 text=(_NOT_APPLIED if name.endswith(".patch") else "")
                 + self.run.workspace.read(name),
-                untrusted=name.startswith((CHECKS, CONFLICTS, CALLS)),
+                untrusted=name.startswith((FOLLOW_UP, CONFLICTS, CALLS)),
             )
         )
 

@@ -1,0 +1,164 @@
+"""More work on a change whose pull request is open: what people ask for and failed checks begin it,
+and one comment on the pull request tells of each to its end.
+"""
+
+from forge_bot.agent.redaction import Redactor
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.follow_up_comment import EndOfFollowUp, follow_up_comment
+from forge_bot.bot.comments.reply import CommentReply, reply
+from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.thread import Thread, ThreadCommand
+from forge_bot.engine.reports import FollowUpAsked
+from forge_bot.errors import ForgeError, ReportRejected
+from forge_bot.gate import grammar
+from forge_bot.git.commit_history import first_parents
+from forge_bot.github_api.types import FailedCheck, PullState
+from forge_bot.interaction.markers import read_marker
+from forge_bot.runs.code_commits import RUN
+from forge_bot.runs.follow_up import Wanted, make_follow_up
+from forge_bot.runs.publishing.publish_result import documents_of
+from forge_bot.runs.run import Run
+from forge_bot.runs.wall_clock import now
+from forge_bot.values import RunStatus
+
+_MOST_CHECKS = 8
+_WAITS = "action_required"
+_FAILED = frozenset({"failure", "error"})
+"""Conclusions that a change can fix. The others (cancelled, timed out, stale, never started) are
+about the runner.
+"""
+
+
+def asks_for_more(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:
+    """Return whether a command asks for more work on the run's pull request."""
+    pull, state = thread.pull_of(run), run.state
+    if not pull or state.current_phase_status is RunStatus.ABANDONED:
+        return False
+    match spoken.command:
+        case grammar.Start(text=text):
+            return bool(text) and spoken.number == pull
+        case grammar.Reject():
+            return state.gate is None
+        case grammar.Retry(phase=None):
+            return state.ended
+        case _:
+            return False
+
+
+def follow_command(
+    run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, strike: Redactor
+) -> None:
+    """Begin what somebody asks for, or tell them why not."""
+    try:
+        _check_open(run, thread)
+        wanted = _wanted(run, spoken, writer)
+        if isinstance(wanted, CommentReply):
+            writer.say(wanted, spoken)
+            return
+        at, via = spoken.comment.created_at, spoken.comment.url
+        report = make_follow_up(
+            run, wanted, key=spoken.key, at=at, by=spoken.by, via=via, strike=strike
+        )
+        run.tell(report)
+    except ForgeError as error:
+        writer.say(command_replies.cannot(writer.commands, error), spoken)
+        return
+    show_follow_ups(run, writer.view(run), writer)
+    writer.react(spoken.comment, "rocket")
+
+
+def follow_failed_checks(run: Run, writer: CommentWriter, strike: Redactor) -> None:
+    """Begin a round over the failed checks of the pull request if one can help. The same commit
+    leads to one round, however often this is called.
+    """
+    key, checks = f"checks-{run.tree.head().commit}", _failed_checks(run, writer)
+    if isinstance(checks, CommentReply):
+        if checks.occasion == "checks-wait":
+            writer.say_once(checks)
+    elif key not in run.state.seen:
+        run.tell(make_follow_up(run, Wanted(checks=checks), key=key, at=now(), strike=strike))
+        show_follow_ups(run, writer.view(run), writer)
+
+
+def _check_open(run: Run, thread: Thread) -> None:
+    """Raise ReportRejected if the run's pull request was closed or merged."""
+    pull = thread.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+    if pull is not None and pull.state is not PullState.OPEN:
+        prefix = thread.inputs.prefix
+        merged = (
+            f"What is wrong with it now is a task of its own: `{prefix}` on an issue begins one."
+        )
+        closed = f"Reopen it first if it is to be changed, or begin anew with `{prefix}`."
+        raise ReportRejected(
+            f"The pull request is {pull.state.value} already.",
+            hint=merged if pull.state is PullState.MERGED else closed,
+        )
+
+
+def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | CommentReply:
+    """Return what a command asks for, or the reply where that is nothing."""
+    match spoken.command:
+        case grammar.Start(text=notes) | grammar.Reject(notes=notes):
+            return Wanted(notes)
+        case grammar.Retry(notes=notes):
+            checks = _failed_checks(run, writer)
+            if isinstance(checks, CommentReply):
+                return Wanted(notes) if notes else checks
+            return Wanted(notes, checks)
+        case _:
+            raise TypeError(f"{spoken.command} asks for no change")
+
+
+def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] | CommentReply:
+    """Return the failed checks that a change can mend, or the reply where there are none."""
+    pull = writer.thread.pull_of(run)
+    failed, address = writer.github.failed_checks(pull), f"{writer.address}/pull/{pull}"
+    if ours := [check for check in failed if can_mend(check)]:
+        return tuple(ours[:_MOST_CHECKS])
+    if any(check.conclusion == _WAITS for check in failed):
+        return reply("checks_wait", pull_request=address)
+    named = [f"{check.name}: {check.conclusion}" for check in failed]
+    return command_replies.no_fix(writer.view(run), checks=named, pull_request=address)
+
+
+def can_mend(check: FailedCheck) -> bool:
+    """Return whether a change could make a check green: it ran to its end, and said something."""
+    return check.conclusion in _FAILED and bool(check.log.strip() or check.summary.strip())
+
+
+# -- the comment about each
+# --------------------------------------------------------------------------------------------------
+
+
+def show_follow_ups(run: Run, view: RunView, writer: CommentWriter) -> None:
+    """Bring the comments about what was asked of the pull request up to date; those that told the
+    end stay as they are.
+    """
+    asked = [one for one in run.workspace.reports() if isinstance(one, FollowUpAsked)]
+    thread, place = writer.thread, writer.thread.pull_of(run) or writer.thread.number
+    for report in asked:
+        written = thread.written("reply", place, occasion="follow-up", to=report.key)
+        marker = read_marker(written.body) if written is not None else None
+        if marker is not None and "over" in marker.fields:
+            continue
+        end = _end_of(run, report) if run.state.ended else None
+        text = follow_up_comment(view, report, end)
+        if written is None or not writer.edited(written, text):
+            writer.write(place, text)
+
+
+def _end_of(run: Run, report: FollowUpAsked) -> EndOfFollowUp:
+    tip = run.code_so_far().tip
+    made = [
+        commit
+        for commit in first_parents(run.repository.root, report.head, tip)
+        if dict(commit.trailers).get(RUN) == run.name
+    ]
+    files = dict.fromkeys(file.path for commit in made for file in commit.files)
+    return EndOfFollowUp(
+        head=tip,
+        commits=tuple((commit.id, commit.subject) for commit in made),
+        files=tuple(files),
+        documents=documents_of(run),
+    )

@@ -1,0 +1,117 @@
+"""Ask for more work on the change that a run offers: the document with all that is wanted, and the
+report about it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from forge_bot.engine import advance
+from forge_bot.engine.external_events import FOLLOW_UP
+from forge_bot.engine.reports import FollowUpAsked, ReviewItem
+from forge_bot.git import blob_id
+from forge_bot.github_api.types import FailedCheck
+from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.runs.run import Run
+from forge_bot.text_format import code_block
+from forge_bot.values import Frozen
+
+# ECMA-48: control sequences, operating system commands, and single escapes.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_LONGEST = 12_000
+"""The most characters of one text. The end of a log is its most useful part."""
+
+
+class ReviewWords(Frozen):
+    """What a review says in one place: who wrote what, and the lines that it is about."""
+
+    item: ReviewItem
+    outdated: bool = False
+    hunk: str = ""
+    said: tuple[tuple[str, str], ...]
+
+
+class Wanted(NamedTuple):
+    """What is wanted of a change."""
+
+    notes: str = ""
+    checks: Sequence[FailedCheck] = ()
+    reviews: Sequence[ReviewWords] = ()
+    left: tuple[str, ...] = ()
+
+
+def make_follow_up(
+    run: Run,
+    wanted: Wanted,
+    *,
+    key: str,
+    at: datetime,
+    by: str = "",
+    via: str = "",
+    strike: Callable[[str], str] = str,
+) -> FollowUpAsked:
+    """Write the document with what is wanted, and return the report. Raises ReportRejected or
+    RunEnded, before anything is written, if the run takes none now.
+    """
+    name = f"{FOLLOW_UP}-{run.state.rounds.get(FOLLOW_UP, 0) + 1}.md"
+    text = strike(document(wanted, by))
+    report = FollowUpAsked(
+        key=key,
+        at=at,
+        artifact=name,
+        blob=blob_id(text.encode()),
+        head=run.code_so_far().tip,
+        checks=tuple(dict.fromkeys(check.name[:200] for check in wanted.checks)),
+        items=tuple(words.item for words in wanted.reviews),
+        left=wanted.left,
+        notes=wanted.notes.strip(),
+        by=by,
+        via=via,
+    )
+    advance(run.pipeline, run.state, report)
+    run.workspace.write(name, text)
+    return report
+
+
+def document(wanted: Wanted, by: str = "") -> str:
+    """All that is wanted, without anything that terminals draw or nobody sees. It stays strangers'
+    text.
+    """
+    notes = [f"# What {_plain(by)} asks for", _fenced(wanted.notes)] if wanted.notes else []
+    checks = [_check(check) for check in wanted.checks]
+    reviews = [_review(number, words) for number, words in enumerate(wanted.reviews, 1)]
+    parts = [
+        *notes,
+        *(["# Checks that failed", *checks] if checks else []),
+        *(["# What the review asks for", *reviews] if reviews else []),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _check(check: FailedCheck) -> str:
+    texts = [_fenced(text) for text in (check.summary, check.log) if text.strip()]
+    heading = f"## {_plain(check.name)[:200]}"
+    return "\n\n".join([heading, f"{_plain(check.conclusion)}: {_plain(check.url)[:500]}", *texts])
+
+
+def _review(number: int, words: ReviewWords) -> str:
+    item = words.item
+    who = f"{item.by}, who may give no commands here" if item.stranger else item.by
+    older = "; the lines are those of an older version" if words.outdated else ""
+    hunk = [_fenced(words.hunk)] if words.hunk else []
+    said = [f"{_plain(by)}:\n\n{_fenced(text)}" for by, text in words.said]
+    place = _plain(item.place) or "the whole change"
+    return "\n\n".join([f"## F-{number}: {place}", f"Of {_plain(who)}{older}.", *hunk, *said])
+
+
+def _plain(text: str) -> str:
+    return " ".join(_seen(text).split())
+
+
+def _seen(text: str) -> str:
+    return clean_plain(_ESCAPES.sub("", text)).text
+
+
+def _fenced(text: str) -> str:
+    return code_block(_seen(text).strip("\n")[-_LONGEST:])
