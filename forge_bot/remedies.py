@@ -3,6 +3,7 @@ library only, for the gate.
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 
@@ -95,7 +96,12 @@ Remedy = (
 
 @dataclass(frozen=True, slots=True)
 class ModelTrouble:
-    """The reason why a model could not be asked, and the seconds that the provider asks to wait."""
+    """The reason why a model could not be asked, and the seconds to wait, where they are known. A
+    limit names the model, and another run if that was told of it; a cap the dollars of the call.
+    """
 
-    cause: Literal["down", "rate-limited", "no-credit"] = "down"
+    cause: Literal["down", "rate-limited", "no-credit", "cap", "switched-off"] = "down"
     seconds: int | None = None
+    model: str = ""
+    told: str = ""
+    dollars: Decimal = Decimal(0)

@@ -10,7 +10,7 @@ from forge_bot.agent.assignment import Assignment, StopReason
 from forge_bot.agent.batched_questions import BatchedCall, BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.ledger import Ledger, LedgerCrowded
+from forge_bot.agent.ledger import Ledger, LedgerCrowded, Reserved
 from forge_bot.agent.models.base import (
     BatchRefused,
     ChatMessage,
@@ -140,15 +140,11 @@ class AskModel:
         if self.lane is None or self._batches is None:
             return None
         try:
-            reserved = await self.ledger.reserve(
-                asked.key, asked.model, asked.call.messages, asked.call.output_tokens, batched=True
-            )
+            reserved = await self._reserve(asked, batched=True)
         except LedgerCrowded:
             raise BatchUnderWay(
                 "The next question has to wait: what others in a batch may cost is reserved."
             ) from None
-        if reserved is None:
-            raise _too_expensive()
         began = self.now()
         try:
             reply = self._add_time(await self.lane.reply(asked, self._batches), began)
@@ -164,15 +160,13 @@ class AskModel:
                 self._settle_unanswered(asked.key, reserved.amount)
             else:
                 self.ledger.settle(asked.key, None)
-            raise _name_stop(error) from error
+            raise self._name_stop(error) from error
         self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
         return self.journal.finished(asked.key, reply)
 
     async def _answer(self, asked: BatchedCall, turn: int) -> ModelReply:
         key, call = asked.key, asked.call
-        reserved = await self.ledger.reserve(key, asked.model, call.messages, call.output_tokens)
-        if reserved is None:
-            raise _too_expensive()
+        reserved = await self._reserve(asked)
         amount = reserved.amount if reserved.price_known else None
         self.notice(ModelAsked(turn=turn, model=asked.model, reserved=amount))
         self.journal.started(key, asked.model, reserved.amount, asked.new)
@@ -185,7 +179,7 @@ class AskModel:
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             is_lost = isinstance(error, PossiblyCharged)
             self.journal.failed(key, error.message, paid=is_lost)
-            raise _name_stop(error) from error
+            raise self._name_stop(error) from error
         except ForgeError as error:
             is_lost = False
             self.journal.failed(key, error.message, paid=False)
@@ -196,21 +190,36 @@ class AskModel:
             else:
                 self.ledger.settle(key, cost, tokens)
 
+    async def _reserve(self, asked: BatchedCall, *, batched: bool = False) -> Reserved:
+        """Reserve the worst case of a call. Raises Stopped where it must not begin, LedgerCrowded
+        for a batched one.
+        """
+        messages, most = asked.call.messages, asked.call.output_tokens
+        try:
+            reserved = await self.ledger.reserve(
+                asked.key, asked.model, messages, most, batched=batched
+            )
+        except ModelUnavailable as error:
+            raise self._name_stop(error) from error
+        if reserved is None:
+            raise Stopped(
+                StopReason.BUDGET, "The next question could cost more than the budget has left."
+            )
+        return reserved
+
+    def _name_stop(self, error: ForgeError) -> Stopped:
+        """Return how the conversation ends for an error of the model; a limit is one for all."""
+        trouble = None
+        if isinstance(error, ModelUnavailable):
+            self.ledger.close(error)
+            trouble = error.trouble
+        too_long = isinstance(error, ContextTooLong)
+        reason = StopReason.CONTEXT_WINDOW if too_long else StopReason.MODEL_UNAVAILABLE
+        return Stopped(reason, error.message, trouble=trouble)
+
     def _add_time(self, reply: ModelReply, began: float) -> ModelReply:
         duration = int((self.now() - began) * 1000)
         usage = reply.usage.replace(
             duration_ms=duration, calls=1, model=reply.usage.model or self.model.name
         )
         return reply.replace(usage=usage)
-
-
-def _too_expensive() -> Stopped:
-    return Stopped(StopReason.BUDGET, "The next question could cost more than the budget has left.")
-
-
-def _name_stop(error: ForgeError) -> Stopped:
-    """Return how the conversation ends for an error of the model."""
-    trouble = error.trouble if isinstance(error, ModelUnavailable) else None
-    too_long = isinstance(error, ContextTooLong)
-    reason = StopReason.CONTEXT_WINDOW if too_long else StopReason.MODEL_UNAVAILABLE
-    return Stopped(reason, error.message, trouble=trouble)

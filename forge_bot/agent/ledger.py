@@ -7,9 +7,14 @@ from decimal import Decimal
 from forge_bot.agent.models.base import ChatMessage, prompt_tokens
 from forge_bot.agent.prices import BATCH_PRICE, worst_case
 from forge_bot.engine.budget import Budget
+from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen
 
 PriceOf = Callable[[str, int, int], Decimal | None]
+MayAsk = Callable[[Decimal, Decimal], None]
+"""Raises ModelUnavailable where a call must not begin, by the dollars that are committed and those
+of the call.
+"""
 
 
 class Reserved(Frozen):
@@ -27,12 +32,19 @@ class Ledger:
     """Reserves before each call, settles after it. It belongs to one event loop.
 
     `price` returns the worst case of a call in US dollars by model name, input tokens and output
-    tokens, or None.
+    tokens, or None. `may_ask` decides about each call beside the budget.
     """
 
-    def __init__(self, budget: Budget, price: PriceOf = worst_case) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        price: PriceOf = worst_case,
+        may_ask: MayAsk = lambda _committed, _dollars: None,
+    ) -> None:
         self.budget = budget
         self._price = price
+        self._may_ask = may_ask
+        self._limit: ModelUnavailable | None = None
         self._settled = asyncio.Event()
 
     async def reserve(
@@ -44,7 +56,8 @@ class Ledger:
         *,
         batched: bool = False,
     ) -> Reserved | None:
-        """Reserve the worst case of one call. Return None if a cap forbids it.
+        """Reserve the worst case of one call. Return None if a cap forbids it. Raises
+        ModelUnavailable after `close`, and where no model may be asked.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
         giving up. `batched` calls cost half, and do not wait, since that could take hours: they
@@ -60,8 +73,18 @@ class Ledger:
             if batched:
                 raise LedgerCrowded
             await self._settled.wait()
+        if self._limit is not None:
+            raise self._limit
+        self._may_ask(self.budget.committed, dollars)
         self.budget = granted
         return Reserved(amount=dollars, price_known=amount is not None)
+
+    def close(self, error: ModelUnavailable) -> None:
+        """Let no call begin any more if the error says that the provider's limit is reached: the
+        others of a wave would only run into it too.
+        """
+        if error.trouble.cause in {"rate-limited", "no-credit"}:
+            self._limit = error
 
     def settle(
         self,

@@ -40,7 +40,7 @@ def reply_to_error(
     """The words for an error, with the way out."""
     match error:
         case errors.ModelUnavailable():
-            return _unavailable(error.trouble, error.message, commands)
+            return _unavailable(error.trouble, error.message, links, commands)
         case errors.RateLimited(seconds=seconds):
             limited = reply("github_limited", commands=commands, until=in_time(seconds))
             return limited.replace(seconds=ceil(seconds or 0))
@@ -95,12 +95,19 @@ def _without_places(text: str) -> str:
     return re.sub(place, "the clone of the job", text)
 
 
-def _unavailable(trouble: ModelTrouble, message: str, commands: CommandNames) -> CommentReply:
+def _unavailable(
+    trouble: ModelTrouble, message: str, links: Links, commands: CommandNames
+) -> CommentReply:
     match trouble.cause:
         case "rate-limited":
             until = in_time(trouble.seconds) if trouble.seconds is not None else ""
             limited = reply("rate_limited", commands=commands, until=until)
             return limited.replace(seconds=ceil(trouble.seconds or 0))
+        case "cap":
+            reached = reply("cap_reached", commands=commands, message=message)
+            return reached.replace(seconds=ceil(trouble.seconds or 0))
+        case "switched-off":
+            return reply("switched_off", links=links, commands=commands, message=message)
         case "no-credit":
             return reply("credit_used_up", commands=commands)
         case "down":

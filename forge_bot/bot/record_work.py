@@ -26,6 +26,7 @@ from forge_bot.engine.reports import (
     CallEnded,
     CallsRequested,
     CommandsRan,
+    Paused,
     Prepared,
 )
 from forge_bot.engine.state import Reason, State
@@ -51,6 +52,7 @@ WORKERS = (
     | ActionFailed
     | ArtifactChanged
     | Asked
+    | Paused
 )
 """The reports that a worker may make. Its supervisor records people's answers and what is
 published.

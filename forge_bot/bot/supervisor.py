@@ -47,6 +47,7 @@ from forge_bot.runs.outcome import Outcome, outcome_of
 from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
+from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config
 from forge_bot.values import Tier
 
@@ -57,6 +58,9 @@ LONG_SHIFT_SECONDS = 30.0
 """After a worker's shift of this length the thread is read again. New comments during a shorter
 shift are left to the jobs that they start.
 """
+
+_TOLD_ONCE = frozenset({"cap-reached", "switched-off"})
+"""The pauses that a person may want to end: a comment tells of them, and not only the progress."""
 
 Ended = tuple[Outcome, CommentReply | None]
 
@@ -93,6 +97,7 @@ class Supervisor:
             by_timer=around.by_timer,
             # The key of a worker on another machine is not known here.
             asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
+            woken=config.wakes.enabled and (repository.root / WAKE_WORKFLOW).is_file(),
         )
         self.thread = Thread(github, around.wake.issue, inputs)
         self.writer = CommentWriter(
@@ -306,16 +311,19 @@ class Supervisor:
         return ended_by(self.trouble(info, stopped)) if stopped.code else None
 
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
-        """Return the reply about the end of a worker. That it waits for a batch, or that its time
-        is used up, is no failure only in a run with batches, or with a limit of time.
+        """Return the reply about the end of a worker. That it waits for a batch or is paused, or
+        that its time is used up, is no failure only where the record or a limit of time says so.
         """
         reply = self.writer.trouble(info, stopped, repeat=repeat)
         if reply.outcome is Outcome.WAITING:
             with self.opened(info) as run:
                 action, batch = run.action, run.state.flags.batch
-                agrees = isinstance(action, SpawnAgent) and run.pipeline.in_batches(
-                    action.phase, batch=batch
+                agrees = run.state.pause is not None or (
+                    isinstance(action, SpawnAgent)
+                    and run.pipeline.in_batches(action.phase, batch=batch)
                 )
+                if reply.occasion in _TOLD_ONCE:
+                    self.writer.say_once(reply, run.name)
         else:
             agrees = reply.outcome is not Outcome.BUDGET or self.config.run_seconds is not None
         return reply if agrees else reply.replace(outcome=Outcome.FAILED)

@@ -32,6 +32,7 @@ from forge_bot.engine.reports import (
     ExternalEvent,
     FollowUpAsked,
     GateShown,
+    Paused,
     PeopleCommitted,
     Report,
     RequestRefreshed,
@@ -50,7 +51,7 @@ from forge_bot.engine.state import (
     TaskStatus,
 )
 from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
-from forge_bot.values import PhaseId, RunStatus, Usage
+from forge_bot.values import RunStatus, Usage
 
 
 def start(pipeline: Pipeline, report: RunStarted) -> State:
@@ -149,13 +150,12 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             after = raised.logged(report.at, state.current_phase, event)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
             return _move(after) if asked else after
-        case Asked():
-            # The log omits the words of the question: agents are shown this log, and a question to
-            # one model is no instruction to the others.
-            event = f"question asked by {report.by} via {report.via}"
-            return _paid(state, report, report.phase, event)
-        case CostCounted():
-            return _paid(state, report, state.current_phase, "the cost of lost reports counted")
+        case Asked() | CostCounted():
+            return _paid(state, report)
+        case Paused():
+            until = f" until {report.until:%Y-%m-%d %H:%M} UTC" if report.until else ""
+            event = f"no model may be asked{until}: {report.why.value}"
+            return state.replace(pause=report).logged(report.at, state.current_phase, event)
         case Abandoned():
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             event = f"abandoned by {report.by} via {report.via}"
@@ -175,6 +175,7 @@ def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     phase = by_agent.phase if by_agent is not None else state.current_phase
     event = handle_report.log_line(report)
     after = _spent(after, usage or Usage()).logged(report.at, phase, event, task, usage)
+    after = after.replace(pause=None)
     if costing is not None and costing.uses:
         after = after.replace(capabilities=summed(after.capabilities, costing.uses))
     # The end of a call is reported on the action that began it.
@@ -243,7 +244,12 @@ def _still_out(before: State, after: State) -> bool:
     return set(after.wave.remaining) < set(before.wave.remaining)
 
 
-def _paid(state: State, report: Asked | CostCounted, phase: PhaseId, event: str) -> State:
+def _paid(state: State, report: Asked | CostCounted) -> State:
+    phase, event = state.current_phase, "the cost of lost reports counted"
+    if isinstance(report, Asked):
+        # The log omits the words of the question: agents are shown this log, and a question to one
+        # model is no instruction to the others.
+        phase, event = report.phase, f"question asked by {report.by} via {report.via}"
     return _spent(state, report.usage).logged(report.at, phase, event, usage=report.usage)
 
 

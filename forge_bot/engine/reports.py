@@ -422,6 +422,25 @@ class CostCounted(_Report):
     what: str = Field(description="the reports that are lost, for people")
 
 
+class PauseReason(StrEnum):
+    """The reason why no model may be asked for a time."""
+
+    LIMIT = "limit"
+    CAP = "cap"
+    SWITCH = "switch"
+
+
+class Paused(_Report):
+    """No model may be asked now. The run is not stuck: it goes on by itself later."""
+
+    type: Literal["paused"] = "paused"
+    why: PauseReason
+    until: AwareDatetime | None = unless_empty(None, "when it may be asked again, where known")
+    model: str = unless_empty("", "the model whose provider asks to wait")
+    told: str = unless_empty("", "the other run that its provider said so to")
+    dollars: Decimal = unless_empty(Decimal(0), "what the next call may cost, of a cap")
+
+
 class Abandoned(_Report):
     """A person ends the run."""
 
@@ -466,6 +485,7 @@ Report = Annotated[
     | ExternalEvent
     | Asked
     | CostCounted
+    | Paused
     | Abandoned,
     Field(discriminator="type"),
 ]

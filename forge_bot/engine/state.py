@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.reports import Answer, ArtifactWritten, RequestedCall, RunFlags
+from forge_bot.engine.reports import Answer, ArtifactWritten, Paused, RequestedCall, RunFlags
 from forge_bot.values import (
     CapabilityUse,
     CommandResult,
@@ -307,6 +307,7 @@ class State(Recorded):
     nothing_to_do: NothingToDo | None = Field(
         default=None, description="why the run ends without a change, as a person agreed"
     )
+    pause: Paused | None = unless_empty(None, "why no model may be asked since the last work")
     budget: Budget = Budget()
     first_cap: Decimal | None = None
     first_token_cap: int | None = None

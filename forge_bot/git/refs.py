@@ -1,5 +1,6 @@
 """All refs of a repository at one moment."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,15 @@ def list_refs(root: Path, *under: str) -> tuple[Ref, ...]:
         for name, commit, link, tree in rows
         if not link
     )
+
+
+def tips_since(root: Path, since: datetime, *under: str) -> tuple[str, ...]:
+    """Return the commits of refs below some beginnings that were made since a moment, each once."""
+    form = "--format=%(objectname) %(committerdate:unix)"
+    rows = git(root, "for-each-ref", form, *under).line.splitlines()
+    dated = (row.split(" ") for row in rows)
+    newer = (tip for tip, *made in dated if made and int(made[0] or 0) >= since.timestamp())
+    return tuple(dict.fromkeys(newer))
 
 
 def branches(root: Path) -> tuple[str, ...]:

@@ -21,7 +21,15 @@ from forge_bot.git import (
 from forge_bot.git.job_token import ask_remote, clone_with_token
 from forge_bot.git.objects import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES, branches, list_refs, remote_branches
+from forge_bot.git.refs import (
+    ENDED,
+    ENDED_AT_ORIGIN,
+    REMOTES,
+    branches,
+    list_refs,
+    remote_branches,
+    tips_since,
+)
 from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
@@ -53,6 +61,7 @@ class Repository:
     # Branches, remotes, and what they name.
     head = _OfRoot(revisions.head)
     refs = _OfRoot(list_refs)
+    tips_since = _OfRoot(tips_since)
     branches = _OfRoot(branches)
     remote_branches = _OfRoot(remote_branches)
     commit_id = _OfRoot(revisions.commit_id)

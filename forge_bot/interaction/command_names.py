@@ -27,6 +27,9 @@ class CommandNames(Frozen):
         default=False, description="whether what goes away by itself is tried again by itself"
     )
 
+    woken: bool = Field(
+        default=False, description="whether the scheduled workflow lets paused runs go on"
+    )
     asks: bool = Field(default=True, description="whether a model is there to answer a question")
 
     @property

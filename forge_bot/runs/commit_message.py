@@ -20,6 +20,7 @@ from forge_bot.engine.reports import (
     EffortChanged,
     FollowUpAsked,
     GateShown,
+    Paused,
     PeopleCommitted,
     RequestRefreshed,
     RetryAsked,
@@ -51,6 +52,7 @@ _SAID: dict[type[object], str] = {
     FollowUpAsked: "more work is asked for",
     BaseConflicted: "the base was merged with conflicts",
     PeopleCommitted: "people's commits were merged",
+    Paused: "no model may be asked now",
     CostCounted: "the cost of lost reports counts",
 }
 

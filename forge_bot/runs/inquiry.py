@@ -25,6 +25,7 @@ from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.notifications import (
     Explained,
     Notify,
@@ -203,14 +204,15 @@ class _Inquirer:
     async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
         """Return the result of the model's work on the question."""
         assignment = self._assignment(text)
-        budget = self.run.state.budget
+        budget, access = self.run.state.budget, ModelAccess(self.run, environ)
+        await asyncio.to_thread(access.renew, model.name)
         return await converse(
             assignment,
             lambda: asyncio.to_thread(self._opening, text),
             model=model,
             context=self.context,
             journal=Journal(self.run.places.journal, environ),
-            ledger=Ledger(budget),
+            ledger=Ledger(budget, may_ask=access.check),
             notice=TellThinking(self.tell, budget),
         )
 

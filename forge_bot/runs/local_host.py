@@ -21,10 +21,18 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
-from forge_bot.errors import ForgeError, GitFailed, GitHubError, PushRefused, StepFailed
+from forge_bot.errors import (
+    ForgeError,
+    GitFailed,
+    GitHubError,
+    ModelUnavailable,
+    PushRefused,
+    StepFailed,
+)
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.tool_effects import next_call
+from forge_bot.runs.model_access import pause_of
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation
@@ -113,11 +121,15 @@ class LocalHost:
                 case WriteFile():
                     self._began(action)
                     yield written(action, self.run)
-        except BaseException:
+        except BaseException as error:
             # Also where a signal comes as itself and not as a cancellation: a command that goes on
             # would keep the process waiting.
             self.project.sandbox.call_off()
             self.agents.outside.call_off()
+            if isinstance(error, ModelUnavailable) and (
+                pause := pause_of(error, action.action_id, self.run.now())
+            ):
+                yield pause
             raise
 
     def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:

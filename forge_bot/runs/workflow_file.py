@@ -15,6 +15,7 @@ from forge_bot.values import Frozen
 
 WORKFLOWS = ".github/workflows"
 WORKFLOW = f"{WORKFLOWS}/forge-bot.yml"
+WAKE_WORKFLOW = f"{WORKFLOWS}/forge-bot-wake.yml"
 ACTION = "forge-bot/forge-bot"
 _HOME = f"https://github.com/{ACTION}"
 _LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)

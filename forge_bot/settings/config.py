@@ -159,6 +159,40 @@ class TrySettings(Frozen):
     )
 
 
+Dollars = Annotated[Decimal, Field(gt=0, le=MOST_DOLLARS)]
+
+
+class CapSettings(Frozen):
+    """Caps on the money of all runs of the repository together, in US dollars, beside each run's
+    own budget. A run that reaches one waits until the window ends or the cap is raised.
+    """
+
+    day: Dollars | None = Field(default=None, description="all runs together in a day of UTC")
+    month: Dollars | None = Field(default=None, description="all runs together in a month of UTC")
+    person: Dollars | None = Field(
+        default=None, description="the runs that one person asked for, in a month of UTC"
+    )
+
+    @property
+    def exist(self) -> bool:
+        """Return whether there is a cap."""
+        return any(cap is not None for cap in (self.day, self.month, self.person))
+
+
+class WakeSettings(Frozen):
+    """What the scheduled workflow does."""
+
+    enabled: bool = Field(
+        default=True, description="`false`: it does nothing, and `init` writes none"
+    )
+    remind_after_days: int = Field(
+        default=7,
+        ge=1,
+        le=365,
+        description="age of a question that gets a reminder; after as long again, a label",
+    )
+
+
 class Config(Frozen):
     """The keys of .forge/config.yml."""
 
@@ -200,6 +234,12 @@ class Config(Frozen):
         ge=LEAST_TOKENS,
         le=MOST_TOKENS,
         description="tokens that a run may use, for models without a known price",
+    )
+    caps: CapSettings = Field(
+        default=CapSettings(), description="caps on the money of all runs together"
+    )
+    wakes: WakeSettings = Field(
+        default=WakeSettings(), description="how waiting runs are looked after"
     )
     commands: CommandSettings = Field(
         default=CommandSettings(),
@@ -308,6 +348,8 @@ _KEYS = (
     *Config.model_fields,
     *(f"agent.{name}" for name in AgentSettings.model_fields),
     *(f"capabilities.{name}" for name in CapabilityPolicy.model_fields),
+    *(f"caps.{name}" for name in CapSettings.model_fields),
+    *(f"wakes.{name}" for name in WakeSettings.model_fields),
     *(f"tries.{name}" for name in TrySettings.model_fields),
     *(f"commands.{name}" for name in CommandSettings.model_fields),
 )

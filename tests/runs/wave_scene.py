@@ -129,18 +129,24 @@ class Stage:
         stage.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "start")
         return stage
 
-    def git(self, *words: str) -> str:
+    def git(self, *words: str, given: str | None = None) -> str:
         return subprocess.run(
-            ["git", "-C", str(self.path), *words], capture_output=True, text=True, check=True
+            ["git", "-C", str(self.path), *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.strip()
 
-    def start(self, budget: Decimal | None = None, *, batch: bool = False) -> RunInfo:
+    def start(self, budget: Decimal | None = None, *, batch: bool = False, by: str = "") -> RunInfo:
         repository = Repository.find(self.path)
         draft = draft_from_words("Do all the work that there is", token=None, api_url=None)
         plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
         return create_run(
             repository,
-            NewRun(draft=draft, plan=plan, budget=Amount(budget), flags=RunFlags(batch=batch)),
+            NewRun(
+                draft=draft, plan=plan, budget=Amount(budget), flags=RunFlags(batch=batch), by=by
+            ),
             load_pipeline("develop", repository.root),
         )
 
@@ -149,6 +155,7 @@ class Stage:
         talker: Model,
         first: Callable[[Run], Report | None] | None = None,
         config: Config | None = None,
+        run: str | None = None,
     ) -> tuple[Outcome, Run]:
         repository = Repository.find(self.path)
         session = Session(
@@ -158,7 +165,7 @@ class Stage:
             self.notices.append,
             lambda _question: None,
         )
-        return session.go_on(resolve_run(repository, None), first)
+        return session.go_on(resolve_run(repository, run), first)
 
     @property
     def branch(self) -> str:

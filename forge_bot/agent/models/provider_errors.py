@@ -187,14 +187,14 @@ def _explain_rate_limit(
     if wait is None or wait <= _LONGEST_WAIT:
         return ModelUnavailable(
             f"The rate limit of {name} is reached, after {times}.",
-            trouble=ModelTrouble("rate-limited"),
+            trouble=ModelTrouble("rate-limited", model=name),
             details=details,
         )
     seconds = ceil(wait) if isfinite(wait) else None
     span = f"{ceil(seconds / 60):,} minutes" if seconds is not None else "ever"
     return ModelUnavailable(
         f"The rate limit of {name} is reached, and the provider asks to wait for {span}.",
-        trouble=ModelTrouble("rate-limited", seconds),
+        trouble=ModelTrouble("rate-limited", seconds, name),
         hint="Come back then.",
         remedy=Resume(),
         details=details,

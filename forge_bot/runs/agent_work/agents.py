@@ -35,6 +35,7 @@ from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,
@@ -79,7 +80,8 @@ class Agents:
         self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
         self.delivered = delivered
         self.lane = BatchLane(self.journal, now, self._without_batches)
-        self.ledger = Ledger(run.state.budget)
+        self.access = ModelAccess(run, environ)
+        self.ledger = Ledger(run.state.budget, may_ask=self.access.check)
         self.thinking = TellThinking(tell, run.state.budget)
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
@@ -97,6 +99,7 @@ class Agents:
         whichever came first.
         """
         tasks = action.parallel_task_ids or (None,)
+        await asyncio.to_thread(self.access.renew, self.models[action.tier].name)
         self._began(action, tasks)
         await self._discover()
         async with AsyncExitStack() as trees:

@@ -1,0 +1,175 @@
+"""Whether a run may ask a model now: the switch of the repository, a limit that another run was
+told of, and the caps of the team.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from decimal import Decimal
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ConfigDict, ValidationError
+
+from forge_bot.engine.reports import Paused, PauseReason, RunStarted
+from forge_bot.errors import ModelUnavailable
+from forge_bot.git.refs import REMOTES
+from forge_bot.git.revisions import HEADS
+from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.run import Run
+from forge_bot.runs.team_spending import CapWindow, recent_files, spending_now
+from forge_bot.runs.wall_clock import now
+from forge_bot.store.run_folder import STATE
+from forge_bot.text_format import money
+from forge_bot.values import Recorded, RunStatus
+
+SWITCH = "FORGE_BOT_STOP"
+"""The variable of the repository, of a job or of a terminal that stops every run."""
+
+SWITCH_FILE = "FORGE_BOT_STOP_FILE"
+"""The variable that names a file to a worker: once it is there, the switch was set meanwhile."""
+
+_OFF = frozenset({"", "0", "false", "no", "off"})
+_HOUR = 3_600
+_LONGEST = 31 * 24 * _HOUR
+"""Seconds. A provider that asks for a longer pause is asked again after it."""
+
+
+class StandingPause(Recorded):
+    """The part of a state that says why a run is paused."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    run: str
+    updated_at: datetime
+    current_phase_status: RunStatus
+    pause: Paused | None = None
+
+
+def is_switched_off(environ: Mapping[str, str]) -> bool:
+    """Return whether the switch is set: by any word that does not mean no."""
+    if environ.get(SWITCH, "").strip().casefold() not in _OFF:
+        return True
+    file = environ.get(SWITCH_FILE, "")
+    return bool(file) and Path(file).exists()
+
+
+def pause_of(error: ModelUnavailable, action_id: str, at: datetime) -> Paused | None:
+    """Return the report that a run is paused, for an error that passes by itself; None for others.
+    A limit without a known end is tried again after an hour.
+    """
+    trouble = error.trouble
+    why = _REASONS.get(trouble.cause)
+    if why is None:
+        return None
+    seconds = min(trouble.seconds or _HOUR, _LONGEST)
+    return Paused(
+        key=f"{action_id}/paused@{at.isoformat()}",
+        at=at,
+        why=why,
+        until=None if why is PauseReason.SWITCH else at + timedelta(seconds=seconds),
+        model=trouble.model,
+        told=trouble.told,
+        dollars=trouble.dollars,
+    )
+
+
+_REASONS = {
+    "rate-limited": PauseReason.LIMIT,
+    "cap": PauseReason.CAP,
+    "switched-off": PauseReason.SWITCH,
+}
+
+
+class ModelAccess:
+    """Decides before each call of a run whether a model may be asked.
+
+    The records of other runs are read by `renew`, as this clone knows them then. What another run
+    pays after that is not counted before the next `renew`.
+    """
+
+    def __init__(self, run: Run, environ: Mapping[str, str]) -> None:
+        self._run = run
+        self._environ = environ
+        self._recorded = run.state.budget.committed
+        self._windows: tuple[CapWindow, ...] = ()
+
+    def renew(self, model: str) -> None:
+        """Read the records anew. Raises ModelUnavailable if another run was told to wait for this
+        model.
+        """
+        at, repository = now(), self._run.repository
+        states = recent_files(repository, at - timedelta(seconds=_LONGEST), STATE, HEADS, REMOTES)
+        others = (state for name, state in states if name != self._run.name)
+        if (limit := limit_of_others(others, model, at)) is not None:
+            seconds = ceil((limit.until - at).total_seconds())
+            raise ModelUnavailable(
+                f"{model} has a limit until {limit.until:%Y-%m-%d %H:%M} UTC: the run {limit.run} "
+                "was told so.",
+                trouble=ModelTrouble("rate-limited", seconds, model, limit.run),
+            )
+        caps, by = self._run.config.caps, asked_by(self._run)
+        self._windows = spending_now(repository, caps, by, at)
+        self._recorded = self._run.state.budget.committed
+        self.check(self._run.state.budget.committed, Decimal(0))
+
+    def check(self, committed: Decimal, dollars: Decimal) -> None:
+        """Raise ModelUnavailable where a call that may cost `dollars` must not begin. `committed`
+        is everything of this run that was spent or is reserved, without that call.
+        """
+        if is_switched_off(self._environ):
+            raise ModelUnavailable(
+                f"The variable {SWITCH} is set, so no run asks a model.",
+                trouble=ModelTrouble("switched-off"),
+            )
+        new = committed - self._recorded
+        for window in self._windows:
+            if new + dollars > window.left:
+                raise _cap_reached(window, new, dollars)
+
+
+class LimitTold(NamedTuple):
+    """A provider's limit, and the run that was told of it."""
+
+    until: datetime
+    run: str
+
+
+def limit_of_others(states: Iterable[bytes], model: str, at: datetime) -> LimitTold | None:
+    """Return the limit of a model that holds longest of those that other runs were told of by its
+    provider; None if none is in force.
+    """
+    newest: dict[str, StandingPause] = {}
+    for state in states:
+        with suppress(ValidationError):
+            standing = StandingPause.model_validate_json(state)
+            known = newest.setdefault(standing.run, standing)
+            newest[standing.run] = max(known, standing, key=lambda each: each.updated_at)
+    told = (
+        LimitTold(pause.until, standing.run)
+        for standing in newest.values()
+        if standing.current_phase_status is RunStatus.IN_PROGRESS
+        and (pause := standing.pause)
+        and pause.until
+        and pause.model == model
+        and not pause.told
+    )
+    return max((limit for limit in told if limit.until > at), default=None)
+
+
+def asked_by(run: Run) -> str:
+    """Return who asked for a run."""
+    first = run.workspace.reports()[0]
+    return first.by if isinstance(first, RunStarted) else ""
+
+
+def _cap_reached(window: CapWindow, new: Decimal, dollars: Decimal) -> ModelUnavailable:
+    reached = window.replace(spent=window.spent + new)
+    seconds = max(60, round((window.ends - now()).total_seconds()))
+    return ModelUnavailable(
+        f"The cap {window.key} is reached: {reached.sentence} spent or reserved, and the next call "
+        f"may cost {money(dollars)}. The run can go on from {window.ends:%Y-%m-%d %H:%M} UTC, or "
+        f"when {window.key} in .forge/config.yml is raised.",
+        trouble=ModelTrouble("cap", seconds, dollars=dollars),
+    )
