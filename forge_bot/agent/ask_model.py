@@ -1,7 +1,7 @@
 """Ask a model one question: from the journal if it was answered, in a batch, or at once."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -66,6 +66,7 @@ class AskModel:
     notice: Callable[[Notice], None]
     now: Callable[[], float]
     lane: BatchLane | None
+    images: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     unanswered: Usage = field(default_factory=Usage)
     _noted: int = 0
     _began: float = field(init=False)
@@ -113,6 +114,7 @@ class AskModel:
             kind=given.kind,
             output_tokens=given.limits.output_tokens,
             tier=given.tier,
+            images=self.images,
         )
 
     def _settle_unanswered(self, key: str, amount: Decimal) -> None:

@@ -10,7 +10,7 @@ Messages are only appended, so a provider's cache finds the beginning of each qu
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from forge_bot.agent import model_feedback
@@ -75,10 +75,11 @@ async def converse(
     now: Callable[[], float] = time.monotonic,
     leave_actions: bool = False,
     lane: BatchLane | None = None,
+    images: Mapping[str, bytes] | None = None,
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached. What the
     journal has is neither asked nor looked up again: the conversation goes on from there, with the
-    messages that were sent.
+    messages that were sent. `images` has the bytes of those that messages name, by digest.
 
     `check` returns complaints that the model can act on. `run_commands` returns the results of the
     project's commands on edits, if the limits allow it. `now` is a clock in seconds.
@@ -90,7 +91,7 @@ async def converse(
     """
     talk = _Conversation(
         assignment,
-        AskModel(assignment, model, journal, ledger, notice, now, lane),
+        AskModel(assignment, model, journal, ledger, notice, now, lane, images or {}),
         Fulfilment(assignment, context, journal, ledger, notice, now, leave_actions),
         check,
         run_commands,
@@ -139,7 +140,7 @@ class _Conversation:
         """Begin with messages of which the last one asks."""
         self.messages = list(opening[:-1])
         last = StopReason.ROUND_LIMIT if self.limits.turns == 1 else None
-        self._tell(opening[-1].text, last=last, seams=opening[-1].seams)
+        self._tell(opening[-1], last=last)
 
     async def turn(self) -> Work | None:
         """Ask once, and do what the answer wants. Return an answer that can be taken. Raises
@@ -341,12 +342,13 @@ class _Conversation:
             seconds = f"{self.limits.seconds:,.0f}"
             raise Stopped(StopReason.DEADLINE, f"The {seconds} seconds for this work are over.")
 
-    def _tell(self, words: str, *, last: StopReason | None, seams: tuple[int, ...] = ()) -> None:
+    def _tell(self, told: str | ChatMessage, *, last: StopReason | None) -> None:
         """Add one more message to the model. A question that leaves no tokens for another is the
         last.
         """
         limits = self.limits
-        whole = (*self.messages, ChatMessage(role=MessageRole.USER, text=words))
+        message = told if isinstance(told, ChatMessage) else _from_us(told)
+        whole = (*self.messages, message)
         if last is None and self._used + 2 * prompt_tokens(whole) > limits.total_input_tokens:
             last = StopReason.TOKEN_BUDGET
         self.last = last
@@ -357,11 +359,14 @@ class _Conversation:
             self.assignment.kind,
             last=last is not None,
         )
-        text = f"{words}\n\n{line}".strip()
-        self.messages.append(ChatMessage(role=MessageRole.USER, text=text, seams=seams))
+        self.messages.append(message.replace(text=f"{message.text}\n\n{line}".strip()))
 
     def _hear(self, text: str) -> None:
         self.messages.append(ChatMessage(role=MessageRole.ASSISTANT, text=text))
+
+
+def _from_us(words: str) -> ChatMessage:
+    return ChatMessage(role=MessageRole.USER, text=words)
 
 
 _WHY_LAST = {

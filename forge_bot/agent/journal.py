@@ -169,7 +169,7 @@ class Journal:
         return tuple(
             item
             if (text := self.strike(item.text)) == item.text
-            else ChatMessage(role=item.role, text=text)
+            else item.replace(text=text, seams=())
             for item in messages
         )
 

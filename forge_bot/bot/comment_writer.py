@@ -2,11 +2,11 @@
 often than GitHub likes.
 """
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from forge_bot.agent.models.base import reads_images
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView, patches_by_hand, workflows_that_wait
@@ -23,21 +23,17 @@ from forge_bot.github_api.types import Comment
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
+from forge_bot.runs.attachments import unseen
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.past_runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
+from forge_bot.sentences import listed, say
 from forge_bot.store import SPECS
 from forge_bot.values import Tier
 
-_ATTACHED = re.compile(
-    r"!\[[^\]\n]*\][(\[]|<img\b"
-    r"|https://github\.com/(?:user-attachments/|[^\s/]+/[^\s/]+/(?:assets|files)/)",
-    re.IGNORECASE,
-)
-"""An image, or the address of a file that was dropped into a text on GitHub."""
+_MOST_NAMED = 6
 
 
 @dataclass
@@ -283,10 +279,27 @@ def expected_cost(run: Run) -> str:
 
 
 def unseen_text(run: Run, sub_issues: int) -> str:
-    """The sentences about what no model gets to see of the request: hidden text, images, and its
-    open sub-issues; empty when there is none.
+    """The sentences about what models get to see of the request, and what not: hidden text,
+    attachments, and its open sub-issues; empty when there is none.
     """
     cleaned = clean(run.request.text)
-    images = say("bot.images") if _ATTACHED.search(cleaned.text) else ""
     parts = say("bot.sub_issues", count=sub_issues) if sub_issues else ""
-    return " ".join(filter(None, [sentence(cleaned.removals), images, parts]))
+    return " ".join(filter(None, [sentence(cleaned.removals), _attachments(run), parts]))
+
+
+def _attachments(run: Run) -> str:
+    """The sentences about attachments: those that models see, and those that they do not."""
+    hidden = unseen(run.request, images=reads_images(run.config.model_for(Tier.STANDARD)))
+    unread = {item.address for item in hidden}
+    seen = [item.label for item in run.request.attachments if item.address not in unread]
+    named = [f"{item.label} ({item.unseen})" for item in hidden]
+    return " ".join(
+        say(topic, names=_first(names))
+        for topic, names in (("bot.attached", seen), ("bot.unseen", named))
+        if names
+    )
+
+
+def _first(names: list[str]) -> str:
+    shown, more = names[:_MOST_NAMED], names[_MOST_NAMED:]
+    return listed([*shown, say("bot.more", count=len(more))] if more else shown)

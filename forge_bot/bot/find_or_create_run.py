@@ -93,7 +93,8 @@ def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo:
         else grammar.Start()
     )
     names = pipeline_names(repository.root)
-    draft = snapshot_request(supervisor.issue, supervisor.thread, _given(supervisor, asked, start))
+    given, server = _given(supervisor, asked, start), supervisor.around.server
+    draft = snapshot_request(supervisor.issue, supervisor.thread, given, server)
     labels = frozenset(label.casefold() for label in draft.labels)
     beginning = _new_run(supervisor, asked, start, draft, labels)
     mark = supervisor.inputs.label

@@ -11,7 +11,7 @@ from forge_bot.bot.thread import Thread
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.people import Role
 from forge_bot.github_api.types import Comment, Issue
-from forge_bot.runs.request_draft import RequestDraft, checked
+from forge_bot.runs.request_draft import RequestDraft, checked, with_attachments
 from forge_bot.values import Source
 
 _LONGEST_COMMENT = 20_000
@@ -30,10 +30,11 @@ class Given:
     text: str = ""
 
 
-def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestDraft:
+def snapshot_request(issue: Issue, thread: Thread, given: Given, server: str) -> RequestDraft:
     """Return the request: title, body and labels in the command's own event, or the present ones
     where that event is lost; and the earlier comments of people who may give commands. Comments
-    that were edited do not count. Raises TaskTooLarge.
+    that were edited do not count. What these attach is fetched from GitHub, whose address is
+    `server`. Raises TaskTooLarge.
     """
     seen = _in_event(given.payload, issue)
     parts = [seen.body.strip(), given.text.strip(), _comments(thread, given.comment)]
@@ -47,7 +48,7 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given) -> RequestDraft
         labels=seen.labels,
         issue_type=issue.type,
     )
-    return checked(draft)
+    return with_attachments(checked(draft), server, lambda: thread.github.rendered(issue.number))
 
 
 def _in_event(payload: Path | None, issue: Issue) -> Issue:

@@ -196,9 +196,8 @@ def _refresh(
     woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)
-        draft = snapshot_request(
-            issue, thread, Given(around.payload if woken else None, spoken.comment)
-        )
+        given = Given(around.payload if woken else None, spoken.comment)
+        draft = snapshot_request(issue, thread, given, around.server)
         _report_request(run, draft, spoken)
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
@@ -211,8 +210,14 @@ def _report_request(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> Non
     ForgeError.
     """
     request = run.request.replace(
-        title=draft.title, text=draft.text, labels=draft.labels, issue_type=draft.issue_type
+        title=draft.title,
+        text=draft.text,
+        labels=draft.labels,
+        issue_type=draft.issue_type,
+        attachments=draft.attachments,
     )
+    for name, data in draft.files.items():
+        run.workspace.write(name, data)
     before = run.workspace.read("request.md")
     raw = run.workspace.write("request.md", render_request(request))
     report = RequestRefreshed(

@@ -67,6 +67,15 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
     return issue
 
 
+def rendered_issue(ref: IssueRef, token: str | None, api_url: str | None = None) -> str:
+    """Return the texts of an issue as HTML. Raises GitHubError."""
+    from forge_bot.github_api.pygithub import GitHub
+
+    where = f"{ref.owner}/{ref.repository}"
+    with GitHub(where, token, api_url or _api_of(ref), patience=0) as github:
+        return github.rendered(ref.number)
+
+
 def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
     """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
     GitHubError.

@@ -122,6 +122,20 @@ class GitHub:
 
         return self._do(what, "issue", read)
 
+    def rendered(self, number: int) -> str:
+        """Return the text of an issue and its first comments as HTML, in which images of a private
+        repository have addresses that open for some minutes.
+        """
+
+        def read() -> str:
+            pages = (f"issues/{number}", f"issues/{number}/comments?per_page=100")
+            asked = {"Accept": "application/vnd.github.full+json"}
+            ask, base = self._client.requester.requestJsonAndCheck, self._repository.url
+            parts = [Node(ask("GET", f"{base}/{page}", headers=asked)[1]) for page in pages]
+            return "\n".join(item.text("body_html") for item in (parts[0], *parts[1].items()))
+
+        return self._do(f"{self.name}#{number} could not be read", "issue", read)
+
     def issues_of(self, login: str) -> tuple[Issue, ...]:
         """Return the issues that an account opened, closed ones too, without pull requests."""
 

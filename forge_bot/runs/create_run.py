@@ -291,7 +291,7 @@ class _Start(NamedTuple):
         raw = render_request(request).encode("utf-8", "replace")
         report = self._report(request, blob_id(raw))
         record = workspace.with_report(report, start(self.pipeline, report))
-        return {**record, "request.md": raw}
+        return {**record, **self.beginning.draft.files, "request.md": raw}
 
     def _report(self, request: Request, blob: str) -> RunStarted:
         plan = self.beginning.plan
@@ -334,6 +334,7 @@ def request_of(beginning: NewRun) -> Request:
         effort=plan.effort,
         effort_reason=plan.effort_reason,
         requested_by=beginning.by,
+        attachments=draft.attachments,
     )
 
 

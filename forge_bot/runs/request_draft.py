@@ -8,6 +8,7 @@ from pydantic import Field
 
 from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.store.request import Attachment
 from forge_bot.values import Frozen, Source
 
 LONGEST_TASK = 100_000
@@ -25,6 +26,10 @@ class RequestDraft(Frozen):
     source: Source = Source()
     labels: tuple[str, ...] = ()
     issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
+    attachments: tuple[Attachment, ...] = ()
+    files: Mapping[str, bytes] = Field(
+        default={}, repr=False, description="the copies of attachments, by name"
+    )
 
     @property
     def words(self) -> str:
@@ -70,7 +75,7 @@ def draft_from(
 
 
 def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
-    from forge_bot.github_api.issue import fetch_issue, parse_issue_url
+    from forge_bot.github_api.issue import fetch_issue, parse_issue_url, rendered_issue
 
     ref = parse_issue_url(url, _hosts())
     if ref is None and not re.search(r"\s", url):
@@ -81,12 +86,15 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
     source = Source(
         type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login
     )
-    return RequestDraft(
+    draft = RequestDraft(
         title=issue.title.strip() or f"Issue {issue.number}",
         text=issue.body,
         source=source,
         labels=issue.labels,
         issue_type=issue.type,
+    )
+    return with_attachments(
+        draft, f"https://{ref.host}", lambda: rendered_issue(ref, token, api_url)
     )
 
 
@@ -138,6 +146,14 @@ def checked(draft: RequestDraft) -> RequestDraft:
             f"The task has {len(draft.text):,} characters; {LONGEST_TASK:,} are the most."
         )
     return draft
+
+
+def with_attachments(draft: RequestDraft, server: str, rendered: Callable[[], str]) -> RequestDraft:
+    """The draft with what its text attaches, fetched from GitHub, whose address is `server`."""
+    from forge_bot.runs.attachments import freeze_attachments
+
+    frozen = freeze_attachments(draft.text, server, rendered)
+    return draft.replace(attachments=frozen.attachments, files=frozen.files)
 
 
 def title_of_run(title: str) -> str:

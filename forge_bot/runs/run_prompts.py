@@ -8,7 +8,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.resources import templates
 
 if TYPE_CHECKING:
-    from forge_bot.agent.models.base import ChatMessage
+    from forge_bot.agent.models.base import ChatMessage, Image
     from forge_bot.prompts.environment import Environment
     from forge_bot.prompts.material import InputFile, Prompt
     from forge_bot.runs.notifications import Notify
@@ -56,6 +56,7 @@ def opening(
     inputs: "Sequence[InputFile]" = (),
     tell: "Notify" = lambda _notice: None,
     task: "TaskId | None" = None,
+    images: "Sequence[Image]" = (),
 ) -> "tuple[ChatMessage, ...]":
     """Return a prompt as the first messages of a conversation, and tell what it shows."""
     from forge_bot.agent.models.base import ChatMessage, MessageRole
@@ -72,7 +73,9 @@ def opening(
     )
     return (
         ChatMessage(role=MessageRole.SYSTEM, text=prompt.system),
-        ChatMessage(role=MessageRole.USER, text=prompt.user, seams=prompt.seams),
+        ChatMessage(
+            role=MessageRole.USER, text=prompt.user, images=tuple(images), seams=prompt.seams
+        ),
     )
 
 

@@ -6,11 +6,29 @@ from functools import lru_cache
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import ReportsDamaged
-from forge_bot.values import Effort, Frozen, Source
+from forge_bot.values import Effort, Frozen, Source, is_empty
 
 _FENCE = "---"
 _ORIGIN = "source_"
 """The beginning of the source's keys; older files have them under `source`."""
+
+
+class Attachment(Frozen):
+    """A file that somebody attached to a request. `name` is that of its copy in the run's folder;
+    without one, `unseen` says why no model sees it.
+    """
+
+    label: str = Field(description="what it is called for people")
+    address: str
+    name: str = ""
+    media_type: str = ""
+    digest: str = Field(default="", description="sha256 of the copy")
+    unseen: str = Field(default="", description="a phrase, such as `it is a video`")
+
+    @property
+    def is_image(self) -> bool:
+        """Return whether it is an image that a model may see."""
+        return self.media_type.startswith("image/")
 
 
 class Request(Frozen):
@@ -24,10 +42,11 @@ class Request(Frozen):
     effort: Effort
     effort_reason: str
     requested_by: str = Field(default="", description="who started the run")
+    attachments: tuple[Attachment, ...] = Field(default=(), exclude_if=is_empty)
 
     @property
     def hash(self) -> str:
-        """sha256 of the request's content: title, text, source, labels and type."""
+        """sha256 of the request's content: title, text, source, labels, type and attachments."""
         named = "\0".join(
             [
                 self.title,
@@ -36,6 +55,7 @@ class Request(Frozen):
                 *self.labels,
                 # Requests of earlier versions have no type, and their hash holds none.
                 *([f"type: {self.issue_type}"] if self.issue_type else []),
+                *(item.model_dump_json() for item in self.attachments),
             ]
         )
         return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,6 +3,8 @@ back.
 """
 
 import asyncio
+import base64
+import json
 import os
 import tomllib
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from forge_bot.agent.model_answers import ANSWER_FORMS, AnswerKind
 from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,
+    Image,
     MessageRole,
     Model,
     ModelCall,
@@ -193,6 +196,34 @@ async def test_anthropic_gets_the_parts_of_a_prompt_with_marks_for_its_cache(
     ]
     assert ["cache_control" in part for part in parts[:3]] == [True, False, True]
     assert str(body).count("cache_control") <= 4
+
+
+PICTURED = SEAMED.replace(
+    images=(
+        Image(label="shot.png", media_type="image/png", digest="known"),
+        Image(label="lost.png", media_type="image/png", digest="other"),
+    )
+)
+
+
+@ALL
+async def test_images_stand_before_the_text_and_one_that_is_rejected_is_named(
+    server: ModelServer, spec: str
+) -> None:
+    model = opened(spec)
+    asked = call(messages=(CONVERSATION[0], PICTURED)).replace(images={"known": b"bytes"})
+    await model.ask(asked)
+    server.will(Says("no images here", status=400, error_type="invalid_request_error"), Says("{}"))
+    for _ in range(2):
+        await model.ask(asked)
+    shown, rejected, *without = [json.dumps(question.body) for question in server.questions]
+    assert shown == rejected
+    encoded = base64.b64encode(b"bytes").decode()
+    places = [shown.index(words) for words in ("shot.png:", encoded, "lost.png: not", "repository")]
+    assert places == sorted(places)
+    assert all("shot.png: not shown to this model" in body for body in without)
+    assert encoded not in str(without)
+    assert len(without) == 2
 
 
 async def test_a_provider_that_finds_the_beginning_by_itself_gets_a_prompt_in_one_piece(

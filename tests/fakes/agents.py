@@ -50,7 +50,9 @@ def first_message(body: JsonObject) -> str:
     """The first message to the agent, in the words of any of the providers."""
     messages = body.get("messages") or body["input"]
     content = next(each["content"] for each in messages if each.get("role") == "user")
-    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+    return (
+        content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    )
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """The interface of a model: messages in, one reply out. It is independent of providers."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -8,11 +9,13 @@ from pydantic import Field
 
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.errors import ModelUnavailable
-from forge_bot.values import Frozen, Tier, Usage
+from forge_bot.values import Frozen, Tier, Usage, unless_empty
 
 # English prose and code have about four characters a token; three and a half bytes is a cautious
 # average. Counting bytes keeps it cautious for scripts that need more than a byte a letter.
 BYTES_PER_TOKEN = 3.5
+# The most that Anthropic and OpenAI count for one image of a size that they do not reduce.
+TOKENS_PER_IMAGE = 3_000
 # The tokens that a provider adds for each message, and for the schema of the answer.
 TOKENS_PER_MESSAGE = 8
 TOKENS_OF_SCHEMA = 1_000
@@ -26,11 +29,33 @@ class MessageRole(StrEnum):
     ASSISTANT = "assistant"
 
 
+_TEXT_ONLY = re.compile(
+    r"^cli:|:(?:.*/)?(?:gpt-3|gpt-oss|o1-mini|o3-mini|deepseek|codestral|devstral|mi[sx]tral-"
+    r"(?:7b|8x)|command-r|llama-?3[.-][13]|qwen\d?(?:\.\d)?-?coder)",
+    re.IGNORECASE,
+)
+"""Names of models that read no images, and programs that are given words only."""
+
+
+def reads_images(spec: str) -> bool:
+    """Return whether a model may read images, as far as its name tells."""
+    return _TEXT_ONLY.search(spec) is None
+
+
+class Image(Frozen):
+    """An image before the text of a message. Its bytes come with the call."""
+
+    label: str
+    media_type: str
+    digest: str
+
+
 class ChatMessage(Frozen):
     """One message of the conversation."""
 
     role: MessageRole
     text: str
+    images: tuple[Image, ...] = unless_empty((), "the images that stand before the text")
     seams: tuple[int, ...] = Field(
         default=(),
         description="where one part of the text ends that a later prompt may begin with as well",
@@ -68,6 +93,7 @@ class ModelCall(Frozen):
     kind: AnswerKind
     output_tokens: int
     tier: Tier
+    images: Mapping[str, bytes] = Field(default={}, description="bytes of images, by digest")
 
 
 class ModelReply(Frozen):
@@ -129,4 +155,6 @@ class Model(Protocol):
 def prompt_tokens(messages: Sequence[ChatMessage]) -> int:
     """Return the maximum likely tokens of these messages, including the schema."""
     size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
-    return int(size / BYTES_PER_TOKEN) + 1 + len(messages) * TOKENS_PER_MESSAGE + TOKENS_OF_SCHEMA
+    images = sum(len(message.images) for message in messages) * TOKENS_PER_IMAGE
+    around = len(messages) * TOKENS_PER_MESSAGE + TOKENS_OF_SCHEMA
+    return int(size / BYTES_PER_TOKEN) + 1 + images + around

@@ -8,6 +8,7 @@ import asyncio
 import os
 import re
 import warnings
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import pairwise
@@ -38,7 +39,7 @@ from forge_bot.agent.models.provider_errors import (
 )
 from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
 from forge_bot.agent.prices import offers_batches, worst_case
-from forge_bot.errors import ForgeError, UnknownModel
+from forge_bot.errors import ForgeError, QuestionRejected, UnknownModel
 from forge_bot.values import Frozen, Usage
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class ProviderModel:
         self.name = spec
         self._model = model
         self._settings = settings
+        self._rejects_images = False
 
     @property
     def batches(self) -> "ProviderBatches | None":
@@ -168,7 +170,20 @@ class ProviderModel:
         return ProviderBatches(self.name, self._model, self._batch_request, _reply)
 
     async def ask(self, call: ModelCall) -> ModelReply:
-        """Return the reply, or raise one of our errors after the configured attempts."""
+        """Return the reply, or raise one of our errors after the configured attempts. Images that
+        the provider rejects are named in place of being shown, then and later.
+        """
+        without = call.replace(images={})
+        if self._rejects_images or not call.images:
+            return await self._ask(without)
+        try:
+            return await self._ask(call)
+        except (QuestionRejected, UnknownModel):
+            reply = await self._ask(without)
+            self._rejects_images = True
+            return reply
+
+    async def _ask(self, call: ModelCall) -> ModelReply:
         from pydantic_ai.exceptions import AgentRunError, UserError
 
         attempt = 1
@@ -212,7 +227,7 @@ class ProviderModel:
             async with self._model as model:
                 return await model_request(
                     model,
-                    _history(call.messages, marked=self._model.system in _MARKED),
+                    _history(call, marked=self._model.system in _MARKED),
                     model_settings=self._request_settings(call),
                     model_request_parameters=self._parameters(call),
                 )
@@ -251,7 +266,7 @@ class ProviderModel:
         settings: dict[str, object] = {"max_tokens": call.output_tokens}
         return BatchRequest(
             custom_id=question.id,
-            messages=_history(call.messages, marked=False),
+            messages=_history(call, marked=False),
             model_settings=cast("ModelSettings", settings),
             model_request_parameters=self._parameters(call),
         )
@@ -289,8 +304,9 @@ class ProviderModel:
         return bool(self._settings.base_url or os.environ.get(variable))
 
 
-def _history(messages: tuple[ChatMessage, ...], *, marked: bool) -> "list[ModelMessage]":
-    """Return the messages after the system message, in the library's classes.
+def _history(call: ModelCall, *, marked: bool) -> "list[ModelMessage]":
+    """Return the messages after the system message, in the library's classes. Images stand before
+    the text of their message.
 
     With `marked`, a message is split at its seams. The first and the last seam get a cache mark;
     a later prompt with the same beginning finds the longest part that it shares.
@@ -298,17 +314,32 @@ def _history(messages: tuple[ChatMessage, ...], *, marked: bool) -> "list[ModelM
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 
     def asked(item: ChatMessage) -> ModelRequest:
-        if not marked or not item.seams:
-            return ModelRequest.user_text_prompt(item.text)
-        return ModelRequest(parts=[UserPromptPart(content=_mark_for_cache(item))])
+        texts = _mark_for_cache(item) if marked and item.seams else [item.text]
+        content = [*_images(item, call.images), *texts]
+        return ModelRequest(
+            parts=[UserPromptPart(content=item.text if content == [item.text] else content)]
+        )
 
     return [
         ModelResponse(parts=[TextPart(item.text)])
         if item.role is MessageRole.ASSISTANT
         else asked(item)
-        for item in messages
+        for item in call.messages
         if item.role is not MessageRole.SYSTEM
     ]
+
+
+def _images(item: ChatMessage, known: Mapping[str, bytes]) -> "Iterator[UserContent]":
+    """Yield each image of a message behind its name. Where the bytes are not known, the name says
+    so.
+    """
+    from pydantic_ai.messages import BinaryContent
+
+    for image in item.images:
+        data = known.get(image.digest)
+        yield f"{image.label}:" if data is not None else f"{image.label}: not shown to this model."
+        if data is not None:
+            yield BinaryContent(data=data, media_type=image.media_type)
 
 
 def _mark_for_cache(item: ChatMessage) -> "list[UserContent]":

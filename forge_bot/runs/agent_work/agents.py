@@ -3,7 +3,7 @@ a wave are merged in order.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 
 from forge_bot.agent.actions_wanted import AgentStops
@@ -15,7 +15,7 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.agent.models.base import ChatMessage, Model
+from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.tool_calls import ToolContext
 from forge_bot.agent.tools.tool_catalogue import get_capability_specs
@@ -25,11 +25,13 @@ from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import ForgeError, ModelUnavailable
 from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import tree_without
+from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agent_work.agent_reports import AgentReports, Landed
 from forge_bot.runs.agent_work.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
+from forge_bot.runs.attachments import images_for
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
@@ -227,9 +229,10 @@ class Agents:
         began = await asyncio.to_thread(self._beginning, action, task)
         assignment = self._assignment(action, task, began)
         contract = answer_contract(self.run, action, task)
+        images = self._images(action, task)
         finished = await converse(
             assignment,
-            lambda: self._opening(action, task, worktree),
+            lambda: self._opening(action, task, worktree, [image for image, _ in images]),
             model=self.models[action.tier],
             context=self.context(assignment, worktree, lane),
             journal=self.journal,
@@ -239,6 +242,7 @@ class Agents:
             notice=lambda notice: self.thinking(notice, task),
             leave_actions=self.leave_actions,
             lane=lane,
+            images={image.digest: data for image, data in images},
         )
         if finished.stop is StopReason.MODEL_UNAVAILABLE:
             # The run has no error: its state is unchanged, and it continues when the model is
@@ -261,15 +265,25 @@ class Agents:
         ]
         return beginning(documents, code, answers, [(note.phase, note.text) for note in notes])
 
+    def _images(self, action: SpawnAgent, task: TaskId | None) -> tuple[tuple[Image, bytes], ...]:
+        """Return the images of the request for an agent that reads it."""
+        names = self.prompts.inputs.names(action, self.run.state.task(task))
+        model = self.run.config.model_for(action.tier)
+        return images_for(self.run, model) if REQUEST in names else ()
+
     async def _opening(
-        self, action: SpawnAgent, task: TaskId | None, worktree: AgentWorktree
+        self,
+        action: SpawnAgent,
+        task: TaskId | None,
+        worktree: AgentWorktree,
+        images: Sequence[Image],
     ) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         prompt, material = await asyncio.to_thread(
             self.prompts.prompt, action, task, turns, settings.prompt_tokens, worktree.commit
         )
-        return opening(prompt, material.inputs, self.tell, task)
+        return opening(prompt, material.inputs, self.tell, task, images)
 
     def context(
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None

@@ -25,6 +25,7 @@ from forge_bot.runs.agent_work.artifact_contract import (
     answer_contract,
 )
 from forge_bot.runs.agent_work.risk_signs import design_risks
+from forge_bot.runs.attachments import unseen_risks
 from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
@@ -67,7 +68,7 @@ def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
     if not (isinstance(phase, AgentPhase) and phase.shows_risks):
         return ()
     files = run.repository.list_files(run.state.base_commit)
-    return design_risks(text, files, run.config.protected)
+    return (*design_risks(text, files, run.config.protected), *unseen_risks(run))
 
 
 class OutputApplier:

@@ -2,6 +2,8 @@
 
 import re
 
+from pydantic import Field
+
 from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.open_decisions import read_open_decisions
 from forge_bot.artifacts.plans import document_facts
@@ -19,7 +21,9 @@ from forge_bot.engine.phases import (
     TaskReviewPhase,
 )
 from forge_bot.engine.process_documents import REQUIREMENTS
+from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.runs.attachments import decision_needed
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot
 from forge_bot.runs.run import Run
 from forge_bot.settings.instructions import Rules
@@ -42,6 +46,7 @@ class ArtifactContract(Frozen):
     plans: bool = False
     carries: tuple[str, ...] = ()
     may_end_run: bool = False
+    open_decision: str = Field(default="", description="what a person has to decide, as a phrase")
     next_documents: tuple["ArtifactContract", ...] = ()
 
     def split(self, text: str) -> tuple[str, ...]:
@@ -85,7 +90,9 @@ class ArtifactContract(Frozen):
             **document_facts(text, plans=self.plans, carries=self.carries)
         )
         if self.plans:
-            _, unread = read_open_decisions(text)
+            decisions, unread = read_open_decisions(text)
+            if self.open_decision and not (decisions or unread):
+                unread = (Problem(place="Decisions", message=self.open_decision, fatal=False),)
             inspection = inspection.replace(problems=(*inspection.problems, *unread))
         if self.may_end_run:
             unneeded, lacking = read_nothing_to_do(text)
@@ -162,12 +169,14 @@ def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
     plan = run.pipeline.approved_first
+    plans = plan is not None and phase.id == plan.id
     return ArtifactContract(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
         rules=run.rules if isinstance(phase, AgentPhase) and phase.tasks else Rules(),
-        plans=plan is not None and phase.id == plan.id,
+        plans=plans,
         carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
         may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,
+        open_decision=decision_needed(run.artifact(REQUEST)) if plans else "",
     )

@@ -12,6 +12,7 @@ from forge_bot.engine.state import TaskState
 from forge_bot.engine.verification_report import commands_section
 from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.prompts.material import Delivery, InputFile
+from forge_bot.runs.attachments import attachment_inputs
 from forge_bot.runs.capabilities.tool_effects import CALLS
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
 from forge_bot.runs.prompt_material.request_lookup import looked_up
@@ -171,6 +172,9 @@ class PromptInputs:
             # only, which stands below in full.
             if not (verifying and name == phase.writes and not spoken):
                 shown.append(self.artifact(name))
+            if name == REQUEST:
+                model = self.run.config.model_for(action.tier)
+                shown += attachment_inputs(self.run, model, self.delivery)
             if name == REQUEST and self._shows_files:
                 if self.delivery == "answer" or not (naming or self._follows_plan(phase)):
                     shown += files.looked_up()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _GIT = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?/(info/refs|git-upload-pack|git-receive-pack)")
 _BY_ID = re.compile(r"/repositories/(\d+)(/.*)?")
+_ATTACHED = re.compile(r"/(user-attachments|stored|private-user-images/1)/(.+)")
 _LOG = re.compile(r"/logs/(\d+)/(\d+)")
 assert routes.__all__, "importing the routes registers them"
 
@@ -63,6 +64,8 @@ def handle(
         )
         return fault.reply if fault and fault.reply else reply
     with hub.lock:
+        if match := _ATTACHED.fullmatch(path):
+            return _attachment(hub, match[1], match[2], headers)
         if match := _LOG.fullmatch(path):
             return _stored_log(hub, int(match[1]), int(match[2]), headers)
         reply = _rest(
@@ -102,6 +105,20 @@ def _stored_log(hub: "FakeGitHub", repo_id: int, job: int, headers: dict[str, st
         )
     log = hub.repositories[repo_id].checks[job].log or ""
     return Reply(200, None, {"Content-Type": "text/plain; charset=utf-8"}, raw=log.encode())
+
+
+def _attachment(hub: "FakeGitHub", host: str, place: str, headers: dict[str, str]) -> Reply:
+    """A file of a text: its address leads to where it is stored, and takes nobody's token."""
+    if "authorization" in headers:
+        hub.findings.append("a token was sent to the host of attachments")
+    if elsewhere := hub.attached_elsewhere.get(place):
+        return Reply(302, None, {"Location": elsewhere}, raw=b"")
+    raw = hub.attached.get(re.sub(r"^assets/|^1-|(?<=\d)\.png$", "", place))
+    if raw is None or place in hub.attached_privately:
+        return Reply(404, None, {"Content-Type": "text/html"}, raw=b"<!DOCTYPE html>Not Found")
+    if host == "user-attachments":
+        return Reply(302, None, {"Location": f"/stored/{place}"}, raw=b"")
+    return Reply(200, None, {"Content-Type": "image/png"}, raw=raw)
 
 
 def _rest(

@@ -41,6 +41,9 @@ class FakeGitHub(World):
         self.exchanges: list[Exchange] = []
         self.findings: list[str] = []
         self.largest_file = smart_http.LARGEST
+        self.attached: dict[str, bytes] = {}
+        self.attached_privately: set[str] = set()
+        self.attached_elsewhere: dict[str, str] = {}
         self._server = Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(
@@ -184,6 +187,18 @@ class FakeGitHub(World):
         user = self.user(login)
         repo.members[login.lower()] = Member(role, custom)
         return user
+
+    def attach(self, raw: bytes, *, name: str = "", private: bool = False, moved: str = "") -> str:
+        """The address of a file that somebody dropped into a text: an image's, or with a `name`
+        that of a file. A private image opens only by the address in the rendered text; `moved` is
+        where a foreign server would have it lie.
+        """
+        asset = f"00000000-0000-4000-8000-{len(self.attached):012d}"
+        place = f"files/{len(self.attached)}/{name}" if name else f"assets/{asset}"
+        self.attached[place.removeprefix("assets/")] = raw
+        self.attached_privately |= {place} if private else set[str]()
+        self.attached_elsewhere |= {place: moved} if moved else {}
+        return f"{self.url}/user-attachments/{place}"
 
     def label(self, repo: Repository, name: str) -> Label:
         """A label of the repository."""

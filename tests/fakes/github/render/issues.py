@@ -1,5 +1,6 @@
 """Issues, comments, labels and reactions in GitHub's JSON."""
 
+import re
 from collections import Counter
 from urllib.parse import quote
 
@@ -94,6 +95,12 @@ def comment(url: str, repo: Repository, found: Comment) -> Thing:
         "reactions": rollup(own, found.reactions),
         "performed_via_github_app": app(url, found.via_app),
     }
+
+
+def rendered(url: str, body: str) -> str:
+    """A text as GitHub renders it: images have addresses that open for some minutes."""
+    signed = rf'<img src="{url}/private-user-images/1/1-\1.png?jwt=for-a-while&amp;v=1">'
+    return re.sub(rf"!\[[^\]]*\]\({url}/user-attachments/assets/([\w-]+)\)", signed, body)
 
 
 def pull_link(url: str, repo: Repository, issue: Issue) -> Thing:

@@ -74,8 +74,11 @@ def create_issue(call: Call) -> Reply:
 
 @route("GET", R + "/issues/{issue_number}", "issues=read", "pull_requests=read")
 def issue(call: Call) -> Reply:
-    """One issue, or a pull request seen as one."""
-    return _shown(call, call.issue())
+    """One issue, or a pull request seen as one; with its text as HTML for who asks for that."""
+    reply = _shown(call, call.issue())
+    if "full+json" in call.headers.get("accept", ""):
+        reply.body |= {"body_html": render.rendered(call.hub.url, call.issue().body or "")}
+    return reply
 
 
 @route("PATCH", R + "/issues/{issue_number}", "issues=write", "pull_requests=write")
