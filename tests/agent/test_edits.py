@@ -481,9 +481,6 @@ def test_fences_around_the_text_of_a_file_go_back(path: str, fence: str) -> None
     assert plan({}, edit(path, "write", new=f"# Title\n\n{new}")).problems == ()
 
 
-# -- large files
-
-
 # -- protected paths
 
 

@@ -153,10 +153,6 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
-# -- the thread and the repository change while a job is on its way
-# ---------------------------------------------------
-
-
 # -- a machine that is used again
 # --------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.bot.stage import Stage, heard
-from tests.cli.test_terminal import at_terminal
 from tests.fakes.sample import by_script
 
 
@@ -101,12 +100,6 @@ class Laptop:
             env=self.environ,
             check=False,
         ).returncode
-
-    def stops_at(self, question: str, *words: str) -> None:
-        """The command at a terminal, whose window is closed when it asks this."""
-        more = {"GITHUB_API_URL": self.stage.hub.url, "GITHUB_TOKEN": self.stage.hub.token("maint")}
-        with at_terminal(self.path, {**self.environ, **more}, *words) as person:
-            person.until(question)
 
     def push(self) -> None:
         self.git("push", "-q", "origin", self.stage.branch)

@@ -107,7 +107,3 @@ def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_hel
     assert done.code == 3
     assert "agent.prompt_tokens" in done.out
     assert sample.forge("reject", "Go on", "--model", sample.model()).code == 3
-
-
-# -- what a terminal would obey
-# --------------------------------------------------------------------------------------------------
