@@ -23,8 +23,11 @@ from forge_bot.gate.grammar import (
 )
 from forge_bot.gate.parse_comment import parse_comment, read_answer
 from forge_bot.mcp_server.client_runs import person_answers
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, hosting
+
+ROWS = rows(__file__)
 
 NO = ("no answer", "")
 ANSWERS = [
@@ -69,23 +72,7 @@ MONEY = [
     ("1 token", None),
     ("20.000 tokens", None),
 ]
-FLAGS = [
-    ("--auto fix the login", ("fix the login", True, None)),
-    ("fix the login --auto", ("fix the login", True, None)),
-    ("fix the --auto option", ("fix the --auto option", False, None)),
-    ("--budget 5 fix it", ("fix it", False, "5")),
-    ("fix it --budget $2.50", ("fix it", False, "2.50")),
-    ("fix it --budget=5 --auto", ("fix it", True, "5")),
-    ("-- --auto is the flag to fix", ("--auto is the flag to fix", False, None)),
-    ("--budget 20000 fix it", None),
-    ("--budget 20000tokens fix it", ("fix it", False, 20_000)),
-    ("fix it --budget 20ktokens", ("fix it", False, 20_000)),
-    ("fix it --budget=20000tokens --auto", ("fix it", True, 20_000)),
-    ("--budget 5 tokens leak into the log", ("tokens leak into the log", False, "5")),
-    ("--auto=yes fix it", None),
-    ("--force fix it", None),
-    ("fix it --effort XL", None),
-]
+FLAGS = ROWS["flags"]
 
 
 OPTIONS = [

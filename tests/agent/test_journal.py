@@ -19,6 +19,9 @@ from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, 
 from forge_bot.agent.redaction import redactor
 from forge_bot.errors import DiskFull
 from forge_bot.values import Usage
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 REPLY = ModelReply(
     text="answer ✓",
@@ -162,25 +165,7 @@ def test_secrets_of_the_environment_never_reach_the_file_and_the_kept_text_is_wh
     assert Journal(path, {}).answered("a1@#1") == reply
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "struck"),
-    [
-        ("OPENAI_API_KEY", "sk-12345678", True),
-        ("GITHUB_TOKEN", "ghs_12345678", True),
-        ("npm_config__authToken", "12345678", True),
-        ("MAX_OUTPUT_TOKENS", "16000000", False),
-        ("PWD", "/home/somebody", False),
-        ("OLDPWD", "/home/somebody", False),
-        ("DB_PASSWORD", "hunter2hunter2", True),
-        ("MY_APIKEY", "12345678", True),
-        ("GH_PAT", "ghp_12345678", True),
-        ("DEBUG_TOKEN", "1", False),
-        ("SSH_AUTH_SOCK", "/tmp/agent.1", False),
-        ("GOOGLE_CREDENTIALS_FILE", "/etc/key.json", False),
-        ("KEYBOARD", "qwertz-layout", False),
-        ("PATH", "/usr/bin:/bin", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "struck"), ROWS["a_variable_is_a_secret"])
 def test_a_variable_is_a_secret_by_its_name_and_if_it_is_long_enough(
     name: str, value: str, struck: bool
 ) -> None:

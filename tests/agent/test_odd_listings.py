@@ -12,27 +12,13 @@ from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_calls import ToolCalls
 from forge_bot.agent.tools.tool_catalogue import discover_capabilities
 from forge_bot.settings.capability_file import parse_capability_file
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 OBJECT = {"type": "object", "properties": {"q": {"type": "string"}}}
 DANGLING = {"type": "object", "properties": {"v": {"$ref": "#/$defs/Gone"}}}
-SERVER = """
-import json, sys
-tools, result = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-for line in sys.stdin:
-    asked = json.loads(line)
-    answers = {
-        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                       "serverInfo": {"name": "odd", "version": "1"}},
-        "tools/list": {"tools": tools},
-        "tools/call": result,
-    }
-    if asked.get("method") in answers:
-        answer = answers[asked["method"]]
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
-    elif "id" in asked:
-        error = {"code": -32601, "message": "no"}
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": error}), flush=True)
-"""
+SERVER: str = ROWS["server"]
 
 
 def odd(root: Path, tools: list[object], result: object = None) -> CapabilitySetup:

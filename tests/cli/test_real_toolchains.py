@@ -8,7 +8,10 @@ import shutil
 import pytest
 
 from tests.fakes import script
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
+
+ROWS = rows(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -48,38 +51,8 @@ def offered(sample: Sample) -> str:
 
 
 CRATE = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
-HALF = """\
-/// Half of a number.
-pub fn half(x: u32) -> u32 {
-    x / 3
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn works() {
-        assert_eq!(super::half(0), 0);
-    }
-}
-"""
-WORDS = """\
-/// Half of a number as a word.
-pub fn word(x: u32) -> &'static str {
-    if half::half(x) == 0 {
-        "nothing"
-    } else {
-        "something"
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn works() {
-        assert_eq!(super::word(0), "nothing");
-    }
-}
-"""
+HALF: str = ROWS["half"]
+WORDS: str = ROWS["words"]
 WORKSPACE = {
     "Cargo.toml": '[workspace]\nmembers = ["half", "words"]\nresolver = "2"\n',
     ".gitignore": "target\nCargo.lock\n",

@@ -5,7 +5,10 @@ import json
 import pytest
 
 from tests.fakes import script
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
+
+ROWS = rows(__file__)
 
 pytestmark = pytest.mark.slow
 
@@ -18,25 +21,7 @@ SKIPPED = {
         '    @unittest.skip("later")\n    def test_two_rotas(self):\n        pass\n'
     ),
 }
-TABLE = """# Review
-
-## Verdict: PASS
-
-Read it.
-
-## Requirements
-
-| Requirement | Files | Tests | State |
-|---|---|---|---|
-| R-1: nobody before the start | `rota/schedule.py:14` | `test_nobody_is_on_call`, `…_is_on_call`, a `ValueError` before | met |
-| R-2: it is documented | `docs/gone.md` | none needed | met |
-| R-3: two rotas | `rota` | `tests/test_later.py::Later::test_two_rotas` | met |
-| R-4: three rotas | – | `test_three_rotas` | met |
-
-## Findings
-
-None.
-"""
+TABLE: str = ROWS["table"]
 
 
 def ended(sample: Sample) -> dict[str, list[str]]:

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.rows import rows
 from tests.fakes.sample import Said, Sample
+
+ROWS = rows(__file__)
 
 WISH = "Add a price list\n\nname: price list\npurpose: Lists prices by country"
 
@@ -97,19 +100,7 @@ _CHECKED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("stack", "kind", "path"),
-    [
-        ("python", "module", "price_list.py"),
-        ("python", "schema", "schemas/price_list.py"),
-        ("javascript", "module", "price_list.mjs"),
-        ("javascript", "adapter", "adapters/price_list.mjs"),
-        ("typescript", "module", "price_list.ts"),
-        ("typescript", "registry", "registries/price_list.ts"),
-        ("go", "module", "price_list.go"),
-        ("go", "gate", "gates/price_list.go"),
-    ],
-)
+@pytest.mark.parametrize(("stack", "kind", "path"), ROWS["the_first_file_of_an"])
 def test_the_first_file_of_an_empty_repository_is_one_of_its_language_and_verified(
     sample: Sample, stack: str, kind: str, path: str
 ) -> None:

@@ -4,44 +4,12 @@ import pytest
 
 from forge_bot.artifacts.read_artifact import MOST_CHARACTERS, check_headings, inspect
 from forge_bot.values import Finding, Problem, Severity, TaskId, TaskSpec, Verdict
+from tests.fakes.rows import rows
 
-FILLED = {
-    "text": "## Approach\n\nOne table.",
-    "a list": "## Approach\n- one table\n",
-    "a table": "## Approach\n\n| a |\n|---|\n| b |\n",
-    "a code block": "## Approach\n\n```\nx = 1\n```\n",
-    "an indented block": "## Approach\n\n    x = 1\n",
-    "a quote": "## Approach\n\n> One table.\n",
-    "HTML": "## Approach\n\n<details>one table</details>\n",
-    "deeper headings with text": "## Approach\n\n### Storage\n\nOne table.\n",
-    "text below an empty deeper heading": "## Approach\n\n### Storage\n\n### Rest\n\nOne table.\n",
-    "None as an answer": "## Approach\n\nNone.\n",
-    "other case": "## aPPROACH\n\nOne table.",
-    "a colon": "## Approach:\n\nOne table.",
-    "bold": "## **Approach**\n\nOne table.",
-    "closing signs": "## Approach ##\n\nOne table.",
-    "text on the line": "## Approach: one table",
-    "a rule right below the text": "## Approach\n\nOne table.\n---\n## Next\n",
-    "a second one that is filled": "## Approach\n\n## Approach\n\nOne table.",
-    "Windows line ends": "## Approach\r\n\r\nOne table.\r\n",
-    "indentation": "  ## Approach\n\nOne table.",
-}
-UNFILLED = {
-    "the end of the file": "## Approach",
-    "white space": "## Approach\n\n   \n\u200b\n",
-    "another heading": "## Approach\n## Next\n\ntext",
-    "a heading above it": "## Approach\n# Part two\n\ntext",
-    "an empty deeper heading": "## Approach\n\n### Storage\n",
-    "a comment": "## Approach\n\n<!-- describe the approach -->\n",
-    "a comment over lines": "## Approach\n\n<!--\n\ntext\n\n-->\n",
-    "a rule": "## Approach\n\n---\n",
-    "an empty bullet": "## Approach\n\n-\n",
-    "an empty fence": "## Approach\n\n```\n```\n",
-    "TBD": "## Approach\n\nTBD\n",
-    "to do": "## Approach\n\n*TODO*\n",
-    "dots": "## Approach\n\n…\n",
-    "a colon only": "## Approach:\n",
-}
+ROWS = rows(__file__)
+
+FILLED = ROWS["filled"]
+UNFILLED = ROWS["unfilled"]
 ABSENT = {
     "nothing like it": "## Rest\n\ntext",
     "a number": "## 1. Approach\n\ntext",

@@ -3,30 +3,14 @@
 import pytest
 
 from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name, read_change_name
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 APPROACH = "\n\n## Approach\n\nAs said.\n"
 
 
-@pytest.mark.parametrize(
-    ("heading", "subject"),
-    [
-        ("# fix: return an empty string", "fix: return an empty string"),
-        ("# Fix: Return an empty string.", "fix: return an empty string"),
-        ("# feat(cli)!: drop `--old`", "feat(cli)!: drop `--old`"),
-        ("# **fix**: the list", None),
-        ("# Design: docs: name the port #", "docs: name the port"),
-        ("# fix: `natural_list([])` returns `[]`", "fix: `natural_list([])` returns `[]`"),
-        ("# fix: call __init__ with *args", "fix: call __init__ with *args"),
-        ("# fix：空の一覧を扱う。", "fix：".replace("：", ": ") + "空の一覧を扱う"),
-        ("# README: name the port", None),
-        ("# Design: answer 413", None),
-        ("# fix:", None),
-        ("## fix: not the title", None),
-        ("> # fix: quoted", None),
-        ("```\n# fix: code\n```", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("heading", "subject"), ROWS["the_first_heading_of_a"])
 def test_the_first_heading_of_a_design_states_type_and_title(
     heading: str, subject: str | None
 ) -> None:

@@ -33,7 +33,10 @@ from forge_bot.verification.selected_tests import (
     select_tests,
     uncached,
 )
+from tests.fakes.rows import rows
 from tests.fakes.sampled import sampled
+
+ROWS = rows(__file__)
 
 PYTEST, MAKE = ("pytest", "-q"), ("make", "test")
 Fails = Callable[[Moment, Sequence[str]], bool]
@@ -257,33 +260,7 @@ def test_a_command_that_timed_out_or_ran_no_test_is_not_run_again() -> None:
 # -- selecting
 # --------------------------------------------------------------------------------------------------
 
-SELECTIONS = [
-    ("pytest -q tests", "tests/a.py::T::test_x[1 - 2]", "pytest -q|tests/a.py::T::test_x[1 - 2]"),
-    ("{env}/bin/python -m pytest -k fast .", "a.py::test (error)", "-k fast|a.py::test"),
-    ("python -m pytest", "a.py::test_sub [part] (i=1)", "pytest|a.py::test_sub"),
-    ("python3 -m unittest discover -s tests", "test_b (m.T.test_b) (i=1)", "tests|-k *m.T.test_b"),
-    ("python manage.py test", "test_b (m.T)", "manage.py test|-k *m.T.test_b"),
-    (
-        "go test -race ./...",
-        "e.com/m/p TestB/sub",
-        "go test -race -v -count=1|-run ^(TestB)$ e.com/m/p",
-    ),
-    (
-        "go -C a test ./...",
-        "e.com/a TestB",
-        "go -C a test -v -count=1|-run ^(TestB)$ e.com/a",
-    ),
-    ("go test -C a ./...", "e.com/a TestB", "test -C a -v -count=1|-run ^(TestB)$ e.com/a"),
-    ("cargo test --no-fail-fast", "tests::fails", "--no-fail-fast --|--exact tests::fails"),
-    ("cargo test", "tests::works (-p half --lib)", "cargo test --|--exact tests::works"),
-    (
-        "npm test",
-        "j/a.test.js › suite › is (1.5)",
-        r"npm test --|j/a.test.js -t ^(suite is \(1\.5\))$",
-    ),
-    ("pnpm test", "a.test.ts > deep > one", "pnpm test|a.test.ts -t ^(deep one)$"),
-    ("npx vitest run", "src/a.spec.tsx > one", "npx vitest run|src/a.spec.tsx -t ^(one)$"),
-]
+SELECTIONS = ROWS["selections"]
 
 
 @pytest.mark.parametrize(("command", "name", "expected"), SELECTIONS)

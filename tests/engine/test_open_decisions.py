@@ -3,29 +3,11 @@
 import pytest
 
 from forge_bot.artifacts.open_decisions import read_open_decisions
+from tests.fakes.rows import rows
 
-DESIGN = """# fix: keep files
+ROWS = rows(__file__)
 
-## Decisions
-
-- Does the client follow? Later: it shows “unknown error”.
-
-1. README says “a partial file stays until `expires`”.
-   Does that still hold?
-   - a: It holds; only new files are removed.
-   - b: Partial files go at once,
-     and README says so.
-2. Is the limit told?
-   - a: No.
-   - b: Yes.
-   - c: To administrators.
-
-- Settled too.
-
-## Notes
-
-1. No decision.
-"""
+DESIGN: str = ROWS["design"]
 
 
 def test_numbered_items_are_open_decisions_and_their_first_option_is_the_default() -> None:

@@ -17,6 +17,9 @@ from forge_bot.engine.state import State
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Inspection, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 TABLE = "| Requirement | Files | Tests | State |\n|---|---|---|---|\n| R-1: it ends | `a.py` | `t` | met |"
 TWO = tuple(TaskSpec(id=TaskId(name), title=f"Part {name}", files=(f"{name}.py",)) for name in "12")
@@ -172,43 +175,10 @@ def test_a_list_that_our_process_wrote_and_a_reviewer_sends_back_is_a_model_s() 
     assert bench.action.agent == "task-decomposer"
 
 
-PLAN = """## Changes
-
-### Task 1: Read `--since`
-
-- `app/cli.py` (R-1): the option
-  - `parse`: reads it
-- `tests/test_cli.py`: see below
-
-### Task 2: Tell it in the docs
-
-- `docs/cli.md` (R-2): the option
-- depends_on: [1]
-- Tasks: several
-
-## Risks
-
-None.
-"""
+PLAN: str = ROWS["plan"]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("- `docs/cli.md` (R-2): the option", "- the option"),
-        ("- `docs/cli.md` (R-2): the option\n- depends_on: [1]", "- `app/cli.py`: the same file"),
-        ("- depends_on: [1]", "- depends_on: [3]"),
-        ("- depends_on: [1]", "- depends_on: [2]"),
-        ("- depends_on: [1]", "- `Makefile`: a target"),
-        ("- depends_on: [1]", "- mode: human_gate"),
-        ("`docs/cli.md` (R-2)", "`../docs/cli.md` (R-2)"),
-        ("### Task 1", "- `setup.py`: first of all\n\n### Task 1"),
-        ("### Task 2: Tell", "### Notes: tell"),
-        ("### Task 2", "### Task 1"),
-        ("`docs/cli.md` (R-2): the option", "`tests/test_option.py`: what task 1 does"),
-        ("## Risks", "### Afterwards\n\n- `b.py`: later\n\n## Risks"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), ROWS["a_list_of_tasks_that"])
 def test_a_list_of_tasks_that_cannot_be_taken_as_it_stands_is_left_to_a_model(
     one: str, other: str
 ) -> None:

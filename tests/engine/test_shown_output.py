@@ -10,35 +10,20 @@ import pytest
 from forge_bot.values import CommandName
 from forge_bot.verification.command_outcome import plain_lines, read_outcome
 from forge_bot.verification.shown_output import about, failure_blocks, shown_output
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
 
-PYTEST = """\
-============================= test session starts ==============================
-collected 2 items
-
-=================================== FAILURES ===================================
-__________________________________ test_words __________________________________
-
-    def test_words():
->       assert words([]) == "()"
-E       AssertionError: assert '' == '()'
-
-tests/test_words.py:4: AssertionError
------------------------------ Captured stdout call -----------------------------
-{printed}
-{tables}
-=========================== short test summary info ============================
-FAILED tests/test_words.py::test_words - AssertionError: assert '' == '()'
-========================= 1 failed, 1 passed in 0.12s ==========================
-"""
-ROWS = "\n".join(f"test_{n}      {n}.5000 (1.0)   72.0 (>1000.0)   1.1;9" for n in range(200))
+PYTEST: str = ROWS["pytest"]
+TABLE = "\n".join(f"test_{n}      {n}.5000 (1.0)   72.0 (>1000.0)   1.1;9" for n in range(200))
 BENCHMARK = f"""\
 
 ------------------------------ benchmark: 200 tests ------------------------------
 Name (time in us)      Min        Max      Outliers
 ----------------------------------------------------------------------------------
-{ROWS}
+{TABLE}
 ----------------------------------------------------------------------------------
 
 Legend:

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from forge_bot.artifacts.tasks import one_task, read_tasks
 from forge_bot.artifacts.waves import clash, next_human, ready
 from forge_bot.values import TaskId, TaskMode, TaskSpec
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 HEAD = "## Task 1: A"
 FINE = "mode: sequential\ndepends_on: []\nAcceptance criteria:\n- [ ] AC-1: x"
@@ -328,21 +331,7 @@ def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its
     assert len(task.acceptance) == 2
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Fix it [parallel]",
-        "x\n## Task 2: y\nmode: parallel",
-        "<!-- x",
-        "```",
-        "",
-        "  ",
-        "# Task 9: z",
-        "C#",
-        "a | b",
-        "mode: x",
-    ],
-)
+@pytest.mark.parametrize("title", ROWS["titles_that_look_like_markup"])
 def test_titles_that_look_like_markup_stay_one_task(title: str) -> None:
     text = one_task(
         title, "design.md", ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"]
@@ -364,20 +353,7 @@ def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> No
     assert "It has:" not in one_task("Fix the typo", "design.md", [])
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        "natural_list([]) returns None",
-        "`natural_list([])` returns None",
-        "Call __init__ with *args, **kwargs and a_b_c",
-        "Handle List[int] and [a](b) and <br>",
-        "`x[0]` and __init__ of `C`",
-        "Say [parallel]",
-        "50 % of C#",
-        "R&D &amp; sales",
-        "~~old~~ and \\ and ![x](y)",
-    ],
-)
+@pytest.mark.parametrize("title", ROWS["the_one_task_has_the"])
 def test_the_one_task_has_the_title_of_the_request_letter_by_letter(title: str) -> None:
     (task,), problems = read_tasks(one_task(title, "design.md"))
     assert problems == ()

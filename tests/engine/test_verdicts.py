@@ -6,6 +6,9 @@ import pytest
 
 from forge_bot.artifacts.reviews import AnswersFor, judge_review, read_findings, read_verdict
 from forge_bot.values import Verdict
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 DESIGN = (Verdict.APPROVE, Verdict.APPROVE_WITH_NOTES, Verdict.REVISE)
 CODE = (Verdict.PASS, Verdict.PASS_WITH_NOTES, Verdict.FAIL)
@@ -53,23 +56,7 @@ def test_a_review_with_a_finding_in_another_form_goes_back_with_its_place(
         assert judged.contradictions[0].startswith(f"“{named}” stands under `## Findings` without")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Verdict: PASS",
-        "## Verdict\n\nPASS",
-        "## Verdict: PASS, but only after the tests",
-        "## Verdict: PASS | FAIL",
-        "## Verdict: passed",
-        "## Verdict: PASS\n\n## Verdict: PASS",
-        "## Verdict: FAIL\n\n### Verdict of round 1: PASS",
-        "> ## Verdict: PASS",
-        "```\n## Verdict: PASS\n```",
-        "## Verdict: APPROVE",
-        "## Verdict: UNREADABLE",
-    ],
-)
+@pytest.mark.parametrize("text", ROWS["any_other_form_of_a"])
 def test_any_other_form_of_a_verdict_is_unreadable_and_told_the_form(text: str) -> None:
     judged = judge_review(text, [*CODE, Verdict.UNREADABLE][:3])
     assert judged.verdict is Verdict.UNREADABLE
@@ -101,26 +88,7 @@ def test_a_yes_counts_only_where_its_findings_allow_it(yes: Verdict) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("rows", "ids", "table", "why"),
-    [
-        ("| R-1: a | | | met |\n| R-2 | | | **Met** |", ("R-1", "R-2"), True, ()),
-        ("| R-1 and R-2 | | | left out, as decided |", ("R-1", "R-2"), True, ()),
-        ("| R-1 | | | partly |", ("R-1",), True, ("R-1: the state is partly",)),
-        (
-            "| R-1 | | | met, but not on Windows |",
-            (),
-            False,
-            ("R-1: the state is met, but not on Windows",),
-        ),
-        ("| It ends | | | |", (), False, ("It ends: the state is empty",)),
-        ("| R-1 | | | met |", ("R-1", "P-1"), True, ("P-1 has no row in the table",)),
-        ("| R-1: as R-2 | | | met |", ("R-1", "R-2"), True, ("R-2 has no row in the table",)),
-        ("", ("R-1",), True, ("R-1 has no row in the table",)),
-        ("", ("R-1",), False, ()),
-        ("| R-1 | | | met |\n| R-2: of another task | | | missing |", ("R-1",), False, ()),
-    ],
-)
+@pytest.mark.parametrize(("rows", "ids", "table", "why"), ROWS["work_passes_only_if_each"])
 def test_work_passes_only_if_each_requirement_that_the_review_answers_for_is_met(
     rows: str, ids: tuple[str, ...], table: bool, why: tuple[str, ...]
 ) -> None:

@@ -12,6 +12,9 @@ from forge_bot.verification.command_outcome import read_outcome
 from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
 from forge_bot.verification.red_at_base import is_red_script, of_files, red_at_base
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 OUTPUTS = FIXTURES / "outputs"
@@ -67,41 +70,7 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "node_spec": (1, 5, SPEC),
     "node_zero": (0, 0, ()),
 }
-REPORTS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
-    "pytest.xml": (
-        7,
-        (
-            "sub/test_load.py (error)",
-            "test_sample.py::T::test_sub",
-            "test_sample.py::test_bad",
-            "test_sample.py::test_error (error)",
-            "test_sample.py::test_param[a - b]",
-        ),
-        (
-            "test_sample.py::test_good",
-            "test_sample.py::test_param[c]",
-            "test_sample.py::test_x",
-            "test_sample.py::TestC::TestD::test_in",
-        ),
-    ),
-    "jest.json": (
-        2,
-        ("t/a.test.js › group › fails", "t/b.test.js (error)"),
-        ("t/a.test.js › group › works",),
-    ),
-    "vitest.json": (
-        2,
-        ("t/a.test.js > group > fails", "t/b.test.js (error)"),
-        ("t/a.test.js > group > works",),
-    ),
-    "mocha.json": (2, ("group fails",), ("group works",)),
-    "rspec.json": (
-        2,
-        ("spec/sums_spec.rb > sums fails plainly",),
-        ("spec/sums_spec.rb > sums adds",),
-    ),
-    "TEST-x.SumTest.xml": (3, ("x.SumTest.breaks", "x.SumTest.raises"), ("x.SumTest.adds",)),
-}
+REPORTS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = ROWS["reports"]
 """Reports of runners: how many tests ran, which failed, and which passed."""
 RUFF = (
     "lint/a.py: F401 `os` imported but unused",

@@ -7,29 +7,12 @@ import pytest
 
 from forge_bot.errors import GitFailed, NotARepository
 from forge_bot.git.process import git
+from tests.fakes.rows import rows
 from tests.git.git_scene import Scene
 
-HOOKS = (
-    *(
-        "applypatch-msg",
-        "pre-applypatch",
-        "post-applypatch",
-        "pre-commit",
-        "prepare-commit-msg",
-        "commit-msg",
-        "post-commit",
-    ),
-    *(
-        "pre-rebase",
-        "post-checkout",
-        "post-merge",
-        "pre-push",
-        "post-rewrite",
-        "reference-transaction",
-        "post-index-change",
-    ),
-    *("pre-auto-gc", "fsmonitor-watchman", "pre-merge-commit"),
-)
+ROWS = rows(__file__)
+
+HOOKS = ROWS["hooks"]
 
 
 @pytest.mark.parametrize("place", [".git/hooks", "../hooks"])

@@ -4,34 +4,12 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import StatusEntry, Tree
+from tests.fakes.rows import rows
 from tests.git.git_scene import ODD_NAMES, Scene
 
-WEIRD = (
-    "diff.noprefix=true",
-    "diff.mnemonicPrefix=true",
-    "diff.external=false",
-    "diff.context=0",
-    "diff.interHunkContext=9",
-    "diff.renames=copies",
-    "diff.relative=true",
-    "diff.submodule=log",
-    "diff.suppressBlankEmpty=true",
-    "diff.wordRegex=.",
-    "diff.colorMoved=zebra",
-    "diff.statGraphWidth=1",
-    "diff.algorithm=patience",
-    "diff.upper.textconv=false",
-    "diff.upper.command=false",
-    "color.ui=always",
-    "color.diff=always",
-    "core.pager=false",
-    "core.quotePath=true",
-    "apply.whitespace=error",
-    "apply.ignoreWhitespace=change",
-    "log.showSignature=true",
-    "log.decorate=full",
-    "format.pretty=raw",
-)
+ROWS = rows(__file__)
+
+WEIRD = ROWS["weird"]
 CHANGE = (
     "diff --git a/größe b.txt b/größe b.txt\n"
     "index d0a1c7c..659a652 100644\n"

@@ -3,25 +3,12 @@
 import pytest
 
 from forge_bot.git import StatusEntry
+from tests.fakes.rows import rows
 from tests.git.git_scene import ODD_NAMES, Scene
 
-WEIRD = (
-    "status.short=true",
-    "status.branch=true",
-    "status.showStash=true",
-    "status.showUntrackedFiles=no",
-    "status.relativePaths=true",
-    "status.renames=copies",
-    "status.submoduleSummary=true",
-    "status.displayCommentPrefix=true",
-    "color.status=always",
-    "color.ui=always",
-    "column.status=always",
-    "core.quotePath=true",
-    "core.fsmonitor=/nonexistent",
-    "diff.ignoreSubmodules=all",
-    "diff.orderFile=/nonexistent",
-)
+ROWS = rows(__file__)
+
+WEIRD = ROWS["weird"]
 
 
 @pytest.mark.parametrize("settings", [(), WEIRD], ids=["plain", "weird"])

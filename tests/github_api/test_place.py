@@ -5,6 +5,9 @@ else.
 import pytest
 
 from forge_bot.github_api.remote_address import parse_remote
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 DOTCOM = ("acme/rota", "https://github.com/acme/rota", "https://api.github.com")
 
@@ -25,21 +28,7 @@ def test_every_way_to_write_an_address_leads_to_the_same_place(remote: str) -> N
     assert (place.name, place.page, place.api) == DOTCOM
 
 
-@pytest.mark.parametrize(
-    "remote",
-    [
-        None,
-        "",
-        "/srv/git/rota.git",
-        "https://gitlab.com/acme/rota.git",
-        "https://github.com.evil.example/acme/rota.git",
-        "https://evil.example/github.com/acme/rota.git",
-        "https://github.com/acme",
-        "https://github.com/acme/..",
-        "https://github.com/acme/rota/tree/main",
-        "ext::sh -c github.com/acme/rota",
-    ],
-)
+@pytest.mark.parametrize("remote", ROWS["what_lies_elsewhere_is_no"])
 def test_what_lies_elsewhere_is_no_place_on_github(remote: str | None) -> None:
     assert parse_remote(remote, {}) is None
 

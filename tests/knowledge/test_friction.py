@@ -4,39 +4,12 @@ import pytest
 
 from forge_bot.knowledge.history import History
 from forge_bot.knowledge.past_runs import read_friction
+from tests.fakes.rows import rows
 from tests.knowledge.run_scene import past_run
 
-REPORT = """# Summary
+ROWS = rows(__file__)
 
-- a bullet of the summary
-
-## Improvement Report
-
-### Documentation
-
-- `docs/api.md` lists error codes in two tables,
-  which had to be found separately
-  - Mitigation: keep one table
-
-### Code Readability
-
-No friction observed.
-
-### AI Agent Support (Skills / Rules)
-
-* None.
-1. No command runs a single test
-
-> - quoted by somebody
-
-```markdown
-- an example
-```
-
-## Debug Report
-
-- not friction
-"""
+REPORT: str = ROWS["report"]
 
 
 def test_the_bullets_of_the_report_are_read_with_what_belongs_to_them() -> None:

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from tests.fakes.rows import rows
 from tests.knowledge.repository_scene import lines, profile_of
+
+ROWS = rows(__file__)
 
 TEST = {"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "^3"}}
 
@@ -14,29 +17,7 @@ def package(**content: object) -> str:
     return json.dumps(content)
 
 
-@pytest.mark.parametrize(
-    ("files", "more", "setup", "test"),
-    [
-        ({}, {}, "npm install --no-audit --no-fund --no-package-lock", "npm test"),
-        ({"package-lock.json": "{}"}, {}, "npm ci --no-audit --no-fund", "npm test"),
-        ({"pnpm-lock.yaml": ""}, {}, "pnpm install --frozen-lockfile", "pnpm test"),
-        ({"yarn.lock": ""}, {}, "yarn install --frozen-lockfile", "yarn test"),
-        ({"yarn.lock": "", ".yarnrc.yml": ""}, {}, "yarn install --immutable", "yarn test"),
-        (
-            {"yarn.lock": ""},
-            {"packageManager": "yarn@4.1.0"},
-            "yarn install --immutable",
-            "yarn test",
-        ),
-        (
-            {"package-lock.json": "{}"},
-            {"packageManager": "pnpm@9.0.0"},
-            "pnpm install --no-lockfile",
-            "pnpm test",
-        ),
-        ({"bun.lock": ""}, {}, "bun install --frozen-lockfile", "bun run test"),
-    ],
-)
+@pytest.mark.parametrize(("files", "more", "setup", "test"), ROWS["the_package_manager_is_the"])
 def test_the_package_manager_is_the_one_the_repository_is_kept_with(
     files: dict[str, str], more: dict[str, str], setup: str, test: str
 ) -> None:
@@ -95,19 +76,7 @@ def test_a_package_in_a_folder_is_tested_there() -> None:
     assert lines(commands.setup)[1] == "yarn --cwd web install --frozen-lockfile"
 
 
-@pytest.mark.parametrize(
-    ("script", "files", "used"),
-    [
-        ("eslint .", {"eslint.config.mjs": ""}, True),
-        ("eslint .", {".eslintrc": ""}, True),
-        ("eslint .", {}, False),
-        ("eslint -c lint.json .", {}, True),
-        ("eslint . --fix", {"eslint.config.js": ""}, False),
-        ("biome check --write", {}, False),
-        ("biome check", {}, True),
-        ("eslint . --fix-dry-run", {"eslint.config.js": ""}, True),
-    ],
-)
+@pytest.mark.parametrize(("script", "files", "used"), ROWS["a_lint_script_is_run"])
 def test_a_lint_script_is_run_when_it_is_configured_and_only_looks(
     script: str, files: dict[str, str], used: bool
 ) -> None:

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.fakes.rows import rows
 from tests.knowledge.repository_scene import lines, profile_of
+
+ROWS = rows(__file__)
 
 
 def found(makefile: str, **others: str) -> list[str]:
@@ -10,42 +13,12 @@ def found(makefile: str, **others: str) -> list[str]:
     return lines(profile_of({"Makefile": makefile, **others}).commands.test)
 
 
-@pytest.mark.parametrize(
-    "makefile",
-    [
-        "test:\n\t./t\n",
-        "test check: all\n\t./t\n",
-        "all test:: x\n\t./t\n",
-        "test: ; ./t\n",
-        "test : build\nbuild:\n\tcc x.c\n",
-        "lib \\\n  test: x\n\t./t\n",
-        "test: MODE = fast\ntest:\n\t./t\n",
-        "ifdef X\ntest:\n\t./t\nendif\n",
-        "test: # runs them\n\t./t\n",
-    ],
-)
+@pytest.mark.parametrize("makefile", ROWS["a_rule_for_test_is"])
 def test_a_rule_for_test_is_one(makefile: str) -> None:
     assert found(makefile) == ["make test"]
 
 
-@pytest.mark.parametrize(
-    "makefile",
-    [
-        "test := ./t\n",
-        "test ::= ./t\n",
-        "test ?= ./t\n",
-        "test = ./t\nall:\n\t$(test)\n",
-        ".PHONY: test\n",
-        "# test:\nall:\n\t./x\n",
-        "all:\n\techo test:\n",
-        "all:\n\techo 'x' \\\n test: y\n",
-        "test-%: x\n\t./t\n",
-        "latest:\n\t./t\n",
-        "test: MODE = fast\n",
-        "$(test): x\n\t./t\n",
-        "test:\n",
-    ],
-)
+@pytest.mark.parametrize("makefile", ROWS["what_only_looks_like_a"])
 def test_what_only_looks_like_a_rule_for_test_is_none(makefile: str) -> None:
     assert found(makefile) == []
 

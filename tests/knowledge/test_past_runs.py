@@ -9,31 +9,17 @@ from hypothesis import strategies as st
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.values import Finding
 from tests.fakes.bench import DEVELOP
+from tests.fakes.rows import rows
 from tests.knowledge.run_scene import CRITICAL, MAJOR
+
+ROWS = rows(__file__)
 
 NAME = "20260412-42-fix-login"
 REQUEST = (
     "---\ntitle: Fix login\nlabels: []\n---\n\n# Fix login\n\nThe session ends too"
     " early.\n\nAlways.\n"
 )
-STATE: dict[str, object] = {
-    "schemaVersion": 1,
-    "title": "Fix login",
-    "effort": "S",
-    "startedAt": "2026-04-12T09:00:00Z",
-    "currentPhaseStatus": "completed",
-    "tasks": [
-        {"spec": {"id": "1", "title": "t", "files": ["src/login.py", "tests/test_login.py"]}}
-    ],
-    "usage": {
-        "calls": 3,
-        "inputTokens": 100,
-        "outputTokens": 20,
-        "cost": "0.12",
-        "durationMs": 900,
-        "model": "m",
-    },
-}
+STATE: dict[str, object] = ROWS["state"]
 SUMMARY = (
     "# Run\n\n## Summary\n\nSessions last\nan hour now.\n\n## Improvement Report\n\n- No fixture"
     " for sessions\n"

@@ -10,30 +10,12 @@ from forge_bot.knowledge.profile import read_profile
 from forge_bot.project.detected_commands import ENV, Command
 from forge_bot.settings.config import parse_config
 from forge_bot.values import CommandName
+from tests.fakes.rows import rows
 from tests.knowledge.repository_scene import lines, profile_of
 
-MANIFESTS = (
-    *(
-        "pyproject.toml",
-        "setup.cfg",
-        "setup.py",
-        "tox.ini",
-        "requirements-dev.txt",
-        "Pipfile",
-        "pytest.ini",
-        "test_a.py",
-    ),
-    *(
-        "package.json",
-        "pnpm-workspace.yaml",
-        "Makefile",
-        "go.work",
-        "go.mod",
-        "Cargo.toml",
-        "Gemfile",
-        "sub/setup.py",
-    ),
-)
+ROWS = rows(__file__)
+
+MANIFESTS = ROWS["manifests"]
 
 
 def test_languages_are_shares_of_the_files_that_are_written_in_one() -> None:

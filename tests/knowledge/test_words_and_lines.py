@@ -6,44 +6,19 @@ from hypothesis import strategies as st
 
 from forge_bot.project.search_words import words
 from forge_bot.text_format import short_line
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("loadConfigFile", ["load", "config", "file"]),
-        ("HTTPServer", ["http", "server"]),
-        ("load_config-file", ["load", "config", "file"]),
-        ("src/auth/token.py", ["src", "auth", "token", "py"]),
-        ("utf8 sha256 404", ["utf8", "sha256", "404"]),
-        ("Naïve CAFÉ", ["naïve", "café"]),
-        ("It doesn't and shouldn't be the one", []),
-        ("fix add update a task", []),
-        ("認証トークン", ["認証", "証ト", "トー", "ーク", "クン"]),
-        ("鍵", ["鍵"]),
-        ("loginの修正", ["login", "の修", "修正"]),
-        ("ABC", ["abc"]),
-        ("", []),
-    ],
-)
-def test_text_is_split_into_the_words_people_search_by(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+@pytest.mark.parametrize(("text", "expected"), ROWS["text_is_split_into_the"])
+def test_text_is_split_into_the_words_people_search_by(
+    text: str, expected: tuple[str, ...]
+) -> None:
+    assert words(text) == [*expected]
 
 
-@pytest.mark.parametrize(
-    ("many", "one"),
-    [
-        ("files", "file"),
-        ("matches", "match"),
-        ("caches", "cache"),
-        ("classes", "class"),
-        ("databases", "database"),
-        ("queries", "query"),
-        ("indexes", "index"),
-        ("aliases", "alias"),
-        ("statuses", "status"),
-    ],
-)
+@pytest.mark.parametrize(("many", "one"), ROWS["a_plural_and_its_singular"])
 def test_a_plural_and_its_singular_are_one_word(many: str, one: str) -> None:
     assert words(many) == words(one)
 

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import script
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting, two_tasks
+
+ROWS = rows(__file__)
 
 TASK = "Nobody is on call before the start"
 ISSUE = "https://github.com/owner/repo/issues/42"
@@ -102,47 +105,7 @@ async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_doe
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("context", "effort"),
-    [
-        (
-            {
-                "jira_summary": "Skip minutes job",
-                "jira_description": "…",
-                "jira_issue_type": "Bug",
-                "jira_story_points": 3,
-            },
-            "S",
-        ),
-        (
-            {
-                "jira_summary": "Skip minutes job",
-                "jira_description": "…",
-                "jira_issue_type": "Epic",
-                "jira_story_points": None,
-            },
-            "L",
-        ),
-        (
-            {
-                "jira_summary": "Skip minutes job",
-                "jira_description": None,
-                "jira_issue_type": "Sub-task",
-            },
-            "S",
-        ),
-        (
-            {
-                "github_title": "Skip minutes job",
-                "github_body": None,
-                "github_labels": [{"name": "effort: L"}],
-            },
-            "L",
-        ),
-        ({"title": "Skip minutes job", "body": "", "points": 13}, "L"),
-        ({"title": "Skip minutes job", "body": None, "priority": 2}, "M"),
-    ],
-)
+@pytest.mark.parametrize(("context", "effort"), ROWS["labels_points_and_type_say"])
 async def test_labels_points_and_type_say_how_much_effort(
     sample: Sample, context: Json, effort: str
 ) -> None:

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from forge_bot.mcp_server.hooks import Event, answer_hook
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import hosting
+
+ROWS = rows(__file__)
 
 TASK = "Nobody is on call before the start"
 
@@ -65,35 +68,7 @@ async def test_before_the_implementation_only_the_runs_folder_is_written(sample:
     assert hook(sample, "stop", stop_hook_active=True) == (0, "")
 
 
-COMMANDS = {
-    "git commit -m x": 2,
-    "cd rota && git -c a=b commit -qm x": 2,
-    "git checkout main": 2,
-    "git switch --quiet master": 2,
-    "git push --force-with-lease": 2,
-    "git checkout -b fix/main-menu": 0,
-    "/usr/bin/git commit -m x": 2,
-    "(cd rota; git commit -am x)": 2,
-    "bash -lc 'cd rota && git commit -m x'": 2,
-    "echo $(git commit -m x)": 2,
-    "git --git-dir .git --work-tree . commit -m x": 2,
-    "git commit -m 'it does not close": 2,
-    "git status\ngit merge other": 2,
-    "env GIT_EDITOR=true git rebase other": 2,
-    "git checkout other": 2,
-    "git switch -": 2,
-    "git push origin +HEAD": 2,
-    "git push -uf origin HEAD": 2,
-    "git push -u origin HEAD": 0,
-    "git checkout other -- rota/schedule.py": 2,
-    "git checkout -- rota/schedule.py": 0,
-    "git restore rota/schedule.py": 0,
-    "git commit-tree HEAD^{tree}": 0,
-    "git diff | grep '^+' ; git push --follow-tags": 0,
-    "git log --grep 'git commit'": 0,
-    "echo main": 0,
-    "git status": 0,
-}
+COMMANDS = ROWS["commands"]
 
 
 @pytest.mark.slow

@@ -10,27 +10,12 @@ from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.sentences import hint_of
+from tests.fakes.rows import rows
 from tests.project.graph_scene import graph
 
-SHOP = {
-    "pyproject.toml": '[project]\nname = "shop"\n[project.scripts]\nshop = "shop.cli:main"\n',
-    ".forge/manifest.yaml": (
-        "nodes:\n"
-        "  shop/: {domain: SHOP}\n"
-        "  shop/taxes.py: {domain: LAW, criticality: critical, tier: registry}\n"
-        "  shop/cli.py: {criticality: low}\n"
-    ),
-    ".github/workflows/ci.yml": (
-        "jobs:\n  lint:\n    steps:\n      - run: echo\n"
-        "  test:\n    steps:\n      - run: python shop/cli.py\n"
-    ),
-    "shop/__init__.py": "",
-    "shop/cli.py": "from shop import prices\n\ndef main(): ...\n",
-    "shop/prices.py": "from shop.taxes import rate\n\ndef net(price): ...\n\ndef _inner(): ...\n",
-    "shop/taxes.py": "def rate(country): ...\n",
-    "shop/models.py": "class Order: ...\n",
-    "tests/test_prices.py": "from shop.prices import net\n",
-}
+ROWS = rows(__file__)
+
+SHOP = ROWS["shop"]
 
 
 @pytest.fixture

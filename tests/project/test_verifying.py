@@ -12,7 +12,10 @@ from forge_bot.errors import BadManifest
 from forge_bot.git import Repository
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify
+from tests.fakes.rows import rows
 from tests.project.graph_scene import clone, graph, repository, write
+
+ROWS = rows(__file__)
 
 HERE = Path(__file__).parents[2]
 CODE = {
@@ -101,32 +104,7 @@ def test_proposals_are_violations_until_they_are_written(tmp_path: Path) -> None
     assert verify(GraphReader(Repository.find(tmp_path)).here()) == ()
 
 
-RULES = {
-    "layers": (
-        "{layers: [[store/], [prices.py], [__main__.py]], within: shop/}",
-        [("shop/__main__.py", "shop/prices.py"), ("shop/prices.py", "shop/store/rows.py")],
-    ),
-    "a layer is missing": (
-        "{layers: [[__main__.py], [prices.py]], within: shop/}",
-        [("shop/store/__init__.py", ""), ("shop/store/rows.py", "")],
-    ),
-    "what may not be imported": (
-        '{from: [shop/prices.py], may_not_import: ["outside:requests", shop/store/]}',
-        [("shop/prices.py", "outside:requests"), ("shop/prices.py", "shop/store/rows.py")],
-    ),
-    "through others": (
-        '{from: [shop/__main__.py], may_not_import: ["outside:requests"], through_others: true}',
-        [("shop/__main__.py", "outside:requests")],
-    ),
-    "only what may be imported": (
-        "{from: [shop/__main__.py, shop/prices.py], may_import: [shop/models.py]}",
-        [("shop/models.py", ""), ("shop/prices.py", "shop/store/rows.py")],
-    ),
-    "a tier": (
-        '{from: ["tier:surface"], may_not_import: ["tier:worker"]}',
-        [("shop/__main__.py", "shop/prices.py")],
-    ),
-}
+RULES = ROWS["rules"]
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -136,7 +114,7 @@ def test_a_rule_of_the_manifest_is_broken_by_the_imports_it_forbids(
     rule, expected = RULES[name]
     text = f"rules:\n  - {{name: ours, {rule[1:]}\n"
     made = verify(graph(tmp_path, {**CODE, ".forge/manifest.yaml": text}))
-    assert sorted((each.node_id, each.target) for each in made) == expected
+    assert sorted((each.node_id, each.target) for each in made) == [*expected]
     assert {each.rule for each in made} == {"ours"}
 
 
@@ -156,20 +134,7 @@ def test_a_circle_among_the_children_of_a_folder_is_a_violation(tmp_path: Path) 
     ]
 
 
-BAD = {
-    "nodes: [shop]\n": ".forge/manifest.yaml:1: nodes: this must be a mapping of keys to values",
-    "rules:\n  - name: x\n": (
-        ".forge/manifest.yaml:2: rules.0: a rule has either layers, or from with"
-        " may_import or may_not_import, or without_circles"
-    ),
-    "version: 1\nnode: {}\n": (
-        ".forge/manifest.yaml:2: node: there is no such key; did you mean nodes?"
-    ),
-    "nodes:\n  a: {tier: top}\n": (
-        ".forge/manifest.yaml:2: nodes.a.tier: Input should be 'surface', 'worker', 'glove',"
-        " 'gate', 'schema', 'registry' or 'pipeline'"
-    ),
-}
+BAD = ROWS["bad"]
 
 
 @pytest.mark.parametrize("text", BAD)

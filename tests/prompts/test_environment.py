@@ -5,6 +5,9 @@ import pytest
 from forge_bot.errors import BadTemplate
 from forge_bot.prompts.environment import Environment
 from forge_bot.values import Frozen
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 
 class Facts(Frozen):
@@ -77,21 +80,7 @@ def test_a_missing_partial_is_told_with_the_line_that_wants_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{{ ''.__class__ }}",
-        "{{ word['__class__'] }}",
-        "{{ ''|attr('__class__') }}",
-        "{{ names.__init__.__globals__ }}",
-        "{% macro m() %}{% endmacro %}{{ m.__call__ }}",
-        "{{ self.__init__ }}",
-        "{{ '{0.__class__}'.format(word) }}",
-        "{{ names|map(attribute='__class__')|first }}",
-        "{{ range.__self__ }}",
-        "{{ namespace.__init__ }}",
-    ],
-)
+@pytest.mark.parametrize("text", ROWS["no_attribute_leads_out_of"])
 def test_no_attribute_leads_out_of_the_sandbox(text: str) -> None:
     assert "line 1" in refusal(text)
 

@@ -10,102 +10,12 @@ from forge_bot.prompts import escape
 from forge_bot.prompts.active_markdown import active_markup
 from forge_bot.prompts.invisible import is_suspect
 from tests.bot.reading import acts, elements, shown
+from tests.fakes.rows import rows
 from tests.fakes.sampled import sampled
 
-PIECES = (
-    *(
-        "@ann",
-        "@org/team",
-        "#12",
-        "GH-7",
-        "octo/rota#3",
-        "fixes #1",
-        "Closes: ",
-        "resolves octo/rota#2",
-        "closed GH-1",
-    ),
-    *(
-        "https://github.com/octo/rota/issues/9",
-        "www.github.com/o/r/pull/1",
-        "[x](https://github.com/o/r/pull/4)",
-        "<https://github.com/o/r/issues/1>",
-    ),
-    *(
-        "[y](https&colon;//github.com/o/r/issues/1)",
-        "[y](https\\://github.com/o/r/discussions/1)",
-        "[r]: https://github.com/o/r/commit/abc",
-        "[r]",
-    ),
-    *(
-        "![p](https://evil.example/p.png)",
-        "![](x)",
-        "<img src=x>",
-        "<b>",
-        "</details>",
-        "<details><summary>",
-        "<!-- x",
-        "-->",
-        "<script>",
-        "<br>",
-    ),
-    *(
-        "```",
-        "~~~",
-        "````",
-        "`",
-        "``",
-        "\\",
-        "\\`",
-        "&#64;ann",
-        "&commat;",
-        "&num;1",
-        "&#35;2",
-        "&#x40;",
-        "&lt;img src=x>",
-        "&amp;",
-    ),
-    *(
-        "\n",
-        "\n\n",
-        "\n> ",
-        "\n- ",
-        "\n1. ",
-        "\n    ",
-        "\n\t",
-        "\n# ",
-        "|",
-        "\n\na|b\n-|-\n",
-        "*",
-        "_",
-        "**",
-        "~~",
-        "[",
-        "]",
-        "(",
-        ")",
-        "!",
-        "$",
-        "$$",
-    ),
-    *(
-        "[^1]",
-        "\n[^1]: note",
-        "\n```mermaid\n",
-        "/approve",
-        "\u200b",
-        "\u202e",
-        "\u00ad",
-        "é",
-        "日本",
-        "word",
-        " ",
-        "0",
-        "a",
-        "<?x?>",
-        "<![CDATA[",
-        "\x00",
-    ),
-)
+ROWS = rows(__file__)
+
+PIECES = ROWS["pieces"]
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
 
 
@@ -157,28 +67,7 @@ def test_every_sign_of_a_title_is_shown(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("written", "seen"),
-    [
-        ("mail ann@example.org", "mail ann@example.org"),
-        ("- ```\n  x\n  ```\n\nhello @ann", "x hello @ann"),
-        ("a ` b\n- c @ann ` d", "a ` b c @ann ` d"),
-        ("_@ann_ and **#12**", "@ann and #12"),
-        ("see octo/rota#3 and GH-9", "see octo/rota#3 and GH-9"),
-        ("costs $5 and $6", "costs $5 and $6"),
-        ("[the issue](https://github.com/o/r/issues/1)", "the issue"),
-        ("https://github.com/o/r/issues/1.", "https://github.com/o/r/issues/1."),
-        ("<https://example.org/a>", "https://example.org/a"),
-        ("use `@property` and `<T>`", "use @property and <T>"),
-        ("    @indented <b>", "@indented <b>"),
-        ("a &lt;b&gt; &amp; c", "a <b> & c"),
-        ("/approve all", "/approve all"),
-        ("one<br>two", "one two"),
-        ("a/__main__.py of __init__ and __too bold__", "a/__main__.py of __init__ and too bold"),
-        ("[1]: https://example.org", "[1]: https://example.org"),
-        ("Пиши @ann, 日本語 #1", "Пиши @ann, 日本語 #1"),
-    ],
-)
+@pytest.mark.parametrize(("written", "seen"), ROWS["what_a_reader_sees_stays"])
 def test_what_a_reader_sees_stays_the_same(written: str, seen: str) -> None:
     quiet = escape.document(written).text
     assert shown(quiet) == seen
@@ -236,29 +125,7 @@ def test_a_title_of_a_pull_request_refers_to_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Speed it up [skip ci]", "Speed it up (skip ci)"),
-        ("[CI Skip][no ci] [no-actions] x", "(CI Skip)(no ci) (no-actions) x"),
-        ("[[skip netlify]]", "((skip netlify))"),
-        ("***NO_CI*** x", "NO_CI*** x"),
-        ("a skip-checks:true", "a skip-checks true"),
-        ("x\n\nskip-checks: true", "x skip-checks true"),
-        ("fixes #7, closes o/r#8, resolves GH-9", "fixes 7, closes o/r8, resolves 9"),
-        (
-            "fixes ##7 #@7 GH-#7 #GH-7 ht\u200btps://github.com/o/r/issues/1",
-            "fixes 7 7 7 7 github.com/o/r/issues/1",
-        ),
-        ("hthttps://tps://x", "x"),
-        ("thanks @name and @@org/team", "thanks name and org/team"),
-        (
-            "mail a@example.org about dict[str, int] and [Bug]",
-            "mail a@example.org about dict[str, int] and [Bug]",
-        ),
-        ("@\u200bname [skip\u00a0ci]", "name (skip ci)"),
-    ],
-)
+@pytest.mark.parametrize(("title", "shown"), ROWS["a_title_makes_no_program"])
 def test_a_title_makes_no_program_act(title: str, shown: str) -> None:
     assert escape.heading(title) == shown
     assert escape.heading(shown) == shown

@@ -11,6 +11,9 @@ from markdown_it import MarkdownIt
 
 from forge_bot.prompts.invisible import is_suspect
 from forge_bot.prompts.untrusted import clean, clean_plain, fence
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 MARKS = (
     *"<!->`[]()\"'\\|#*_~&;:=/? \n\t^{}0aZ",
@@ -29,50 +32,8 @@ UNSEEN = tuple(
     "\u200b\u200c\u200d\u2060\ufe0f\ufeff\u202e\u00ad\u180e\u3164\u2800\x00\x1b\ue000\ud800\U000e0041\U000e0100"
 )
 LETTERS = tuple("éяمیकष्👩💻🏴❤日本ᠠ⠓")
-HTML = (
-    *(
-        "<b>",
-        "</b>",
-        "<b title='",
-        "'>",
-        '<a href="u">',
-        "<div>\n",
-        "</div>\n",
-        "<div hidden>",
-        "<span style='display:none'>",
-        "</span>",
-    ),
-    *(
-        "<template>",
-        "</template>",
-        "<script>",
-        "</script>",
-        "<zz>",
-        "<?",
-        "?>",
-        "<![CDATA[",
-        "]]>",
-        "<!x>",
-        "<img alt='",
-        "<p>",
-        "</p>",
-    ),
-)
-MARKDOWN = (
-    "](u",
-    '](u "',
-    '")',
-    "![",
-    "\n[a]: u 't'\n",
-    "[a]",
-    "[^a]",
-    "\n[^a]: ",
-    "|\n|-|-|\n",
-    "&#8203;",
-    "&zwj;",
-    "&lt;",
-    "\r\n",
-)
+HTML = ROWS["html"]
+MARKDOWN = ROWS["markdown"]
 ANYTHING = st.lists(
     st.sampled_from(MARKS + UNSEEN + LETTERS + HTML + MARKDOWN)
     | st.text(st.characters(), max_size=3),
@@ -119,103 +80,11 @@ def test_plain_text_loses_unseen_characters_and_nothing_else(text: str) -> None:
 # Pieces on which GitHub, a browser and this reading agree, so that a page made by other means can
 # say what is seen. The sign in the words keeps them from being taken for the language of a code
 # block, which stays without being shown.
-AGREED = (
-    *(
-        "<!--",
-        "-->",
-        "<!-",
-        "`",
-        "``",
-        "```\n",
-        "\n",
-        "\n\n",
-        "> ",
-        "- ",
-        "1. ",
-        "    ",
-        "# ",
-        "|",
-        "\n|-|-|\n",
-        "[",
-        "]",
-        "(",
-        ")",
-    ),
-    *(
-        "](u)",
-        '](u "',
-        '")',
-        "]: <u> '",
-        "'\n",
-        "![",
-        "\\",
-        "&lt;",
-        "&amp;",
-        "<b>",
-        "</b>",
-        '<b title="',
-        '">',
-        "\n<div>\n",
-    ),
-    *(
-        "\n</div>\n",
-        "<details>",
-        "<img alt='",
-        "'>",
-        '<a href="u">',
-        "</a>",
-        "<a ",
-        "<zz>",
-        "<",
-        "> ",
-        '"',
-        "'",
-        "-",
-        "--",
-        "*",
-        "_",
-    ),
-    *("<p>", "[a]", "\n[a]: u 'x'\n", "<http://x>", "\t", "é", "日本"),
-)
+AGREED = ROWS["agreed"]
 
 
 # Hidden text in whole constructs: leaving one out makes no new one of its neighbours.
-WHOLE = (
-    *(
-        "<!-- hidden -->",
-        "<!-- hidden\n\nhidden -->\n",
-        '[a](u "hidden")',
-        "[a](u 'hidden\nhidden')",
-        "![hidden](u)",
-        "\n\n[x]: u (hidden)\n\n",
-    ),
-    *(
-        '<b title="hidden">',
-        "</b>",
-        "<img alt='hidden'>",
-        "\n\n<div data-a='hidden'>\n\n",
-        "\n\n</div>\n\n",
-        "`a`",
-        "\n```\n",
-        "\n",
-        "\n\n",
-    ),
-    *(
-        "\n> ",
-        "\n- ",
-        "\n1. ",
-        "\n    ",
-        "\n# ",
-        "|",
-        "\n\na|b\n-|-\n",
-        "*",
-        "&lt;",
-        "é",
-        "日本",
-        "a",
-        "<http://x>",
-    ),
-)
+WHOLE = ROWS["whole"]
 
 
 def seen(markdown: str) -> str:

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from tests.fakes import script
 from tests.fakes.agents import role_of
 from tests.fakes.model_server import ModelServer, Question, Says
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 NOTES = "Say what happens to swaps"
 """What the person at the design gate says the first time."""
@@ -22,27 +25,7 @@ NOTES = "Say what happens to swaps"
 EXPLANATION = "The first day is the day of the first swap."
 """What a person who asks a question is answered."""
 
-_TASKS = """# Tasks
-
-## Task 1: Nobody before the start
-mode: parallel
-files:
-- rota/schedule.py
-- tests/test_before.py
-depends_on: []
-
-Acceptance criteria:
-- [ ] AC-1: `on_call` gives None before the start
-
-## Task 2: A note for readers
-mode: parallel
-files:
-- docs/before.md
-depends_on: []
-
-Acceptance criteria:
-- [ ] AC-1: the note names the first day
-"""
+_TASKS: str = ROWS["tasks"]
 _NOTE = {
     "path": "docs/before.md",
     "operation": "write",

@@ -17,36 +17,18 @@ import pytest
 from tests.fakes import script
 from tests.fakes.agents import role_of
 from tests.fakes.model_server import Question, Says
+from tests.fakes.rows import rows
 from tests.mcp_server.host import Host, Json, hosting_in
 from tests.recovery.play import Play
 from tests.recovery.scripts import MODEL, TASK
 from tests.recovery.world import WAITING, World
 
+ROWS = rows(__file__)
+
 pytestmark = pytest.mark.slow
 
 NOTE = {"path": "docs/before.md", "operation": "write", "old": "", "new": "Nobody is on call.\n"}
-TASKS = """# Tasks
-
-## Task 1: Nobody before the start
-mode: parallel
-files:
-- rota/schedule.py
-- tests/test_before.py
-depends_on: []
-
-Acceptance criteria:
-- [ ] AC-1: `on_call` gives None before the start
-
-## Task 2: A note for readers
-mode: parallel
-files:
-- docs/before.md
-- .github/workflows/ci.yml
-depends_on: []
-
-Acceptance criteria:
-- [ ] AC-1: the note names the first day
-"""
+TASKS: str = ROWS["tasks"]
 ANSWERS = {
     **script.usual(),
     ("task-decomposer", "*", "*"): {"artifact_markdown": TASKS},

@@ -12,6 +12,9 @@ from forge_bot.artifacts.change_name import ChangeType, change_name
 from forge_bot.errors import BadOption
 from forge_bot.runs.effort import guess_effort
 from forge_bot.values import Effort, Frozen
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 FILLING = "Nothing to see in this sentence. " * 20
 
@@ -87,20 +90,7 @@ def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_e
         assert sum(agreed[first:last]) >= 0.8 * (last - first)
 
 
-_FORM = """### What happened?
-
-`rota who` prints nothing.
-
-### Logs
-
-_No response_
-
-### Before you report
-
-- [X] I agree to follow the Code of Conduct
-{boxes}
-- [ ] it blocks my work
-"""
+_FORM: str = ROWS["form"]
 
 
 @pytest.mark.parametrize("line", ["\n", "\r\n"])

@@ -9,30 +9,12 @@ from forge_bot.errors import BadOption
 from forge_bot.runs.phase_names import phase_named, stop_after
 from forge_bot.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, RED, Bench
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 
-@pytest.mark.parametrize(
-    ("said", "phase"),
-    [
-        ("phase-3", "phase-3"),
-        ("PHASE-3B", "phase-3b"),
-        ("design", "phase-3"),
-        ("Design", "phase-3"),
-        ("design review", "phase-3b"),
-        ("Design-Review", "phase-3b"),
-        (" design_review ", "phase-3b"),
-        ("tasks", "phase-4"),
-        ("tasks.md", "phase-4"),
-        ("analysis", "phase-1"),
-        ("implementation", "phase-5"),
-        ("code", "phase-6"),
-        ("verification", "final-verification"),
-        ("comprehensive", "phase-7"),
-        ("summary", "final-summary"),
-        ("checkpoint-a", "checkpoint-a"),
-        ("completed", "completed"),
-    ],
-)
+@pytest.mark.parametrize(("said", "phase"), ROWS["a_phase_is_found_by"])
 def test_a_phase_is_found_by_id_label_document_or_words_of_its_label(said: str, phase: str) -> None:
     assert phase_named(DEVELOP, said) == phase
 

@@ -8,23 +8,12 @@ import pytest
 
 from forge_bot.git import Tree
 from forge_bot.runs.project_commands.runner_reports import reports_of
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 
-@pytest.mark.parametrize(
-    ("command", "script", "added"),
-    [
-        ("npm test", "vitest run", "-- --reporter=default --reporter=json --outputFile.json=F/vitest.json"),
-        ("npm test -- a.test.js", "tsc && jest --ci", "--json --outputFile=F/jest.json"),
-        ("pnpm test", "cross-env A=1 mocha t", "--reporter json --reporter-option output=F/mocha.json"),
-        ("npx jest", "", "--json --outputFile=F/jest.json"),
-        ("npm test", "jest && tsc", ""),
-        ("npm test", "node --test", ""),
-        ("npm run test --workspaces", "", ""),
-        ("python3 -m pytest -q", "", ""),
-        ("python3 -m unittest", "", "-v"),
-        ("cargo test", "", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "script", "added"), ROWS["a_runner_is_told_to"])  # fmt: skip
 def test_a_runner_is_told_to_report_where_its_command_can_be_handed_words(
     tmp_path: Path, command: str, script: str, added: str
 ) -> None:

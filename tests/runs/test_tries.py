@@ -18,7 +18,10 @@ from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.settings.config import CommandSettings, Config
+from tests.fakes.rows import rows
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, wrote
+
+ROWS = rows(__file__)
 
 TEST = """\
 import unittest
@@ -185,23 +188,7 @@ def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: 
     assert here.files()["lib/double.py"] == "def double(x):\n    return x"
 
 
-HOSTILE = """\
-import pathlib, socket, sys, unittest
-from lib.double import double
-
-class Works(unittest.TestCase):
-    def test_double(self):
-        if double(2) == 2:
-            for _ in range(2_000):
-                print("\\x1b[31m" + "noise " * 8_000)
-            for path in pathlib.Path("lib").glob("*.py"):
-                path.write_text("changed by a test")
-            pathlib.Path("left.txt").write_text("left")
-            self.assertRaises(OSError, open, "/dev/tty")
-            with self.assertRaises(OSError):
-                socket.create_connection(("192.0.2.1", 9), 1)
-        self.assertEqual(double(2), 4, "after all that")
-"""
+HOSTILE: str = ROWS["hostile"]
 
 
 @pytest.mark.slow

@@ -8,98 +8,14 @@ import pytest
 
 from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 
-HTTP = """
-import json, threading, unittest, urllib.error, urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200 if self.path == '/health' else 404)
-        self.end_headers()
-        self.wfile.write(json.dumps({'path': self.path}).encode())
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers['Content-Length']))
-        self.send_response(201)
-        self.end_headers()
-        self.wfile.write(body[::-1])
-    def log_message(self, *words): pass
-class ServerTest(unittest.TestCase):
-    def setUp(self):
-        self.server = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-        self.url = f'http://127.0.0.1:{self.server.server_port}'
-    def tearDown(self):
-        self.server.shutdown()
-        self.server.server_close()
-    def test_health(self):
-        with urllib.request.urlopen(self.url + '/health', timeout=20) as answer:
-            self.assertEqual(json.load(answer), {'path': '/health'})
-    def test_by_name(self):
-        with urllib.request.urlopen(f'http://localhost:{self.server.server_port}/health', timeout=20) as answer:
-            self.assertEqual(answer.status, 200)
-    def test_missing(self):
-        with self.assertRaises(urllib.error.HTTPError) as raised:
-            urllib.request.urlopen(self.url + '/nothing', timeout=20)
-        self.assertEqual(raised.exception.code, 404)
-    def test_post(self):
-        with urllib.request.urlopen(self.url, data=b'abc', timeout=20) as answer:
-            self.assertEqual((answer.status, answer.read()), (201, b'cba'))
-"""
-ASYNCIO = """
-import asyncio, socket, unittest
-async def echo(reader, writer):
-    while line := await reader.readline():
-        writer.write(line.upper())
-        await writer.drain()
-    writer.close()
-class EchoTest(unittest.IsolatedAsyncioTestCase):
-    async def asyncSetUp(self):
-        self.server = await asyncio.start_server(echo, '127.0.0.1', 0)
-        self.address = self.server.sockets[0].getsockname()
-    async def asyncTearDown(self):
-        self.server.close()
-    async def ask(self, words):
-        reader, writer = await asyncio.open_connection(*self.address)
-        writer.write(words + b'\\n')
-        answer = await asyncio.wait_for(reader.readline(), 20)
-        writer.close()
-        return answer
-    async def test_one(self):
-        self.assertEqual(await self.ask(b'hello'), b'HELLO\\n')
-    async def test_many_at_once(self):
-        answers = await asyncio.gather(*(self.ask(b'c%d' % number) for number in range(20)))
-        self.assertEqual(answers, [b'C%d\\n' % number for number in range(20)])
-    async def test_datagrams(self):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-            server.bind(('127.0.0.1', 0))
-            client.sendto(b'x', server.getsockname())
-            self.assertEqual(server.recv(10), b'x')
-"""
-NODE = """
-const test = require('node:test'), assert = require('node:assert'), http = require('node:http');
-const served = (run) => new Promise((resolve, reject) => {
-  const server = http.createServer((request, response) => {
-    response.statusCode = request.url === '/health' ? 200 : 404;
-    response.end(JSON.stringify({method: request.method, url: request.url}));
-  });
-  server.on('error', reject);
-  server.listen(0, '127.0.0.1', () => {
-    run(server.address().port).then(resolve, reject).finally(() => server.close());
-  });
-});
-const get = (port, path) => new Promise((resolve, reject) => {
-  http.get({host: '127.0.0.1', port, path, agent: false}, (answer) => {
-    let body = '';
-    answer.on('data', (piece) => { body += piece; });
-    answer.on('end', () => resolve({status: answer.statusCode, body: JSON.parse(body)}));
-  }).on('error', reject);
-});
-test('health', () => served(async (port) => {
-  assert.deepStrictEqual(await get(port, '/health'), {status: 200, body: {method: 'GET', url: '/health'}});
-}));
-test('missing', () => served(async (port) => assert.strictEqual((await get(port, '/no')).status, 404)));
-"""
+ROWS = rows(__file__)
+
+HTTP: str = ROWS["http"]
+ASYNCIO: str = ROWS["asyncio"]
+NODE: str = ROWS["node"]
 UNITTEST = ["python3", "-m", "unittest", "discover", "-s", "src"]
 NEEDS_NODE = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
 SUITES = [

@@ -7,143 +7,16 @@ from tempfile import TemporaryDirectory
 
 from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box
+from tests.fakes.rows import rows
 from tests.sandbox.scene import SECRET, Attempt, World, project
 
+ROWS = rows(__file__)
+
 # Prints DONE when it worked; what stops it is its own affair. The world is in the variables.
-ATTACKS = {
-    "read a file outside": (
-        "print('DONE' if 'hunter2' in open(E['OUTSIDE'] + '/.netrc').read() else '')"
-    ),
-    "read through a link that was there": (
-        "print('DONE' if 'hunter2' in open('src/secret').read() else '')"
-    ),
-    "list a folder outside": "print('DONE' if os.listdir(E['OUTSIDE']) else '')",
-    "write a file outside": "open(E['OUTSIDE'] + '/new', 'w').write('x'); print('DONE')",
-    "write through a link of its own": (
-        "os.symlink(E['OUTSIDE'], 'src/l'); open('src/l/new', 'w').write('x'); print('DONE')"
-    ),
-    "cut a file outside": "os.truncate(E['OUTSIDE'] + '/.netrc', 0); print('DONE')",
-    "move a file out": "os.rename('src/app.py', E['OUTSIDE'] + '/new'); print('DONE')",
-    "link a file in": (
-        "os.link(E['OUTSIDE'] + '/.netrc', 'src/in'); open('src/in', 'a').write('x'); print('DONE')"
-    ),
-    "read the environment of another process": (
-        "print('DONE' if 'hunter2' in open(f'/proc/{W}/environ').read() else '')"
-    ),
-    "read the memory of another process": "open(f'/proc/{W}/mem', 'rb'); print('DONE')",
-    "walk through the root of another process": (
-        "os.listdir(f'/proc/{W}/root' + E['OUTSIDE']); print('DONE')"
-    ),
-    "signal another process": "os.kill(W, 0); print('DONE')",
-    "signal the program that runs it": "os.kill(int(E['PARENT']), 0); print('DONE')",
-    "signal it by a descriptor": "signal.pidfd_send_signal(os.pidfd_open(W), 0); print('DONE')",
-    "call a TCP server": "socket.create_connection(('127.0.0.1', int(E['TCP'])), 5); print('DONE')",
-    "send a UDP datagram": (
-        "s = socket.socket(type=2, family=2); s.sendto(b'x', ('127.0.0.1', int(E['UDP'])));"
-        " print('DONE')"
-    ),
-    "call a unix socket": (
-        "socket.socket(socket.AF_UNIX).connect(E['OUTSIDE'] + '/s'); print('DONE')"
-    ),
-    "call an abstract socket": (
-        "socket.socket(socket.AF_UNIX).connect(chr(0) + E['ABSTRACT']); print('DONE')"
-    ),
-    "send a unix datagram": (
-        "socket.socket(socket.AF_UNIX, 2).sendto(b'x', E['OUTSIDE'] + '/d'); print('DONE')"
-    ),
-    "send a unix datagram from a pair": (
-        "socket.socketpair(1, 2)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'); print('DONE')"
-    ),
-    "send a unix datagram by a raw socket": (
-        "socket.socket(1, 3).sendto(b'x', E['OUTSIDE'] + '/d'); print('DONE')"
-    ),
-    "send a unix datagram from a raw pair": (
-        "socket.socketpair(1, 3)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'); print('DONE')"
-    ),
-    "call a unix socket of sequenced packets": (
-        "socket.socket(1, 5).connect(E['OUTSIDE'] + '/q'); print('DONE')"
-    ),
-    "limit another process": "resource.prlimit(W, resource.RLIMIT_NOFILE, (64, 64)); print('DONE')",
-    "read the limits of another process": (
-        "resource.prlimit(W, resource.RLIMIT_NOFILE); print('DONE')"
-    ),
-    "slow another process down": "os.setpriority(os.PRIO_PROCESS, W, 1); print('DONE')",
-    # Nobody has this number, so nobody becomes slow: an answer about processes comes from behind
-    # the walls.
-    "slow every process of a user down": (
-        "C.setpriority(os.PRIO_USER, 54_321, 19);"
-        " print('DONE' if ctypes.get_errno() == errno.ESRCH else '')"
-    ),
-    "let another process wait for the disk": (
-        "print('DONE' if C.syscall(IOPRIO_SET, 1, W, 3 << 13) == 0 else '')"
-    ),
-    "hold another process on one processor": "os.sched_setaffinity(W, {0}); print('DONE')",
-    "put another process last": (
-        "os.sched_setscheduler(W, os.SCHED_IDLE, os.sched_param(0)); print('DONE')"
-    ),
-    "send to a queue of System V": (
-        "print('DONE' if C.msgsnd(int(E['QUEUE']), b'1' * 8 + b'x', 1, 2048) == 0 else '')"
-    ),
-    "read from a queue of System V": (
-        "print('DONE' if C.msgrcv(int(E['QUEUE']), bytes(16), 1, 0, 2048) >= 0 else '')"
-    ),
-    "look at shared memory of System V": (
-        "print('DONE' if C.shmctl(int(E['SEGMENT']), 2, bytes(200)) == 0 else '')"
-    ),
-    "take shared memory of System V": (
-        "C.shmat.restype = ctypes.c_long; print('DONE' if C.shmat(int(E['SEGMENT']), 0, 0) > 0"
-        " else '')"
-    ),
-    "change a semaphore of System V": (
-        "print('DONE' if C.semctl(int(E['SEMAPHORE']), 0, 16, 3) == 0 else '')"
-    ),
-    "raise a semaphore of System V": (
-        "print('DONE' if C.semop(int(E['SEMAPHORE']), struct.pack('<Hhh', 0, 1, 0), 1) == 0"
-        " else '')"
-    ),
-    "remove a queue of System V": (
-        "print('DONE' if C.msgctl(int(E['QUEUE']), 0, None) == 0 else '')"
-    ),
-    "remove a POSIX queue": "print('DONE' if C.mq_unlink(E['POSIX_QUEUE'].encode()) == 0 else '')",
-    "call the machine's own host": "socket.socket(40, 1); print('DONE')",
-    "talk to the kernel's keyrings": "print('DONE' if C.syscall(KEYCTL, 0, -3, 1) > 0 else '')",
-    "make a ring for system calls": (
-        "C.syscall(425, 1, None); print('DONE' if ctypes.get_errno() == errno.EFAULT else '')"
-    ),
-    "become root in a namespace of its own": "print('DONE' if C.unshare(0x10000000) == 0 else '')",
-    "start a process in such a namespace": (
-        "print('DONE' if C.syscall(CLONE, 0x10000000 | 17, 0, 0, 0, 0) >= 0 else '')"
-    ),
-    "plant a git hook": "open('.git/hooks/pre-commit', 'w').write('x'); print('DONE')",
-    "change git's settings": "open('.git/config', 'a').write('x'); print('DONE')",
-    "change a specification": "open('.specs/spec.md', 'w').write('x'); print('DONE')",
-    "remove a specification": "os.unlink('.specs/spec.md'); print('DONE')",
-    "add a workflow": "open('.github/workflows/new.yml', 'w').write('x'); print('DONE')",
-    "move the specifications away": "os.rename('.specs', 'src/specs'); print('DONE')",
-    "make settings where none were": (
-        "os.mkdir('.forge'); open('.forge/config.yml', 'w').write('x'); print('DONE')"
-    ),
-    "change permissions of a workflow": (
-        "os.chmod('.github/workflows/ci.yml', 0o777); print('DONE')"
-    ),
-}
+ATTACKS = ROWS["attacks"]
 # Each attack in a child of its own, so that none spoils another; the names of those that worked are
 # the output.
-ATTACKER = """
-import ctypes, errno, json, os, platform, resource, signal, socket, struct, sys
-E = os.environ; W = int(E['WITNESS']); C = ctypes.CDLL(None, use_errno=True)
-KEYCTL, CLONE, IOPRIO_SET = {'x86_64': (250, 56, 251), 'aarch64': (219, 220, 30)}[platform.machine()]
-for name, code in json.loads(sys.argv[1]).items():
-    heard, said = os.pipe()
-    if os.fork() == 0:
-        os.dup2(said, 1), os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        exec(code)
-        sys.stdout.flush()
-        os._exit(0)
-    os.close(said)
-    if b'DONE' in os.read(heard, 100):
-        print(name, flush=True)
-"""
+ATTACKER: str = ROWS["attacker"]
 # Landlock has no word for permissions (docs/sandbox.md says so). In a network of its own a box may
 # send, since nobody is there; among its own processes it may slow all of them down.
 HARMLESS = {

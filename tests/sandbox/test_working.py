@@ -9,7 +9,10 @@ import pytest
 
 from forge_bot.sandbox.backends import run
 from forge_bot.sandbox.box import BackendName, Box
+from tests.fakes.rows import rows
 from tests.sandbox.scene import Attempt, git
+
+ROWS = rows(__file__)
 
 SERVER = """
 import socket, threading
@@ -17,26 +20,7 @@ server = socket.create_server(('127.0.0.1', 0))
 threading.Thread(target=lambda: server.accept()[0].sendall(b'HELLO'), daemon=True).start()
 print(socket.create_connection(server.getsockname(), 5).recv(5))
 """
-TESTS = """
-import multiprocessing, pathlib, subprocess, sys, tempfile, unittest
-class Everything(unittest.TestCase):
-    def test_files(self):
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, 'a').write_text('x')
-    def test_children(self):
-        self.assertEqual(subprocess.run([sys.executable, '-c', 'print(1)'], capture_output=True, text=True).stdout, '1\\n')
-    def test_pool(self):
-        with multiprocessing.Pool(2) as pool:
-            self.assertEqual(pool.map(abs, [-1, -2]), [1, 2])
-    def test_lock_between_processes(self):
-        lock = multiprocessing.get_context('spawn').Lock()
-        with lock: self.assertFalse(lock.acquire(block=False))
-    def test_own_name(self):
-        import socket
-        self.assertEqual(socket.gethostbyname(socket.gethostname())[:4], '127.')
-    def test_home(self):
-        pathlib.Path.home().joinpath('.tool').write_text('x')
-"""
+TESTS: str = ROWS["tests"]
 
 
 def test_a_test_run_with_processes_pools_and_temporary_files_passes(

@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 
 from forge_bot.mcp_server.hooks import answer_hook
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
 from tests.mcp_server.host import Refusal, hosting
+
+ROWS = rows(__file__)
 
 TASK = "Nobody is on call before the rota starts"
 
@@ -121,55 +124,9 @@ def test_a_run_that_asks_nothing_is_sent_back_without_a_terminal_and_not_as_from
     assert json.loads(line)["via"] == "script"
 
 
-REFUSED = (
-    "forge-bot approve",
-    "forge-bot approve 3f9c2a1b --by-script",
-    "~/.venv/bin/forge-bot --help; ~/.venv/bin/forge-bot reject 'no'",
-    "FOO=1 timeout 5 forge-bot continue +$5",
-    "python forge_bot/__main__.py approve",
-    "uv run --project ~/src/forge-bot forge-bot approve",
-    "bash -lc \"cd rota && forge-bot 'approve'\"",
-    "script -qc 'forge-bot approve' /dev/null",
-    "python -c \"import pty; pty.spawn(['forge-bot', 'approve'])\"",
-    "python -c 'from forge_bot.cli.app import run; run([\"approve\"])'",
-    "bash <<'END'\nforge-bot approve\nEND",
-    "echo forge-bot approve | sh",
-    "echo approve | xargs forge-bot",
-    "printf 'forge-bot %s' approve > x.sh; sh x.sh",
-    "$(which forge-bot) approve",
-    "alias fb='python -m forge_bot'",
-    "fb=forge-bot; $fb approve",
-    "A=approve; forge-bot $A",
-    "ln -s .venv/bin/forge-bot x",
-    'for"ge"-bot app""rove',
-    "forge-bot \\\n  approve",
-    "forge-bot $'\\x61pprove'",
-    "forge-bot {approve,}",
-    "forge-bot resume --from phase-1",
-    "forge-bot.exe approve",
-    "while :; do forge-bot status\nforge-bot approve; done",
-    "forge-bot 'approve",
-    'forge-bot ask "why $(forge-bot approve)"',
-    "forge-bot run 'x' --by-script",
-    "git -c alias.y='!forge-bot approve' y",
-)
+REFUSED = ROWS["refused"]
 
-ALLOWED = (
-    "forge-bot status --json | jq .gate",
-    "forge-bot ask 'why is it done like this?'",
-    'forge-bot run "Add approve and reject" --effort S --until design',
-    "forge-bot status --run $RUN",
-    "uvx --from forge-bot forge-bot resume",
-    "pytest --cov forge_bot -k approve",
-    "git commit -m 'forge-bot approve needs a terminal'",
-    "cp -r ~/src/forge-bot /tmp/copy",
-    "while true; do forge-bot status; continue; done",
-    "cd ~/src/forge-bot && pytest -k approve",
-    "grep -rn 'forge-bot approve' docs | head",
-    "rg 'forge-bot (approve|reject)' README.md",
-    "python -m forge_bot.gate",
-    "",
-)
+ALLOWED = ROWS["allowed"]
 
 
 def test_a_hosts_shell_does_not_answer_in_any_spelling(tmp_path: Path) -> None:

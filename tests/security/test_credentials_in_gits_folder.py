@@ -8,9 +8,12 @@ import pytest
 
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
+from tests.fakes.rows import rows
 from tests.fakes.sampled import sampled
 from tests.security.project_scene import WALLS, project_in
 from tests.security.scene import git
+
+ROWS = rows(__file__)
 
 SECRET = "hunter2"
 CONFIG = """sandbox: %s
@@ -18,22 +21,7 @@ commands:
   setup: []
   test: [[python3, look.py]]
 """
-LOOK = """import os, subprocess
-common = subprocess.run(
-    ["git", "rev-parse", "--git-common-dir"], capture_output=True, text=True
-)
-print("GIT", common.returncode, common.stderr)
-for folder, _, files in os.walk(os.environ["LOOK_IN"]):
-    for name in files:
-        try:
-            text = open(os.path.join(folder, name), errors="replace").read()
-        except OSError:
-            continue
-        if "hunter2" in text:
-            print("FOUND", os.path.join(folder, name), text)
-print("FILES", sorted(os.listdir(".")))
-print("ORIGIN", subprocess.run(["git", "status", "--short"], capture_output=True, text=True))
-"""
+LOOK: str = ROWS["look"]
 STORES = {
     "a store of a credential helper": "credentials",
     "an included configuration": "tokens.inc",
@@ -43,22 +31,7 @@ STORES = {
     "a key of git-annex": "annex/creds/1234",
     "the store of a submodule": "modules/vendor/credentials",
 }
-SETTINGS = {
-    "beside the header of a section": '[http "https://x.example/"] extraheader = Basic hunter2\n',
-    "in a second line": "[http]\n\textraheader = \\\nBasic hunter2\n",
-    "of imap-send": "[imap]\n\tpass = hunter2\n",
-    "of send-email": "[sendemail]\n\tsmtpPass = hunter2\n",
-    "of a helper": '[credential]\n\thelper = "!f() { echo password=hunter2; }; f"\n',
-    "of a helper, in two lines": '[credential]\n\thelper = "!f() { \\\necho password=hunter2; }; f"\n',
-    "of an alias": "[alias]\n\tup = !curl -H 'Private-Token: hunter2' x.example\n",
-    "of a proxy without a scheme": "[http]\n\tproxy = me:hunter2@proxy.example:3128\n",
-    "in the query of an address": (
-        '[remote "x"]\n\turl = https://x.example/r?private_token=hunter2\n'
-    ),
-    "after another header": "[core] [imap] pass = hunter2\n",
-    "in a comment": "# token: hunter2\n",
-    "after a form feed": "[http]\n\textraheader = Basic\fx hunter2\n",
-}
+SETTINGS = ROWS["settings"]
 
 Look = Callable[[], str]
 

@@ -21,9 +21,12 @@ from forge_bot.runs.run_paths import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
+from tests.fakes.rows import rows
 from tests.fakes.sampled import sampled
 from tests.security.project_scene import checked
 from tests.security.scene import git
+
+ROWS = rows(__file__)
 
 SECRET = "swordfish-of-the-registry"
 BASIC = base64.b64encode(f"reader:{SECRET}".encode()).decode()
@@ -287,36 +290,7 @@ def test_a_repository_cannot_ask_for_another_secret_of_the_machine(
     assert registry.let_in == []
 
 
-@pytest.mark.parametrize(
-    ("words", "files", "fetches"),
-    [
-        ("npm ci --ignore-scripts", {}, True),
-        ("npm ci", {}, False),
-        ("npm rebuild", {}, False),
-        ("pnpm install --frozen-lockfile --ignore-scripts", {}, True),
-        ("pnpm install --ignore-scripts", {".pnpmfile.cjs": "module.exports = {}"}, False),
-        ("yarn install --frozen-lockfile --ignore-scripts", {}, True),
-        ("yarn install --ignore-scripts", {".yarnrc": 'yarn-path "./yarn.js"'}, False),
-        ("yarn install --immutable --mode=skip-build", {".yarnrc.yml": "plugins:\n"}, False),
-        ("pip install -r requirements.txt", {"requirements.txt": "six\n"}, True),
-        ("pip install -r requirements.txt", {"requirements.txt": "-e .\n"}, False),
-        ("pip install -e .", {}, False),
-        ("pip install .", {}, False),
-        ("{env}/bin/python -m pip install six", {}, True),
-        ("./venv/bin/pip install six", {}, False),
-        ("env A=1 uv sync --frozen --no-install-project", {"uv.lock": 'editable = "."\n'}, True),
-        ("uv sync --no-install-project", {"uv.lock": 'editable = "packages/a"\n'}, False),
-        ("uv sync --frozen", {}, False),
-        ("poetry install --no-root", {"poetry.lock": 'type = "legacy"\n'}, True),
-        ("poetry install --no-root --directory a", {"a/poetry.lock": 'type = "file"\n'}, False),
-        ("pdm install --check --no-self", {"pdm.lock": 'path = "./lib"\n'}, False),
-        ("go mod download", {}, True),
-        ("cargo fetch --locked", {}, True),
-        ("cargo fetch", {".cargo/config.toml": 'credential-provider = ["./mine"]'}, False),
-        ("bundle install", {}, False),
-        ("make deps", {}, False),
-    ],
-)
+@pytest.mark.parametrize(("words", "files", "fetches"), ROWS["only_what_is_known_to"])
 def test_only_what_is_known_to_fetch_gets_them(
     words: str, files: dict[str, str], fetches: bool
 ) -> None:

@@ -25,9 +25,12 @@ from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier
+from tests.fakes.rows import rows
 from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote
 from tests.security.project_scene import project_in
 from tests.security.scene import git
+
+ROWS = rows(__file__)
 
 INSTALL = """
 import os, pathlib, sys, urllib.request
@@ -39,24 +42,7 @@ except OSError as error:
 pathlib.Path("modules/tool").write_text("installed\\n")
 (environment / "installed-at").write_text(os.getcwd())
 """
-TEST = """
-import os, pathlib, subprocess, sys
-environment = pathlib.Path(sys.argv[1])
-tool = pathlib.Path("modules/tool")
-print("tool:", tool.read_text().strip() if tool.is_file() else "missing")
-print("added:", tool.with_name("new").exists())
-print("nested:", any(pathlib.Path(folder, ".git").exists() for folder in ("modules", "modules/inner")))
-print("editable:", (environment / "installed-at").read_text() == os.getcwd())
-print("code:", pathlib.Path("code.txt").read_text().strip())
-ended = 0 if tool.is_file() else 1
-# What a command changes among the installed files is undone before the next one, and so are its
-# repositories.
-tool.write_text("spoiled")
-tool.with_name("new").touch()
-for folder in ("modules/inner", "modules"):
-    subprocess.run(["git", "init", "-q", folder], check=True)
-sys.exit(ended)
-"""
+TEST: str = ROWS["test"]
 VERIFIED = """  - {id: final-verification, kind: verify, label: Final, agent: verifier, tier: fast, reads: [tasks.md], writes: final.md}
   - {id: completed"""
 CONFIG = """sandbox: %s

@@ -12,6 +12,9 @@ from pathlib import Path
 from forge_bot.bot.protect_token import without_token
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 TOKEN = "ghs_0123456789abcdef"
 
@@ -35,24 +38,7 @@ def test_a_worker_gets_nothing_that_has_the_token_in_it_whatever_it_is_called() 
     }
 
 
-SUPERVISOR = """
-import ctypes, os, subprocess
-from pathlib import Path
-from forge_bot.bot.job_start import begin, job_repository
-from forge_bot.git.commit_objects import point
-repository = job_repository(begin().around)
-for settings in (Path.home() / ".gitconfig", repository.common_dir / "config"):
-    with settings.open("a") as file:
-        file.write(os.environ["WRITTEN_BY_A_WORKER"])
-Path.home().joinpath(".netrc").write_text("default login eve password eve")
-repository.fetch()
-point(repository.root, "refs/heads/feature/x", repository.commit_id("HEAD"))
-tree = repository.add_worktree(Path.home() / "tree", "feature/x")
-tree.push(repository.commit_id("refs/remotes/origin/main"))
-repository.fetch()
-subprocess.run(["env"], check=True)
-print(repository.remote_branches(), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
-"""
+SUPERVISOR: str = ROWS["supervisor"]
 WITNESS = """#!/bin/sh
 { cat /proc/$$/environ; echo "$@"
 for fd in /proc/$$/fd/*; do
@@ -60,21 +46,7 @@ for fd in /proc/$$/fd/*; do
 done; } >>"$LOG" 2>/dev/null
 exec GIT "$@"
 """
-HOSTILE = """
-[url "ext::sh -c touch% TOUCHED"]
-    insteadOf = HUB
-[http]
-    proxy = http://127.0.0.1:9
-[credential]
-    helper = "!touch TOUCHED; echo"
-[core]
-    gitProxy = TOUCHED
-    alternateRefsCommand = touch TOUCHED
-[remote "origin"]
-    url = HUB/somebody/else.git
-    pushurl = HUB/somebody/else.git
-    vcs = TOUCHED
-"""
+HOSTILE: str = ROWS["hostile"]
 
 
 def test_children_of_a_supervisor_have_no_token_and_obey_no_settings_of_a_worker(

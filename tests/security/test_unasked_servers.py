@@ -20,8 +20,11 @@ from forge_bot.sandbox.server_box import boxed_program
 from forge_bot.settings import load_config
 from tests.cli.test_tools_in_a_run import asks
 from tests.fakes import script
+from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 from tests.fakes.tool_servers import SERVER, agree_here, digest_here
+
+ROWS = rows(__file__)
 
 TOKEN = "npm-secret-4711"
 NOBODY = "No server is started: nobody has said yes"
@@ -214,19 +217,7 @@ def test_no_address_is_asked_before_the_yes(hostile: Sample) -> None:
     assert set(asked) == {f"Bearer {TOKEN}"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "OPENROUTER_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "CO_API_KEY",
-        "GEMINI_API_KEY",
-        "AWS_ACCESS_KEY_ID",
-        "TEMPORAL_API_KEY",
-        "FORGE_BOT_SIGNING_KEY",
-        "FORGE_BOT_ANYTHING",
-    ],
-)
+@pytest.mark.parametrize("name", ROWS["our_own_keys_are_given"])
 def test_our_own_keys_are_given_to_no_server(
     hostile: Sample, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -12,6 +12,9 @@ from forge_bot.settings.capability_file import (
     load_capability_file,
     parse_capability_file,
 )
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 
 def test_servers_of_both_kinds_and_folders_are_read() -> None:
@@ -72,22 +75,7 @@ def test_what_is_no_such_file_says_where(text: str, said: str) -> None:
     assert error.value.details == (said,)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("${A}", "1"),
-        ("x${A}${A}y", "x11y"),
-        ("$A", "$A"),
-        ("${ A }", "${ A }"),
-        ("${1A}", "${1A}"),
-        ("${A:-x}", "1"),
-        ("${B:-x}", "x"),
-        ("${B:-}", ""),
-        ("${EMPTY:-x}", ""),
-        ("$${A}", "${A}"),
-        ("$${A}${A}", "${A}1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), ROWS["placeholders"])
 def test_placeholders(text: str, value: str) -> None:
     assert resolved(text, {"A": "1", "EMPTY": ""}) == value
 

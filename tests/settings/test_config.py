@@ -11,7 +11,10 @@ from forge_bot.settings import Config, state_home
 from forge_bot.settings.config import DEFAULT_MODEL, parse_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier
+from tests.fakes.rows import rows
 from tests.settings.own_pipelines import own_pipeline
+
+ROWS = rows(__file__)
 
 
 def config(text: str | None, environ: dict[str, str] | None = None) -> Config:
@@ -110,58 +113,7 @@ def test_a_repository_may_bring_its_own_pipeline() -> None:
     assert getattr(own(MINIMAL), "id", "") == "mini"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            "reads: [plan.md]",
-            "reads: [design.md]",
-            "work reads 'design.md', which no earlier phase writes",
-        ),
-        ("id: plan", "id: setup", "phase id 'setup' stands twice"),
-        (
-            "  - {id: ask, kind: decision, label: Ask}\n",
-            "",
-            "exactly one phase of kind 'decision', not 0",
-        ),
-        ("  - {id: end, kind: end, label: End}\n", "", "exactly one phase of kind 'end', not 0"),
-        (
-            "flows: {S: light, M: standard, L: full}",
-            "flows: {S: light, M: standard}",
-            "flows must name L",
-        ),
-        (
-            "  - {id: end",
-            (
-                "  - {id: gate, kind: gate, label: Gate, shows: [plan.md], sends_back_to:"
-                " nowhere}\n  - {id: end"
-            ),
-            "gate sends back to 'nowhere', which is no earlier phase of kind 'agent'",
-        ),
-        (
-            "  - {id: end",
-            (
-                "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS],"
-                " adds_task: true}\n  - {id: end"
-            ),
-            "r needs at least one positive and one negative verdict",
-        ),
-        (
-            "  - {id: end",
-            (
-                "  - {id: r, kind: review, label: R, agent: a, writes: r.md, verdicts: [PASS,"
-                " FAIL]}\n  - {id: end"
-            ),
-            "r must either send back to a phase or add a task",
-        ),
-        (
-            "kind: tasks,",
-            "kind: tasks, headings: [Tests], only_for_parts: [Test],",
-            "work: only_for_parts names 'Test', which is none of its headings",
-        ),
-        ("kind: tasks", "kind: taks", "taks"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "said"), ROWS["a_pipeline_that_contradicts_itself"])
 def test_a_pipeline_that_contradicts_itself_is_refused_with_the_reason(
     old: str, new: str, said: str
 ) -> None:

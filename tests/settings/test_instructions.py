@@ -7,6 +7,9 @@ import pytest
 from forge_bot.errors import BadConfig
 from forge_bot.settings.instructions import Rules, parse_rules
 from forge_bot.values import TaskId, TaskMode, TaskSpec
+from tests.fakes.rows import rows
+
+ROWS = rows(__file__)
 
 
 def rules(*files: str, title: str = "") -> Rules:
@@ -20,22 +23,7 @@ def task(*files: str, title: str = "Change the table") -> TaskSpec:
     return TaskSpec(id=TaskId("1"), title=title, files=files)
 
 
-FITS = [
-    ("db/migrations/**", "db/migrations/001.sql"),
-    ("db/migrations/**", "DB/Migrations/a/b.sql"),
-    ("db/migrations/**", "./db/migrations/001.sql"),
-    ("db/migrations/**", "db\\migrations\\001.sql"),
-    ("db/migrations/**", "db/"),
-    ("db/migrations", "db/migrations/001.sql"),
-    ("db/migrations/**", "db/*.sql"),
-    ("db/migrations/**", "**"),
-    ("**/*.sql", "x.sql"),
-    ("**/*.sql", "a/b/x.sql"),
-    ("*.sql", "x.sql"),
-    ("src/**/auth.py", "src/auth.py"),
-    ("src/**/auth.py", "src/a/b/auth.py"),
-    ("infra/??.tf", "infra/ab.tf"),
-]
+FITS = ROWS["fits"]
 OTHERS = [
     ("db/migrations/**", "db/other/001.sql"),
     ("db/migrations/**", "dbx/migrations/001.sql"),
@@ -73,47 +61,7 @@ def test_without_a_file_there_are_no_rules() -> None:
     assert parse_rules("\ufeff\n---\nrules: []\n---\n").rules == ()
 
 
-BROKEN = {
-    "no front matter": ("# Words\n", "instructions.md:1: the first line must be ---"),
-    "no end": ("---\nrules: []\n", "a second line --- is missing"),
-    "an unknown key": (
-        (
-            "---\nrules:\n- id: a\n  when: {files_match: [a]}\n  requires: human_gate\n  reason:"
-            " r\n---\n"
-        ),
-        ":5: rules.0.requires",
-    ),
-    "no id": (
-        "---\nrules:\n- when: {files_match: [a]}\n  require: human_gate\n  reason: r\n---\n",
-        "rules.0.id: Field required",
-    ),
-    "another requirement": (
-        "---\nrules:\n- id: a\n  when: {files_match: [a]}\n  require: skip\n  reason: r\n---\n",
-        ":5: rules.0.require",
-    ),
-    "no condition": (
-        "---\nrules:\n- {id: a, when: {}, require: human_gate, reason: r}\n---\n",
-        "at least one of files_match",
-    ),
-    "a bad expression": (
-        (
-            "---\nrules:\n- id: a\n  when:\n    title_matches: '('\n  require: human_gate\n "
-            " reason: r\n---\n"
-        ),
-        ":5: rules.0.when.title_matches: this is no regular expression",
-    ),
-    "a path that leads out": (
-        (
-            "---\nrules:\n- {id: a, when: {files_match: [../x]}, require: human_gate, reason:"
-            " r}\n---\n"
-        ),
-        "inside",
-    ),
-    "no reason": (
-        "---\nrules:\n- {id: a, when: {files_match: [a]}, require: human_gate, reason: ''}\n---\n",
-        "rules.0.reason",
-    ),
-}
+BROKEN = ROWS["broken"]
 
 
 @pytest.mark.parametrize(("text", "said"), BROKEN.values(), ids=BROKEN.keys())

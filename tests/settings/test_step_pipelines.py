@@ -6,47 +6,12 @@ from forge_bot.engine import Pipeline, StepPipeline
 from forge_bot.engine.phases import GatePhase, PublishPhase, StepPhase
 from forge_bot.errors import BadPipeline
 from forge_bot.settings.load_pipeline import load_pipeline
+from tests.fakes.rows import rows
 from tests.settings.own_pipelines import own_descriptor, own_pipeline
 
-SEED = """\
-pipeline_id: scaffold
-steps:
-  - step: orient
-    kind: resource
-    resource: "forge://project/{project_id}/context"
-    required: true
+ROWS = rows(__file__)
 
-  - step: contract
-    kind: resource
-    resource: "forge://glove/{node_kind}/{stack}"
-    input_map:
-      node_kind: "intent.inferred_nodes[0].kind"
-      stack: "init.detected_stack"
-
-  - step: confirm
-    kind: elicitation
-    elicitation_schema: ScaffoldConfirmation
-    gate: true
-
-  - step: emit
-    kind: tool
-    tool: forge_scaffold
-    input_map:
-      intent_id: "declare_intent.record_id"
-
-  - step: write_output
-    kind: fs_write
-    tool: fs_write_file
-    input_map:
-      path: "emit.output_path"
-      content: "emit.file_content"
-
-  - step: verify
-    kind: tool
-    tool: forge_verify
-    input_map:
-      project_path: "context.project_path"
-"""
+SEED: str = ROWS["seed"]
 
 
 def of_text(text: str) -> Pipeline:
