@@ -33,7 +33,7 @@ def read_section(markdown: str, heading: str) -> str:
                 break
             inside, start, end = _has_heading(block, heading), block.end, len(lines)
     text = "\n".join(lines[start:end]).strip() if inside else ""
-    return text if len(text) <= LONGEST_SECTION and _ends(text) else ""
+    return text if len(text) <= LONGEST_SECTION and closes_its_blocks(text) else ""
 
 
 def without_section(markdown: str, heading: str) -> str:
@@ -128,7 +128,7 @@ def _has_heading(block: Block, heading: str) -> bool:
     return one_line(block.text).strip(" :.#*_").casefold() == heading.casefold()
 
 
-def _ends(text: str) -> bool:
+def closes_its_blocks(text: str) -> bool:
     """Return whether a heading behind the text would be read as one."""
     mark = "Behind the section"
     blocks = read_blocks(f"{text}\n\n## {mark}\n")

@@ -67,17 +67,15 @@ class Rows:
     slanted: bool = True
 
     def shown(self, most: int = sys.maxsize) -> str:
-        kept = self._limited(self.lines[:most], self.before)
+        kept = self._limited(self.lines[:most], self.before, self.room)
         if not (rest := self.lines[most:]):
             return kept
         table = self.before if self.before.startswith("|") else ""
-        folded = fold(say("words.more", count=len(rest)), self._limited(rest, table))
-        return f"{kept}\n\n{folded}"
+        folded = self._limited(rest, table, self.room - size(kept))
+        return f"{kept}\n\n{fold(say('words.more', count=len(rest)), folded)}"
 
-    def _limited(self, lines: Sequence[str], before: str) -> str:
-        return limited(
-            lines, self.more, self.where, before=before, most=self.room, slanted=self.slanted
-        )
+    def _limited(self, lines: Sequence[str], before: str, room: int) -> str:
+        return limited(lines, self.more, self.where, before=before, most=room, slanted=self.slanted)
 
 
 def size(text: str) -> int:

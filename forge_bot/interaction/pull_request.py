@@ -3,7 +3,7 @@ with their authors, and the cost.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.design_outline import read_outline
@@ -14,17 +14,12 @@ from forge_bot.artifacts.requirement_table import (
 )
 from forge_bot.artifacts.sections import (
     CAUSE,
-    DEVIATIONS,
     first_paragraph,
     first_words,
-    items_below,
 )
 from forge_bot.engine.capability_uses import use_lines
-from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
-from forge_bot.engine.person_requirements import approved_with, person_requirements
+from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.state import (
-    ArtifactRecord,
-    Decision,
     Reason,
     State,
     TaskStatus,
@@ -37,19 +32,25 @@ from forge_bot.interaction.change_message import (
     subject_of_change,
 )
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
-from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.evidence_table import Evidence, evidence
-from forge_bot.interaction.fit_comment import Papers, Rows, compose, fold, limited
+from forge_bot.interaction.fit_comment import Papers, Rows, compose, fold
 from forge_bot.interaction.markdown_templates import Markdown, render
-from forge_bot.interaction.number_format import head, may_be_billed, money, row, spent
-from forge_bot.interaction.pull_request_template import Customs, fill_description
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, footer, verdict_words
+from forge_bot.interaction.number_format import may_be_billed, money, spent
+from forge_bot.interaction.provenance import (
+    conditions,
+    decisions,
+    in_words,
+    open_findings,
+    reviews,
+)
+from forge_bot.interaction.pull_request_template import Customs, Deeds, fill_template, is_seen
+from forge_bot.interaction.run_facts import RunFacts, footer
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
-from forge_bot.values import CommandResult, Finding, Frozen
+from forge_bot.text_format import command_line
+from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.judgement import said_before
 
-_ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _MOST_LINES, _MOST_ROWS = 60, 12
 _MOST_USES = 20
@@ -78,7 +79,8 @@ def pull_request(
     words = requirement_words(state, documents)
     proof = evidence(view, documents, words)
     described = _description(view, documents, words)
-    template, asks = fill_description(customs.template, described)
+    template, asks = fill_template(customs.template, described, _deeds(state))
+    left = "" if asks else _left(template)
     parts = [
         _closes(view, proof),
         _warnings(view, words, proof),
@@ -86,35 +88,56 @@ def pull_request(
         proof.table,
         proof.note,
         *_checked(state.verification, state),
-        _conditions(view, documents, words),
-        _reviews(view),
-        _open_findings(view, words),
-        _decisions(view, words),
+        conditions(view, documents, words),
+        reviews(view),
+        open_findings(view, words),
+        decisions(view, words),
         fold(
             f"<b>{say('pull_request.cost_and_documents')}</b>",
             f"{_cost(view)}\n\n{_documents(view)}",
         ),
-        f"---\n\n{say('pull_request.template')}\n\n{template}" if template and not asks else "",
+        left,
         footer(view),
         markers.pull_request(state.run, view.links.commit or view.record),
     ]
-    rows = _most_rows([described, *parts], template)
+    rows = _most_rows([described, *(part for part in parts if part != left)])
     body = compose([template if asks else described, *parts], rows=rows)
     return PullRequestText(
         title=title, body=escape.without_ci_signs(body), draft=_is_draft(state, proof)
     )
 
 
-def _most_rows(parts: Sequence[str | Papers | Rows], template: str) -> int:
+def _most_rows(parts: Sequence[str | Papers | Rows]) -> int:
     """Return how many rows each list may show, so that a reader sees at most sixty lines beside the
     repository's template.
     """
-    most = _MOST_LINES + template.count("\n")
     for rows in range(_MOST_ROWS, 1, -1):
         seen = _FOLDED.sub("", compose(parts, rows=rows))
-        if seen.count("\n") <= most:
+        if seen.count("\n") <= _MOST_LINES:
             return rows
     return 1
+
+
+def _left(template: str) -> str:
+    """Return a template without a place for the description, as a person finds it."""
+    return f"---\n\n{say('pull_request.template')}\n\n{template}" if is_seen(template) else template
+
+
+def _deeds(state: State) -> Deeds:
+    """Return what our process did, as a template may ask for it."""
+    verification = state.verification
+    results = [*_judged(state)] if verification is not None and not verification.red else []
+    passed = [one for one in results if one.exit_code == 0 and not one.timed_out]
+    proof = verification.red_before_green if verification is not None else None
+    models = ", ".join(escape.code(model) for model in answering_models(state, None))
+    return Deeds(
+        assistant=f"forge-bot ({models})" if models else "forge-bot",
+        tests_pass=bool(passed)
+        and any(one.name is CommandName.TEST for one in passed)
+        and all(one in passed for one in results if one.name is CommandName.TEST),
+        passed=tuple(command_line(one.argv) for one in passed),
+        proven=proof is not None and bool(proof.tests),
+    )
 
 
 def _is_draft(state: State, proof: Evidence) -> bool:
@@ -140,7 +163,7 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
     return render(
         "parts.description",
         symptom=view.state.title,
-        cause=_in_words(cause, words),
+        cause=in_words(cause, words),
         change=Markdown(change),
         first=next(iter(files), None),
     )
@@ -183,38 +206,13 @@ def _warnings(view: RunFacts, words: Mapping[str, str], proof: Evidence) -> Rows
         verification=verification,
         judged=bool(_judged(state)),
         unproven=proof.unproven if _judged(state) else (),
-        requirements=[_in_words(one, words) for one in (check.said if check is not None else ())],
+        requirements=[in_words(one, words) for one in (check.said if check is not None else ())],
         unusable=list(map(said_before, state.unusable)),
         without=next((one.by for one in approved if one.reason is Reason.BASELINE), ""),
         accepted=[one for one in reversed(approved) if one.reason not in {None, Reason.BASELINE}],
-        risks=[_in_words(risk, words) for risk in dict.fromkeys(state.risks)],
+        risks=[in_words(risk, words) for risk in dict.fromkeys(state.risks)],
     )
     return warnings([line for line in lines.splitlines() if line])
-
-
-def _conditions(
-    view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]
-) -> Rows | str:
-    """Return what people approved with, and where the work differs from what they approved."""
-    lines = [
-        say(
-            "pull_request.condition",
-            by=escape.code(condition.by),
-            text=_in_words(condition.text, words),
-        )
-        for condition in person_requirements(view.state)
-    ]
-    lines += [
-        say("pull_request.deviation", text=_in_words(text, words))
-        for document in documents.values()
-        for text in items_below(document, DEVIATIONS)
-    ]
-    before = f"### {say('pull_request.conditions_and_deviations')}\n\n"
-    return Rows(lines, "pull_request.more_conditions", before=before)
-
-
-def _in_words(text: str, words: Mapping[str, str]) -> Markdown:
-    return Markdown(escape.line(with_requirement_words(text, words)))
 
 
 def _judged(state: State) -> list[CommandResult]:
@@ -243,128 +241,6 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
         reasons((*verification.reasons, *verification.notes, *unproven)),
         *outputs(verification.results, most=2),
     ]
-
-
-def _reviews(view: RunFacts) -> str:
-    """Return which models wrote and reviewed what, and all verdicts, in their order, folded."""
-    given = [
-        (name, record)
-        for name, record in view.state.artifacts.items()
-        if record.verdict is not None
-    ]
-    table = limited(
-        [_review_line(view, name, record) for name, record in given],
-        "pull_request.more_reviews",
-        before=head("columns.review", "columns.verdict", "columns.open_findings", align="llr"),
-        most=2_000,
-    )
-    authors = _by_model(view, [one for one in view.state.artifacts.values() if one.verdict is None])
-    reviewers = _by_model(view, [record for _, record in given])
-    sentences = [
-        *([say("pull_request.written_by", models=authors)] if authors else []),
-        *([say("pull_request.reviewed_by", models=reviewers)] if reviewers else []),
-        *([say("pull_request.reviewed_by_no_person")] if given and not reviewers else []),
-    ]
-    verdicts = fold(say("pull_request.verdicts", count=len(given)), table) if given else ""
-    parts = [part for part in (" ".join(sentences), verdicts) if part]
-    return "\n\n".join([f"### {say('pull_request.who_wrote_and_reviewed_it')}", *parts])
-
-
-def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
-    """Return the models that wrote documents, each with the phases; empty where no report names
-    one.
-    """
-    labels: dict[str, dict[str, None]] = {}
-    for record in records:
-        for model in answering_models(view.state, record.phase):
-            labels.setdefault(model, {})[view.label(record.phase)] = None
-    return listed([f"{escape.code(model)} ({listed([*of])})" for model, of in labels.items()])
-
-
-def _open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
-    """Return the reviewers' open findings, folded, the most severe first, with the words of
-    requirements by their numbers.
-    """
-    findings: list[tuple[Finding, str]] = [
-        (finding, name)
-        for name, record in view.state.artifacts.items()
-        if record.verdict is not None
-        for finding in record.findings
-    ]
-    ordered = sorted(findings, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
-    lines = [
-        f"- **{finding.severity}** "
-        + escape.line(with_requirement_words(finding.description, requirements))
-        + f" ({view.links.named(name)})"
-        for finding, name in ordered
-    ]
-    if not lines:
-        return ""
-    label = say("pull_request.open_findings", count=len(ordered))
-    return fold(label, limited(lines, "pull_request.more_findings", most=6_000))
-
-
-def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
-    of = next(
-        (
-            task.spec.id
-            for task in view.state.tasks
-            if name in view.pipeline.task_documents(task.spec.id)
-        ),
-        "",
-    )
-    task = say("words.of_task", task=escape.plain(of, 20)) if of else ""
-    label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
-    verdict = verdict_words(record.verdict)
-    rounds = f", {say('progress.phases.round', round=record.round)}" if record.round > 1 else ""
-    return row(label, f"{verdict}{rounds}", str(len(record.findings)))
-
-
-def _decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:
-    state = view.state
-    answers = sorted((*state.decisions, *state.sent_back), key=lambda decision: decision.at)
-    noted = any(_words_of(decision) for decision in answers)
-
-    before = f"### {say('pull_request.who_decided')}\n\n" + head(
-        "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
-    )
-    lines = [
-        render(
-            "parts.decision",
-            question=Markdown(_asked(view, decision, words)),
-            decided=Markdown(decided(decision)),
-            via=decision.via,
-            linked=_is_comment_here(view, decision.via),
-            unasked=decision.via == UNASKED,
-            said=decision.via in {AUTO, SCRIPT},
-            at=decision.at,
-            version=short(decision.digest or ""),
-            noted=noted,
-            notes=Markdown(escape.cell(with_requirement_words(_words_of(decision), words), 600)),
-        )
-        for decision in answers
-    ]
-    return Rows(lines, "pull_request.more_decisions", before=before, room=4_000)
-
-
-def _words_of(decision: Decision) -> str:
-    """Return the notes of an answer, or what it was approved with."""
-    return decision.notes or " · ".join(approved_with(decision))
-
-
-def _is_comment_here(view: RunFacts, via: str) -> bool:
-    """Return whether an answer was given in a comment of this repository."""
-    home = view.links.repository
-    return bool(home) and via.startswith(f"{home}/") and _ADDRESS.fullmatch(via) is not None
-
-
-def _asked(view: RunFacts, decision: Decision, words: Mapping[str, str]) -> str:
-    task = view.state.task(decision.task)
-    if task is None:
-        return view.label(decision.gate)
-    of_task = say("words.of_task", task=escape.plain(task.spec.id, 20))
-    title = escape.cell(with_requirement_words(task.spec.title, words), 100)
-    return f"{view.label(decision.gate)}{of_task}: {title}"
 
 
 def _cost(view: RunFacts) -> str:

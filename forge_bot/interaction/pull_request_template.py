@@ -1,27 +1,90 @@
-"""A repository's own template for pull requests.
+"""A repository's own template for pull requests: whole, with its description filled in, questions
+about AI answered, and boxes ticked where our own process did that very thing.
 
 Source:
 https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
+from forge_bot.artifacts.sections import closes_its_blocks
 from forge_bot.prompts import escape
-from forge_bot.prompts.untrusted import clean
 from forge_bot.values import Frozen
 
 _FOLDERS = (".github", ".", "docs")
 """The folders in which GitHub searches for a template, in its order."""
 
 _NAME = "pull_request_template"
-_LONGEST = 6_000
-_DESCRIPTION = re.compile(
-    r"^ {0,3}(?:#{1,6}[ \t]+|\*\*)(?:[^\n]*\b)?"
-    r"(?:descri\w+|summar\w+|what|why|changes?|overview|motivation|purpose)\b[^\n]*$",
+_LONGEST = 16_000
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LITERAL = re.compile(
+    r"(<!--.*?(?:-->|\Z)|(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)|`[^`\n]+`|\]\([^)\n]*\))",
+    re.DOTALL,
+)
+"""Parts of a template in which nothing acts on GitHub: comments, code and addresses of links."""
+_ACTS = re.compile(r"(?<![\w@/])@(?=\w)|#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
+
+_HEADING = re.compile(
+    r"^ {0,3}(?:#{1,6}[ \t]+(?P<words>.+)|\*\*(?P<bold>[^*\n]+)\*\*:?[ \t]*"
+    r"|(?P<under>.+)\n {0,3}(?:=+|-{3,})[ \t]*)$",
+    re.MULTILINE,
+)
+_ASKS = (
+    re.compile(r"\b(?:descri|summar|overview)\w*|描述|说明|説明|概要", re.IGNORECASE),
+    re.compile(r"\b(?:what|why|chang(?:es?|eset|ed)|motivation|purpose)\b", re.IGNORECASE),
+)
+"""What the heading of the description says, the surest first."""
+_ASKS_ELSE = re.compile(
+    r"\b(?:above|below|type|kind|breaking|check ?list|test\w*|review\w*|release|screenshots?"
+    r"|changelog)\b",
+    re.IGNORECASE,
+)
+_OF_AI = re.compile(
+    r"\b(?-i:AI)\b|\bai[- ]|\bLLMs?\b|\bgenerative\b|\blanguage models?\b"
+    r"|\b(?:code|coding) agents?\b|\bagent declaration\b",
+    re.IGNORECASE,
+)
+
+_BOX = re.compile(
+    r"^(?P<begin>[ \t>]*[-*+] )\[ ?\](?P<words> .*(?:\n[ \t]+(?![-*+] |\d+[.)] )\S.*)*)$",
+    re.MULTILINE,
+)
+"""A box with its words, also those of its further lines."""
+_MORE_THAN_USE = re.compile(
+    r"[?]|n[’']t\b|\b(?:no|not|none|never|without|only|if|some|most(?:ly)?|part\w*|entire\w*|fully"
+    r"|minor|trivial|human|\w*review\w*|underst\w+|verif\w+|test\w*|check\w*|disclos\w+|read"
+    r"|explain\w*|own|responsib\w+|comply|polic\w+|research|document\w*|draft\w*|idea\w*"
+    r"|complet\w+|identified|trailer|claude|copilot|cursor|\w*gpt|gemini|jules|codex)\b",
+    re.IGNORECASE,
+)
+"""What a box says beside that AI was used, such as how much of it, or what a person did."""
+_USE = re.compile(
+    r"\b(?:used|using|assist\w*|generated|created|written|authored|involved)\b|^code generation\b",
+    re.IGNORECASE,
+)
+_YES = re.compile(r"yes\b[.,]?", re.IGNORECASE)
+_TESTS_PASS = re.compile(
+    r"(?:(?:all|new|and|existing|local|the|unit|automated|my)[ /]+)*(?:tests?|test suite)"
+    r"(?: (?:are|is|have|all))* (?:pass(?:es|ed|ing)?|green|succeeds?)(?: locally)?"
+    r"(?: with my changes?)?|i(?: have|[’']ve)? r[au]n (?:all |the )*(?:unit )?tests?(?: locally)?",
+    re.IGNORECASE,
+)
+_TESTS_PROVE = re.compile(
+    r"(?:(?:i(?: have|[’']ve)? )?add(?:ed)? (?:unit )?tests? that"
+    r"|tests (?:have been|are|were) added (?:to|that)) (?:prove|demonstrate|show|verify)\b.*",
+    re.IGNORECASE,
+)
+_COMMAND_PASSES = re.compile(
+    r"(?:run )?`([^`]+)` (?:pass(?:es|ed)?|succeeds?|is green)", re.IGNORECASE
+)
+_TOOL = re.compile(
+    r"^(?P<label>[ \t>]*(?:[-*+] )?\*{0,2}[^:\n`]*\b(?:tool|model|assistant)(?:s|\(s\))?(?!\w)"
+    r"[^:\n?`]{0,30}:\*{0,2})(?P<rest>[ \t]*(?:<!--[^\n]*-->)?[ \t]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+"""A line that asks for the tool or the model, and has no answer yet."""
 
 
 class Customs(Frozen):
@@ -31,6 +94,17 @@ class Customs(Frozen):
 
     template: str = ""
     typed: bool = True
+
+
+class Deeds(Frozen):
+    """What our own process did, as a template may ask for it. `passed` are the command lines of the
+    project that passed at the end; `proven`: a test of the change was red before.
+    """
+
+    assistant: str = "forge-bot"
+    tests_pass: bool = False
+    passed: tuple[str, ...] = ()
+    proven: bool = False
 
 
 def find_template(paths: Iterable[str]) -> str:
@@ -46,14 +120,123 @@ def find_template(paths: Iterable[str]) -> str:
     return inside[0] if len(inside) == 1 else ""
 
 
-def fill_description(template: str, words: str) -> tuple[str, bool]:
-    """Return the template, whole but for its comments, with these words below the heading that asks
-    for a description; and whether it has such a heading. Empty for nothing but comments.
+def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
+    """Return the whole template with these words below the heading that asks for a description, and
+    whether it has such a heading. What a person has to answer is left as it is.
     """
-    if len(template) > _LONGEST or not clean(template).text.strip():
+    if len(template) > _LONGEST:
         return "", False
-    shown = escape.document(template).text.strip()
-    heading = _DESCRIPTION.search(shown)
+    text = _quiet(template.replace("\r\n", "\n").strip())
+    text = _answered(_BOX.sub(lambda box: _ticked(box, text, deeds), text), deeds)
+    heading = _description(text) if closes_its_blocks(text) else None
     if heading is None:
-        return shown, False
-    return f"{shown[: heading.end()]}\n\n{words}\n{shown[heading.end() :]}", True
+        return text, False
+    return f"{text[: heading.end()]}\n\n{words}\n{text[heading.end() :]}", True
+
+
+def is_seen(template: str) -> bool:
+    """Return whether a template is more than comments."""
+    return bool(_COMMENT.sub("", template).strip())
+
+
+def _quiet(text: str) -> str:
+    """Return the text with references and mentions that do not act."""
+    parts: list[str] = []
+    reached = 0
+    for literal in _LITERAL.finditer(text):
+        parts += [_ACTS.sub(_apart, text[reached : literal.start()]), literal[0]]
+        reached = literal.end()
+    return "".join([*parts, _ACTS.sub(_apart, text[reached:])])
+
+
+def _apart(sign: re.Match[str]) -> str:
+    return f"{sign[0]}{escape.BLANK}"
+
+
+def _without_literals(text: str) -> str:
+    """Return the text with blanks for comments and blocks of code; nothing moves."""
+
+    def blank(part: re.Match[str]) -> str:
+        hides = part["fence"] or part[0].startswith("<!--")
+        return re.sub(r"[^\n]", " ", part[0]) if hides else part[0]
+
+    return _LITERAL.sub(blank, text)
+
+
+def _headings(text: str) -> list[re.Match[str]]:
+    return [*_HEADING.finditer(_without_literals(text))]
+
+
+def _words_of(heading: re.Match[str]) -> str:
+    return heading["words"] or heading["bold"] or heading["under"]
+
+
+def _description(text: str) -> re.Match[str] | None:
+    """Return the heading below which the description is expected."""
+    headings = [
+        heading
+        for heading in _headings(text)
+        if not (_ASKS_ELSE.search(_words_of(heading)) or _OF_AI.search(_words_of(heading)))
+    ]
+    return next(
+        (heading for asks in _ASKS for heading in headings if asks.search(_words_of(heading))), None
+    )
+
+
+# -- questions about AI
+# --------------------------------------------------------------------------------------------------
+
+
+def _answered(text: str, deeds: Deeds) -> str:
+    """Return the text with the tool and its models below the first heading about AI, and in the
+    lines of its part that ask for them alone.
+    """
+    headings = _headings(text)
+    for place, heading in enumerate(headings):
+        if not _OF_AI.search(_words_of(heading)):
+            continue
+        behind = [later for later in headings[place + 1 :] if not later["bold"]]
+        end = behind[0].start() if behind else len(text)
+        part = text[heading.end() : end]
+        for line in reversed([*_TOOL.finditer(part)]):
+            if _without_literals(part)[line.start() :].startswith(line["label"]):
+                part = f"{part[: line.end('label')]} {deeds.assistant}{part[line.end('label') :]}"
+        trailer = "Generated-by" if "generated-by" in part.casefold() else "Assisted-by"
+        answer = f"\n\n{trailer}: {deeds.assistant}\n"
+        return f"{text[: heading.end()]}{answer}{part}{text[end:]}"
+    return text
+
+
+def _is_about_ai(text: str, place: int) -> bool:
+    """Return whether the last heading before a place is about AI, and asks for no denial."""
+    words = [_words_of(one) for one in _headings(text) if one.end() <= place and not one["bold"]]
+    return (
+        bool(words) and bool(_OF_AI.search(words[-1])) and not re.search(r"\bno[tn]?\b", words[-1])
+    )
+
+
+# -- boxes
+# --------------------------------------------------------------------------------------------------
+
+
+def _ticked(box: re.Match[str], text: str, deeds: Deeds) -> str:
+    """Return a box, ticked if our process did exactly what it says."""
+    words = " ".join(_COMMENT.sub("", box["words"]).replace("**", "").split()).strip()
+    statement = words.rstrip(".! ")
+    command = _COMMAND_PASSES.fullmatch(statement)
+    seen = _without_literals(text)[box.end("begin")] == "["
+    checks: tuple[Callable[[], bool], ...] = (
+        lambda: deeds.tests_pass and _TESTS_PASS.fullmatch(statement) is not None,
+        lambda: deeds.proven and _TESTS_PROVE.fullmatch(statement) is not None,
+        lambda: command is not None and command[1] in deeds.passed,
+        lambda: _says_that_ai_was_used(statement, about_ai=_is_about_ai(text, box.start())),
+    )
+    done = seen and any(check() for check in checks)
+    return f"{box['begin']}[x]{box['words']}" if done else box[0]
+
+
+def _says_that_ai_was_used(statement: str, *, about_ai: bool) -> bool:
+    if about_ai and _YES.fullmatch(statement):
+        return True
+    used = _USE.search(statement) and (about_ai or _OF_AI.search(statement))
+    return bool(used) and not _MORE_THAN_USE.search(re.sub(r"\(e\.g\.[^()]*\)", "", statement))

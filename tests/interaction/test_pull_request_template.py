@@ -1,11 +1,23 @@
 """A repository's own template is found where GitHub looks for it, and stands whole."""
 
+import tomllib
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from forge_bot.interaction.pull_request_template import fill_description, find_template
+from forge_bot.interaction.pull_request_template import Deeds, fill_template, find_template
 
 WHY = "Nobody is on call before the start."
-CHECKLIST = "## Checklist:\n\n- [ ] I have read CONTRIBUTING\n- [ ] Bug fix"
+DEEDS = Deeds(
+    assistant="forge-bot (`acme:m`)",
+    tests_pass=True,
+    passed=("python -m pytest", "ruff check --quiet ."),
+    proven=True,
+)
+TEMPLATES: list[dict[str, Any]] = tomllib.loads(
+    (Path(__file__).parent / "templates.toml").read_text("utf-8")
+)["template"]
 
 
 @pytest.mark.parametrize(
@@ -23,27 +35,27 @@ def test_it_is_found_in_each_place_that_github_knows(paths: list[str], found: st
     assert find_template(paths) == found
 
 
-@pytest.mark.parametrize(
-    ("template", "shown", "asks"),
-    [
-        (
-            f"<!-- Thank you! -->\n## Description\n<!-- What? -->\n\n{CHECKLIST}\n",
-            f"## Description\n\n{WHY}\n\n{CHECKLIST}",
-            True,
-        ),
-        ("**What changed**\n\nSay it.", f"**What changed**\n\n{WHY}\n\nSay it.", True),
-        (CHECKLIST, CHECKLIST, False),
-        ("<!--\nOpen a ticket first.\n-->\n", "", False),
-    ],
-)
-def test_only_its_description_is_filled(template: str, shown: str, asks: bool) -> None:
-    text, asked = fill_description(template, WHY)
-    assert [line for line in text.splitlines() if line] == [
-        line for line in shown.splitlines() if line
+@pytest.mark.parametrize("case", TEMPLATES, ids=[case["source"] for case in TEMPLATES])
+def test_a_template_is_kept_whole_and_answered_truthfully(case: dict[str, Any]) -> None:
+    text, asks = fill_template(case["text"], WHY, DEEDS)
+    lines = [line for line in text.replace("&#8203;", "").splitlines() if line]
+    ours = {WHY, "Assisted-by:", "Generated-by:"}
+    bare = [line.replace(f" {DEEDS.assistant}", "").replace("[x]", "[ ]") for line in lines]
+    assert [line for line in bare if line not in ours] == [
+        line.replace("[x]", "[ ]") for line in case["text"].splitlines() if line
     ]
-    assert asked is asks
+    assert [line for line in lines if DEEDS.assistant in line] == case.get("answered", [])
+    assert [line.partition("[x] ")[2] for line in lines if "[x] " in line] == case.get("ticked", [])
+    below = case.get("below", "")
+    assert asks is bool(below)
+    assert (f"{below}\n\n{WHY}\n" in text) is bool(below)
+
+
+def test_what_did_not_happen_is_not_ticked() -> None:
+    text = "- [ ] All tests pass\n- [ ] I have added tests that prove my fix is effective\n"
+    assert "[x]" not in fill_template(text, WHY, Deeds())[0]
 
 
 @pytest.mark.parametrize("acts", ["Closes #7", "@lighthouse/everybody", "fixes lighthouse/rota#3"])
 def test_words_of_a_template_close_nothing_and_call_nobody(acts: str) -> None:
-    assert acts not in fill_description(f"## Notes\n\n{acts}\n", WHY)[0]
+    assert acts not in fill_template(f"## Notes\n\n{acts}\n", WHY, DEEDS)[0]

@@ -1,0 +1,170 @@
+"""Who wrote, reviewed and decided what of a change: models by their names, people by their
+logins.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from forge_bot.artifacts.requirement_table import with_requirement_words
+from forge_bot.artifacts.sections import DEVIATIONS, items_below
+from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
+from forge_bot.engine.person_requirements import approved_with, person_requirements
+from forge_bot.engine.state import ArtifactRecord, Decision
+from forge_bot.interaction.change_message import answering_models
+from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.fit_comment import Rows, fold, limited
+from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.number_format import head, row
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, verdict_words
+from forge_bot.prompts import escape
+from forge_bot.sentences import listed, say
+from forge_bot.values import Finding
+
+_ADDRESS = re.compile(r"https?://[\w./:#-]+", re.ASCII)
+
+
+def conditions(
+    view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]
+) -> Rows | str:
+    """Return what people approved with, and where the work differs from what they approved."""
+    lines = [
+        say(
+            "pull_request.condition",
+            by=escape.code(condition.by),
+            text=in_words(condition.text, words),
+        )
+        for condition in person_requirements(view.state)
+    ]
+    lines += [
+        say("pull_request.deviation", text=in_words(text, words))
+        for document in documents.values()
+        for text in items_below(document, DEVIATIONS)
+    ]
+    before = f"### {say('pull_request.conditions_and_deviations')}\n\n"
+    return Rows(lines, "pull_request.more_conditions", before=before)
+
+
+def reviews(view: RunFacts) -> str:
+    """Return which models wrote and reviewed what, and all verdicts, in their order, folded."""
+    given = [
+        (name, record)
+        for name, record in view.state.artifacts.items()
+        if record.verdict is not None
+    ]
+    table = limited(
+        [_review_line(view, name, record) for name, record in given],
+        "pull_request.more_reviews",
+        before=head("columns.review", "columns.verdict", "columns.open_findings", align="llr"),
+        most=2_000,
+    )
+    authors = _by_model(view, [one for one in view.state.artifacts.values() if one.verdict is None])
+    reviewers = _by_model(view, [record for _, record in given])
+    sentences = [
+        *([say("pull_request.written_by", models=authors)] if authors else []),
+        *([say("pull_request.reviewed_by", models=reviewers)] if reviewers else []),
+        *([say("pull_request.reviewed_by_no_person")] if given and not reviewers else []),
+    ]
+    verdicts = fold(say("pull_request.verdicts", count=len(given)), table) if given else ""
+    parts = [part for part in (" ".join(sentences), verdicts) if part]
+    return "\n\n".join([f"### {say('pull_request.who_wrote_and_reviewed_it')}", *parts])
+
+
+def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
+    """Return the models that wrote documents, each with the phases; empty where no report names
+    one.
+    """
+    labels: dict[str, dict[str, None]] = {}
+    for record in records:
+        for model in answering_models(view.state, record.phase):
+            labels.setdefault(model, {})[view.label(record.phase)] = None
+    return listed([f"{escape.code(model)} ({listed([*of])})" for model, of in labels.items()])
+
+
+def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
+    """Return the reviewers' open findings, folded, the most severe first, with the words of
+    requirements by their numbers.
+    """
+    findings: list[tuple[Finding, str]] = [
+        (finding, name)
+        for name, record in view.state.artifacts.items()
+        if record.verdict is not None
+        for finding in record.findings
+    ]
+    ordered = sorted(findings, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
+    lines = [
+        f"- **{finding.severity}** "
+        + escape.line(with_requirement_words(finding.description, requirements))
+        + f" ({view.links.named(name)})"
+        for finding, name in ordered
+    ]
+    if not lines:
+        return ""
+    label = say("pull_request.open_findings", count=len(ordered))
+    return fold(label, limited(lines, "pull_request.more_findings", most=6_000))
+
+
+def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
+    of = next(
+        (
+            task.spec.id
+            for task in view.state.tasks
+            if name in view.pipeline.task_documents(task.spec.id)
+        ),
+        "",
+    )
+    task = say("words.of_task", task=escape.plain(of, 20)) if of else ""
+    label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
+    verdict = verdict_words(record.verdict)
+    rounds = f", {say('progress.phases.round', round=record.round)}" if record.round > 1 else ""
+    return row(label, f"{verdict}{rounds}", str(len(record.findings)))
+
+
+def decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:
+    state = view.state
+    answers = sorted((*state.decisions, *state.sent_back), key=lambda decision: decision.at)
+    noted = any(_words_of(decision) for decision in answers)
+
+    before = f"### {say('pull_request.who_decided')}\n\n" + head(
+        "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
+    )
+    lines = [
+        render(
+            "parts.decision",
+            question=Markdown(_asked(view, decision, words)),
+            decided=Markdown(decided(decision)),
+            via=decision.via,
+            linked=_is_comment_here(view, decision.via),
+            unasked=decision.via == UNASKED,
+            said=decision.via in {AUTO, SCRIPT},
+            at=decision.at,
+            version=short(decision.digest or ""),
+            noted=noted,
+            notes=Markdown(escape.cell(with_requirement_words(_words_of(decision), words), 600)),
+        )
+        for decision in answers
+    ]
+    return Rows(lines, "pull_request.more_decisions", before=before, room=4_000)
+
+
+def _words_of(decision: Decision) -> str:
+    """Return the notes of an answer, or what it was approved with."""
+    return decision.notes or " · ".join(approved_with(decision))
+
+
+def _is_comment_here(view: RunFacts, via: str) -> bool:
+    """Return whether an answer was given in a comment of this repository."""
+    home = view.links.repository
+    return bool(home) and via.startswith(f"{home}/") and _ADDRESS.fullmatch(via) is not None
+
+
+def _asked(view: RunFacts, decision: Decision, words: Mapping[str, str]) -> str:
+    task = view.state.task(decision.task)
+    if task is None:
+        return view.label(decision.gate)
+    of_task = say("words.of_task", task=escape.plain(task.spec.id, 20))
+    title = escape.cell(with_requirement_words(task.spec.title, words), 100)
+    return f"{view.label(decision.gate)}{of_task}: {title}"
+
+
+def in_words(text: str, words: Mapping[str, str]) -> Markdown:
+    return Markdown(escape.line(with_requirement_words(text, words)))
