@@ -169,6 +169,20 @@ class Publication:
             self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
         if pull.draft and not wanted.draft:
             self.github.mark_ready(pull)
+            self._ask_for_review(run, pull.number)
+
+    def _ask_for_review(self, run: Run, number: int) -> None:
+        """Ask those who approved in the thread to review a pull request that is no draft. GitHub
+        itself asks the code owners.
+        """
+        approved = [
+            decision.by
+            for decision in run.state.decisions
+            if decision.answer == Answer.APPROVE and "://" in decision.via
+        ]
+        for login in dict.fromkeys(approved if run.config.request_review else ()):
+            with suppress(PermissionMissing, GitHubRefused):
+                self.github.request_review(number, login)
 
     def set_evidence_status(self, run: Run) -> None:
         """Say at the head of an open pull request which commit the run's evidence covers, where the
@@ -240,6 +254,8 @@ class Publication:
             pull = self.github.pull_request_for(offered.branch) if known else None
             if pull is None or pull.state is not PullState.OPEN:
                 pull = self.github.open_pull_request(new)
+                if not new.draft:
+                    self._ask_for_review(run, pull.number)
         except (PermissionMissing, GitHubRefused) as error:
             # The work is done and on the branch; a person can open the pull request with one click.
             url = view.compare(offered.branch)

@@ -305,6 +305,14 @@ class GitHub:
             lambda: self._repository.get_pull(pull.number).mark_ready_for_review(),
         )
 
+    def request_review(self, number: int, login: str) -> None:
+        """Ask an account for a review. Raises GitHubRefused for one that may not give it."""
+        self._do(
+            f"{login} could not be asked to review {self.name}#{number}",
+            "pull request",
+            lambda: self._repository.get_pull(number).create_review_request([login]),
+        )
+
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
         """Return the failed checks at the head of a pull request, with the ends of their logs."""
 

@@ -296,6 +296,10 @@ class Config(Frozen):
         default=True,
         description="commits for merge end with `Assisted-by: forge-bot (MODEL)`",
     )
+    request_review: bool = Field(
+        default=True,
+        description="a pull request in the thread asks those who approved for a review",
+    )
     sign: bool = Field(
         default=False,
         description=(

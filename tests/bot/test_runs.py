@@ -29,6 +29,7 @@ def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
     assert changed
     assert not [name for name in changed if name.startswith(".specs/")]
     assert f"Closes #{stage.issue.number}" in (pull.body or "")
+    assert (pull.pull.draft, [asked.login for asked in pull.pull.asked]) == (False, ["maint"])
     assert len(stage.said("tracking")) == 1
     assert "return None" in stage.files()["rota/schedule.py"]
     decision = stage.state["decisions"][0]

@@ -68,6 +68,7 @@ class Pull:
     base: str
     draft: bool = False
     merged: int | None = None
+    asked: list["User"] = field(default_factory=list["User"])
     last_head: str = ""
     fork: "Repository | None" = None
 

@@ -42,7 +42,8 @@ def short(url: str, repo: Repository, issue: Issue) -> Thing:
         "closed_at": stamp(issue.closed) if issue.closed else None,
         "merged_at": merged,
         "merge_commit_sha": None,
-        **{name: [] for name in ("assignees", "requested_reviewers", "requested_teams")},
+        **{name: [] for name in ("assignees", "requested_teams")},
+        "requested_reviewers": [user(url, asked) for asked in pull.asked],
         "head": _end(url, pull.fork or repo, pull.head, head_of(repo, pull)),
         "base": _end(url, repo, pull.base, repo.bare.head(pull.base)),
         "_links": {

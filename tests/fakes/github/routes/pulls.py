@@ -111,6 +111,18 @@ def change_pull(call: Call) -> Reply:
     return Reply(body=render.whole(call.hub.url, call.repo, issue))
 
 
+@route("POST", R + "/pulls/{pull_number}/requested_reviewers", "pull_requests=write")
+def request_review(call: Call) -> Reply:
+    """Collaborators are asked for a review; nobody is, if one of them is none or its author."""
+    issue, found = _found(call)
+    people = [call.hub.users.get(login.lower()) for login in call.given().get("reviewers", [])]
+    asked = [person for person in people if person is not None and person is not issue.user]
+    if len(asked) < len(people) or any(call.repo.role(one) < Role.TRIAGE for one in asked):
+        return Reply(422)
+    found.asked += [person for person in asked if person not in found.asked]
+    return Reply(201, render.short(call.hub.url, call.repo, issue))
+
+
 @route("GET", R + "/pulls/{pull_number}/files", "pull_requests=read")
 def files(call: Call) -> Reply:
     """What it changes."""
