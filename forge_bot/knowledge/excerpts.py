@@ -20,7 +20,8 @@ from forge_bot.knowledge.code_index import (
     is_prose,
     meant_by,
 )
-from forge_bot.knowledge.mentions import as_searched, last_part
+from forge_bot.knowledge.likely_definitions import likely_definitions
+from forge_bot.knowledge.mentions import as_searched, last_part, only_hands_on
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.search_words import words
 from forge_bot.text_format import gist
@@ -28,7 +29,7 @@ from forge_bot.text_format import gist
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
 
-_WHOLE_IF_FIRST = 7_000
+_WHOLE_IF_FIRST = 9_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
 _AROUND_LINE = 6
@@ -39,11 +40,8 @@ _HEAD = 30
 _HEAD_OF_LONG = 20
 _TAIL_OF_TESTS = 8
 _MOST_USES = 2
-_MOST_USERS = 2
-_LONGEST_USER = 200
-"""Lines of a definition that is shown whole since it uses the rarest name of a request."""
-
 _MOST_RANKED = 2
+_MOST_PIECES = 3
 _MOST_ALIKE = 2
 _LEAST_LEFT = 4
 _TOP = 120
@@ -64,10 +62,6 @@ _DECLARED = (
 """The beginning of a definition in most languages."""
 
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|--|;|$)")
-_ONLY_HANDS_ON = (
-    r"^\s*(?:(?:from|import|use|pub use|require)\b.*|[\"']?{0}[\"']?,?|{0}\s*[:=]\s*{0},?)\s*$"
-)
-"""A line that only hands a name on: an import, an entry of a list, a parameter."""
 
 
 class FileFocus(NamedTuple):
@@ -119,7 +113,9 @@ def excerpt(
     definitions = () if is_prose(path) else definitions_of(path, text)
     parts = _Parts(lines, definitions, wanted, without, prose=is_prose(path))
     chosen: tuple[Span, ...] = ()
-    for span in parts.by_worth():
+    for span in (*parts.by_worth(), *([parts.beginning()] if wanted.search else ())):
+        if chosen and wanted.search and span == parts.beginning():
+            continue
         left = _not_in(((max(1, span[0]), min(span[1], total)),), (*without, *chosen))
         # What little is left of a part that is shown already tells nothing by itself.
         fresh = [part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT]
@@ -157,8 +153,6 @@ class _Parts:
             yield first, first + _HEAD_OF_LONG
             yield from self._around(first)
         meant = [] if self.prose else [*self._meant()]
-        if self.wanted.first:
-            yield from self._find_users(meant)
         for definition in meant:
             yield from self._around(definition.first)
             yield (
@@ -170,7 +164,9 @@ class _Parts:
         for definition in meant:
             if definition.length > LONGEST:
                 yield from self._rank(self._pieces_of(definition), _MOST_RANKED)
-        if self.wanted.search:
+        if self.wanted.first and self.definitions:
+            yield from self._find_likely(meant)
+        elif self.wanted.search:
             yield from self._find_further(meant)
         if not (meant or cited or self.wanted.named_only or self.wanted.search):
             yield from self._uses(self.wanted.names)
@@ -194,6 +190,13 @@ class _Parts:
                 few = hits if len(hits) <= _MOST_ALIKE else alone
                 hits = inside or (few if len(few) <= _MOST_ALIKE else [])
             yield from hits
+            if self.wanted.search and "." in name:
+                yield from self._short_owners(hits)
+
+    def _short_owners(self, members: Sequence[Definition]) -> list[Definition]:
+        """Return the classes around some definitions that are short enough to be shown whole."""
+        owners = {member.owner.split(".")[-1] for member in members}
+        return [one for one in self.definitions if one.name in owners and one.length <= LONGEST]
 
     def _find_declared(self, name: str) -> list[Definition]:
         """Return the blocks that begin with a name where no grammar sees a definition: a function
@@ -208,8 +211,9 @@ class _Parts:
         uses of the names, and what shares most words with the request.
         """
         others = [definition for definition in self.definitions if definition not in meant]
-        near = [definition for definition in meant if definition.length <= _SHORT]
-        yield from self._find_called(near)
+        yield from self._find_called(
+            [(one.first, one.last) for one in meant if one.length <= _SHORT]
+        )
         for name in self.wanted.names:
             for definition in others:
                 counts = not meant or "test" in definition.name.lower()
@@ -217,34 +221,38 @@ class _Parts:
                     yield definition.first, min(definition.last, definition.first + LONGEST)
             yield from self._uses((name,))
         if self.wanted.first or not meant:
-            most = 1 if not self.wanted.first else _MOST_RANKED if meant else _MOST_RANKED + 1
+            most = _MOST_PIECES if self.wanted.first else 1
             yield from self._rank([*pieces_between(self.lines, 1, len(self.lines))], most)
 
-    def _find_users(self, meant: Sequence[Definition]) -> Iterator[Span]:
-        """Yield the definition of the first name, and the few that use it whole."""
-        for name in self.wanted.names[:1]:
-            own = [definition for definition in meant if definition.name == last_part(name)]
-            word, weak = only_hands_on(as_searched(name))
-            users = dict.fromkeys(
-                min(around, key=lambda definition: definition.length)
-                for at, line in enumerate(self.lines, 1)
-                if word.search(line) and not weak.match(line)
-                if (around := [one for one in self.definitions if one.at <= at <= one.last])
-            )
-            others = [user for user in users if user not in own]
-            for definition in (*own, *(others if len(others) <= _MOST_USERS else ())):
-                if definition.length <= _LONGEST_USER:
-                    yield definition.first, definition.last
+    def _find_likely(self, meant: Sequence[Definition]) -> Iterator[Span]:
+        """Yield the definitions that the request is most likely about; of a long one the pieces
+        that share most words with it, and the short ones that these call.
+        """
+        near = [(one.first, one.last) for one in meant if one.length <= LONGEST]
+        called = [one for one in self._called_in(near) if one not in meant]
+        wanted = self.wanted
+        for one in likely_definitions(
+            self.lines, self.definitions, wanted.names, wanted.about, called
+        ):
+            if one.length <= LONGEST:
+                yield one.first, one.last
+                continue
+            ranked = self._rank(self._pieces_of(one), _MOST_PIECES)
+            pieces = [span for span in ranked if span[1] - span[0] >= _LEAST_LEFT]
+            yield from pieces
+            yield from self._find_called(pieces)
 
-    def _find_called(self, callers: Sequence[Definition]) -> Iterator[Span]:
-        """Yield the short definitions of this file that some definitions call."""
-        text = "\n".join(
-            "\n".join(self.lines[definition.first - 1 : definition.last]) for definition in callers
-        )
-        for name in [*dict.fromkeys(_CALL.findall(text))]:
-            hits = meant_by(name, self.definitions)
-            if len(hits) == 1 and hits[0].length <= _SHORT:
-                yield hits[0].first, hits[0].last
+    def _find_called(self, spans: Sequence[Span]) -> Iterator[Span]:
+        """Yield the short definitions of this file that some lines call."""
+        for one in self._called_in(spans):
+            if one.length <= _SHORT:
+                yield one.first, one.last
+
+    def _called_in(self, spans: Sequence[Span]) -> list[Definition]:
+        """Return the definitions of this file that some lines call by a name of their own."""
+        text = "\n".join(line for first, last in spans for line in self.lines[first - 1 : last])
+        hits = [meant_by(name, self.definitions) for name in dict.fromkeys(_CALL.findall(text))]
+        return [hit[0] for hit in hits if len(hit) == 1]
 
     def _uses(self, names: Iterable[str]) -> Iterator[Span]:
         """Yield the short definitions that use a name, or the lines around the use."""
@@ -286,11 +294,14 @@ class _Parts:
         imports = None if self.wanted.search or self.prose else self._imports()
         if imports and (self.wanted.head or not is_wanted):
             yield imports
-        elif not is_wanted:
-            first = next(
-                (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line)), 1
-            )
-            yield 1 if self.prose else first, first + _HEAD
+        elif not (is_wanted or self.wanted.search):
+            yield self.beginning()
+
+    def beginning(self) -> Span:
+        """Return the first lines that are no comment; of a page just the first."""
+        code = (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line))
+        first = 1 if self.prose else next(code, 1)
+        return first, first + _HEAD
 
     def _imports(self) -> Span | None:
         """Return the lines near the top that import something."""
@@ -304,11 +315,6 @@ class _Parts:
                 next((n for n in range(last, len(top)) if top[n].startswith(CLOSERS)), last - 1) + 1
             )
         return at[0], min(last, at[0] + _HEAD)
-
-
-def only_hands_on(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    quoted = re.escape(name)
-    return re.compile(rf"(?<!\w){quoted}(?!\w)"), re.compile(_ONLY_HANDS_ON.format(quoted))
 
 
 def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:

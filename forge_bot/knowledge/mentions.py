@@ -56,6 +56,12 @@ _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw
 _PARTS = re.compile(r".{1,300}(?:\s|$)|.{1,300}")
 """The parts in which a long line is read: broken between words if it has any."""
 _SHORTEST_NAME = 3
+_MOST_INSIDE = 6
+
+_ONLY_HANDS_ON = (
+    r"^\s*(?:(?:from|import|use|pub use|require)\b.*|[\"']?{0}[\"']?,?|{0}\s*[:=]\s*{0},?)\s*$"
+)
+"""A line that only hands a name on: an import, an entry of a list, a parameter."""
 
 
 class Place(NamedTuple):
@@ -153,6 +159,11 @@ def as_searched(name: str) -> str:
     return name if name.partition(".")[0] in sys.stdlib_module_names else last_part(name)
 
 
+def only_hands_on(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    quoted = re.escape(name)
+    return re.compile(rf"(?<!\w){quoted}(?!\w)"), re.compile(_ONLY_HANDS_ON.format(quoted))
+
+
 def resolve(written: str, files: Sequence[str]) -> tuple[str, ...]:
     """Return the files that a written path means: the file itself, or those that end with it.
 
@@ -209,9 +220,12 @@ def _names(line: str) -> Iterator[str]:
         elif match := _NAME.fullmatch(text):
             if _may_be_a_name(match[1]) and not (_path_of(text) and "/" in text):
                 yield match[1]
+            inside = text[match.end(1) :]
+            yield from filter(_may_be_a_name, _LIKE_CODE.findall(inside)[:_MOST_INSIDE])
         elif not _path_of(text):
-            yield from filter(_may_be_a_name, _LIKE_CODE.findall(text)[:6])
+            yield from filter(_may_be_a_name, _LIKE_CODE.findall(text)[:_MOST_INSIDE])
 
 
 def _may_be_a_name(text: str) -> bool:
-    return len(text) >= _SHORTEST_NAME and text not in _NO_NAMES
+    shortest = _SHORTEST_NAME - text[:1].isupper()
+    return len(text) >= shortest and text not in _NO_NAMES and not text.startswith("__")

@@ -90,6 +90,10 @@ def test_numbers_behind_a_path_are_its_lines(text: str, lines: tuple[tuple[int, 
         ("for `for attempt in retrying:` see above", ()),
         ("`(*FlagSet).Parse` and (*Flag).Set() fail", ("FlagSet.Parse", "Flag.Set")),
         ("`s.parse::<Vec<u8>>()` and `bitflags!` fail", ("s.parse", "bitflags")),
+        (
+            "`Schema({Remove(dot): In(y)})` keeps `x.__str__`",
+            ("Schema", "Remove", "In", "x.__str__"),
+        ),
         ("Fails:\n\n```\nlog_in(Account())\n```\n", ("log_in", "Account")),
     ],
 )
@@ -256,6 +260,19 @@ def test_what_a_named_definition_calls_what_uses_it_and_its_test_are_shown_with_
     assert "'save'," not in shown, "it only hands the name on"
     tests = f"{_FILLER}def test_wide_text():\n    assert one()\n\n\n{_FILLER}"
     assert "assert one()" in _shown(tests, "wide_text")
+
+
+def test_of_a_long_function_that_a_request_is_about_parts_are_shown_with_what_they_call() -> None:
+    filler = "".join(f"    if value == {number}:\n        value += 1\n" for number in range(90))
+    deciding = (
+        "    if dotted:\n        table = key\n\n        dotted = table\n        place(table)\n"
+    )
+    text = f"{_FILLER}def put(value, dotted):\n{filler}{deciding}{filler}\n\n"
+    text += f"{_FILLER}def place(table):\n    return table.end\n\n\n{_FILLER}"
+    shown = _shown(text, "nothing_here", about="a dotted key of a table")
+    assert "dotted = table" in shown
+    assert "return table.end" in shown
+    assert "value == 44" not in shown
 
 
 def test_of_a_file_without_the_names_of_a_request_the_parts_with_its_words_are_shown() -> None:

@@ -59,6 +59,18 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
+def test_the_class_whose_method_a_short_named_function_hands_over_to_is_shown(
+    tmp_path: Path,
+) -> None:
+    maker = "from app.items import Text\n\n\ndef text(raw):\n    return Text.from_raw(raw)\n"
+    items = f"{LARGE[:9_000]}class Text:\n    @classmethod\n    def from_raw(cls, raw):\n"
+    items += "        return cls(raw)\n\n    def render(self):\n        return self.kept\n"
+    here = repository(tmp_path, {"app/api.py": maker, "app/items.py": items})
+    shown = PromptFiles(here, here.commit_id("main"), "`text(raw)` loses a blank").looked_up()
+    assert "`Text.from_raw` is defined at app/items.py" in told(shown)
+    assert "return self.kept" in "".join(each.text for each in shown if each.name == "app/items.py")
+
+
 def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
     tests = "class Test:\n    pass\n\n\nclass TestPager:\n    pass\n"
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_debug.py": tests})

@@ -26,7 +26,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
     places_defined,
 )
 
-_FOR_FIRST = 11_000
+_FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about."""
 
 
@@ -51,7 +51,7 @@ _FOR_TASK = _Room(20_000, 4_200)
 
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
-_CODE_FOR_REQUEST = 3_000
+_CODE_FOR_REQUEST = 2_400
 _TESTS_FOR_REQUEST = 2_400
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
@@ -195,7 +195,9 @@ class PromptFiles:
                 search=search,
                 first=search and not place,
                 # Of a file that is shown already, more is wanted only where something is named.
-                named_only=path in self._shown and not search and bool(cited or meant.names),
+                named_only=path in self._shown
+                and not (search or (path in edited and belongs_to_tests(path)))
+                and bool(cited or meant.names),
                 head=room.head and (not edited or path in edited),
                 tail=path in edited and belongs_to_tests(path),
             )

@@ -13,9 +13,15 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import holding, lines_with
 from forge_bot.knowledge.code_index import CodeIndex, is_beside_code, is_prose
-from forge_bot.knowledge.excerpts import only_hands_on
 from forge_bot.knowledge.house_rules import tells_of_changes
-from forge_bot.knowledge.mentions import as_searched, last_part, mentions, request_names, resolve
+from forge_bot.knowledge.mentions import (
+    as_searched,
+    last_part,
+    mentions,
+    only_hands_on,
+    request_names,
+    resolve,
+)
 from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
@@ -133,6 +139,7 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     title, _, text = request.partition("\n")
     index = index_at(repository, base, words(request))
     names = request_names(title, text)[:_MOST_NAMES]
+    names = (*names, *index.delegates(names))
     defined = places_defined(index, names)
     telling = [
         name
@@ -205,7 +212,13 @@ class _Choice(NamedTuple):
         files = listed(self.repository, self.base)
         written = mentions(self.request).paths
         named = [path for place in written for path in resolve(place, files)[:1]]
-        wanted = dict.fromkeys((*named, *_files_defining(defined)))
+        rare = {
+            name: hits
+            for name, hits in defined.items()
+            if "." in name or len(uses.get(name, ())) <= _COMMON
+        }
+        own = rare if any(rare.values()) else defined
+        wanted = dict.fromkeys((*named, *_files_defining(own)))
         holding_names = self._find_by_names(uses)
         code = [
             path for path in holding_names if path in self.code.texts and not is_beside_code(path)
