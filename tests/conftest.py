@@ -75,7 +75,10 @@ _RECORDING = {
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the fixtures of pytest-recording to tests that need them."""
+    """Leave the fixtures of pytest-recording to tests that need them. The files outside of rooms,
+    some of which take long, are first, so that the workers end together.
+    """
+    items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
     for item in items:
         if isinstance(item, pytest.Function) and not _recorded(item):
             item.fixturenames = [name for name in item.fixturenames if name not in _RECORDING]
@@ -201,6 +204,16 @@ def asked_sample(
 ) -> Sample:
     """The sample repository with a small run that has asked its first question."""
     return _sample(kept_samples.again(3, "--effort", "S"), monkeypatch, capsys)
+
+
+@pytest.fixture
+def accepted_sample(
+    kept_samples: KeptSamples, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Sample:
+    """The sample repository with a small run that stopped after its task was accepted, before it is
+    verified.
+    """
+    return _sample(kept_samples.accepted(), monkeypatch, capsys)
 
 
 @pytest.fixture

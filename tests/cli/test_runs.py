@@ -238,6 +238,7 @@ def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_
     assert (sample.path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text_is_prepared(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

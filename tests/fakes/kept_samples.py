@@ -66,7 +66,16 @@ class KeptSamples:
     def again(self, code: int, *options: str) -> Path:
         """The folder after `run` with these options, which ended with this exit code."""
         name = "-".join(word.strip("-") for word in options)
-        return self._again(name, lambda place: _led(place, code, options))
+        return self._again(name, lambda place: _led(place, code, "run", TASK, *options))
+
+    def accepted(self) -> Path:
+        """The folder with a small run that stopped after its task was accepted."""
+
+        def lead(place: Path) -> None:
+            _led(place, 3, "run", TASK, "--effort", "S")
+            _led(place, 3, "approve", "--by-script", "--until", "implementation")
+
+        return self._again("accepted", lead)
 
     def led_by_client(self, effort: str, agent: str = "") -> Path:
         """The folder after a client of the server has led a run to its first question, or on to
@@ -91,12 +100,12 @@ class KeptSamples:
         return place
 
 
-def _led(place: Path, code: int, options: tuple[str, ...]) -> None:
+def _led(place: Path, code: int, *words: str) -> None:
     model = script.write(place / "script.jsonl", None)
     without = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "FORGE_BOT_MODEL"}
     environ = {name: value for name, value in os.environ.items() if name not in without}
     done = subprocess.run(
-        [warm_python(), "-m", "forge_bot", "run", TASK, *options, "--model", model],
+        [warm_python(), "-m", "forge_bot", *words, "--model", model],
         cwd=place / "rota",
         env={**environ, "XDG_STATE_HOME": str(place / "state")},
         stdin=subprocess.DEVNULL,

@@ -19,6 +19,7 @@ async def begun(host: Host, effort: str = "S") -> Json:
     return await host.next()
 
 
+@pytest.mark.slow
 async def test_a_whole_run_leaves_the_code_on_the_branch_and_the_record_beside_it(
     sample: Sample,
 ) -> None:

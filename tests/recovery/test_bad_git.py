@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.sample import Sample
+from tests.fakes.sampled import sampled
 
 NAME = ("-c", "user.name=p", "-c", "user.email=p@p.p")
 PERSON = "mine.txt"
@@ -56,7 +57,7 @@ def the_remote_declines(sample: Sample) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "case", [the_runs_branch_is_deleted, the_commit_is_damaged, the_remote_declines]
+    "case", sampled([the_runs_branch_is_deleted, the_commit_is_damaged, the_remote_declines], 2)
 )
 def test_what_stops_a_run_is_told_with_a_way_out_after_which_it_goes_on(
     asked_sample: Sample, case: Callable[[Sample], Iterator[str]]
@@ -111,28 +112,30 @@ def a_commit_was_written_and_no_ref(sample: Sample, place: Path) -> str:
 
 @pytest.mark.parametrize(
     "case",
-    [
-        the_code_branch_is_force_pushed,
-        the_code_branch_is_rebased,
-        one_ref_of_two_was_written,
-        a_commit_was_written_and_no_ref,
-    ],
+    sampled(
+        [
+            the_code_branch_is_force_pushed,
+            the_code_branch_is_rebased,
+            one_ref_of_two_was_written,
+            a_commit_was_written_and_no_ref,
+        ],
+        2,
+    ),
 )
 def test_a_run_goes_on_and_keeps_what_is_on_the_code_branch(
-    asked_sample: Sample, case: Callable[[Sample, Path], str]
+    accepted_sample: Sample, case: Callable[[Sample, Path], str]
 ) -> None:
-    place = remote(asked_sample)
-    assert approve(asked_sample, "--until", "implementation").startswith("3")
-    code = asked_sample.offered
-    kept = case(asked_sample, place)
-    done = asked_sample.forge("resume", "--push", "--model", asked_sample.model())
+    place = remote(accepted_sample)
+    code = accepted_sample.offered
+    kept = case(accepted_sample, place)
+    done = accepted_sample.forge("resume", "--push", "--model", accepted_sample.model())
     assert done.code == 0, done.err
     there = ("--git-dir", str(place))
-    assert asked_sample.git_code(*there, "merge-base", "--is-ancestor", kept, code) == 0
-    assert asked_sample.git("rev-parse", code) == asked_sample.git(*there, "rev-parse", code)
+    assert accepted_sample.git_code(*there, "merge-base", "--is-ancestor", kept, code) == 0
+    assert accepted_sample.git("rev-parse", code) == accepted_sample.git(*there, "rev-parse", code)
 
 
-@pytest.mark.parametrize("lacks", ["--depth=1", "--filter=blob:none"])
+@pytest.mark.parametrize("lacks", sampled(["--depth=1", "--filter=blob:none"], 2))
 def test_a_clone_that_lacks_objects_leads_a_run_of_its_own_and_is_told_what_another_needs(
     asked_sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str
 ) -> None:

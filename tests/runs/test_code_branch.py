@@ -1,4 +1,4 @@
-"""The code branch gets a task's commit when the task is accepted, and what people do to it counts."""
+"""The code branch gets a task's commit when the task is accepted_sample, and what people do to it counts."""
 
 import json
 
@@ -11,47 +11,38 @@ TASK = "Nobody is on call before the rota starts"
 NAME = ("-c", "user.name=a", "-c", "user.email=a@b.c")
 
 
-@pytest.fixture
-def accepted(asked_sample: Sample) -> Sample:
-    """A run that stopped after its task was accepted, before it is verified."""
-    words = ("approve", "--until", "implementation", "--model", asked_sample.model())
-    stopped = asked_sample.forge(*words)
-    assert stopped.code == 3, stopped.err
-    return asked_sample
-
-
 def contains(sample: Sample, older: str, newer: str) -> bool:
     return sample.git_code("merge-base", "--is-ancestor", older, newer) == 0
 
 
-def test_an_accepted_task_is_on_the_code_branch_and_in_the_run(accepted: Sample) -> None:
-    code = accepted.offered
-    assert accepted.git("rev-list", "--count", f"main..{code}") == "1"
-    assert contains(accepted, code, accepted.branch)
-    first = accepted.git("rev-parse", code)
-    assert accepted.forge("resume", "--model", accepted.model()).code == 0
-    assert accepted.git("rev-parse", code) == first, "it is made once"
+def test_an_accepted_task_is_on_the_code_branch_and_in_the_run(accepted_sample: Sample) -> None:
+    code = accepted_sample.offered
+    assert accepted_sample.git("rev-list", "--count", f"main..{code}") == "1"
+    assert contains(accepted_sample, code, accepted_sample.branch)
+    first = accepted_sample.git("rev-parse", code)
+    assert accepted_sample.forge("resume", "--model", accepted_sample.model()).code == 0
+    assert accepted_sample.git("rev-parse", code) == first, "it is made once"
 
 
 @pytest.mark.parametrize("deed", sampled(["adds", "deletes", "rewrites", "checks out"], 2))
-def test_what_a_person_does_to_the_code_branch_counts(accepted: Sample, deed: str) -> None:
-    code, branch = accepted.offered, accepted.branch
-    made = accepted.git("rev-parse", code)
-    changed = accepted.git("diff", "--name-only", "main", code).split()
+def test_what_a_person_does_to_the_code_branch_counts(accepted_sample: Sample, deed: str) -> None:
+    code, branch = accepted_sample.offered, accepted_sample.branch
+    made = accepted_sample.git("rev-parse", code)
+    changed = accepted_sample.git("diff", "--name-only", "main", code).split()
     if deed == "deletes":
-        accepted.git("branch", "-qD", code)
+        accepted_sample.git("branch", "-qD", code)
     else:
-        accepted.git("switch", "-q", code)
+        accepted_sample.git("switch", "-q", code)
     if deed in {"adds", "rewrites"}:
-        (accepted.path / "mine.txt").write_text("mine\n")
-        accepted.git("add", "mine.txt")
+        (accepted_sample.path / "mine.txt").write_text("mine\n")
+        accepted_sample.git("add", "mine.txt")
         again = ("--amend", "--no-edit") if deed == "rewrites" else ("-m", "Mine")
-        accepted.git(*NAME, "commit", "-q", *again)
-        accepted.git("switch", "-q", "main")
-    done = accepted.forge("resume", "--model", accepted.model())
+        accepted_sample.git(*NAME, "commit", "-q", *again)
+        accepted_sample.git("switch", "-q", "main")
+    done = accepted_sample.forge("resume", "--model", accepted_sample.model())
     assert done.code == 0, done.err
-    assert contains(accepted, made, branch), "nothing is lost"
-    there = accepted.git("diff", "--name-only", "main", code).split()
+    assert contains(accepted_sample, made, branch), "nothing is lost"
+    there = accepted_sample.git("diff", "--name-only", "main", code).split()
     assert set(changed) <= set(there)
     assert ("mine.txt" in there) == (deed in {"adds", "rewrites"})
 
@@ -96,26 +87,32 @@ def test_commits_while_a_question_is_open_are_in_the_run_before_its_tasks_begin(
     assert (done.code, reported(sample)) == (0, [theirs]), done.err
 
 
-def test_commits_after_a_task_are_judged_by_the_verification(accepted: Sample) -> None:
+@pytest.mark.slow
+def test_commits_after_a_task_are_judged_by_the_verification(accepted_sample: Sample) -> None:
     case = "class Theirs(unittest.TestCase):\n    test_theirs = unittest.TestCase.fail\n"
     theirs = commits(
-        accepted, accepted.offered, f"import unittest\n\n\n{case}", "tests/test_theirs.py"
+        accepted_sample,
+        accepted_sample.offered,
+        f"import unittest\n\n\n{case}",
+        "tests/test_theirs.py",
     )
-    accepted.forge("resume", "--model", accepted.model())
-    assert reported(accepted) == [theirs]
-    assert "test_theirs" in recorded(accepted, "final-verification.md")
+    accepted_sample.forge("resume", "--model", accepted_sample.model())
+    assert reported(accepted_sample) == [theirs]
+    assert "test_theirs" in recorded(accepted_sample, "final-verification.md")
 
 
 def test_commits_that_change_the_same_lines_are_told_with_the_way_to_join_both(
-    accepted: Sample,
+    accepted_sample: Sample,
 ) -> None:
-    code, made = accepted.offered, accepted.git("rev-parse", accepted.offered)
-    accepted.git("switch", "-q", "-C", code, "main")
-    theirs = commits(accepted, code, "# theirs\n", "rota/schedule.py")
-    done = accepted.forge("resume", "--until", "implementation", "--model", accepted.model())
+    code, made = accepted_sample.offered, accepted_sample.git("rev-parse", accepted_sample.offered)
+    accepted_sample.git("switch", "-q", "-C", code, "main")
+    theirs = commits(accepted_sample, code, "# theirs\n", "rota/schedule.py")
+    done = accepted_sample.forge(
+        "resume", "--until", "implementation", "--model", accepted_sample.model()
+    )
     assert f"merge {made[:12]}" in " ".join((done.out + done.err).split())
-    assert (accepted.git("rev-parse", code), reported(accepted)) == (theirs, [])
-    assert accepted.git_code("merge", "-q", "-X", "ours", made) == 0
-    joined = accepted.git("rev-parse", code)
-    accepted.forge("resume", "--until", "implementation", "--model", accepted.model())
-    assert reported(accepted) == [joined]
+    assert (accepted_sample.git("rev-parse", code), reported(accepted_sample)) == (theirs, [])
+    assert accepted_sample.git_code("merge", "-q", "-X", "ours", made) == 0
+    joined = accepted_sample.git("rev-parse", code)
+    accepted_sample.forge("resume", "--until", "implementation", "--model", accepted_sample.model())
+    assert reported(accepted_sample) == [joined]

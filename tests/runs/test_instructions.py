@@ -4,6 +4,8 @@ door.
 
 import json
 
+import pytest
+
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting, two_tasks
@@ -60,6 +62,7 @@ async def test_a_task_that_touches_the_paths_of_a_rule_waits_for_a_person_and_th
         assert [each for each in host.asked if each.get("output_file") == "impl-1.md"] == []
 
 
+@pytest.mark.slow
 async def test_an_agent_that_touches_such_a_path_without_declaring_it_has_its_change_held(
     sample: Sample,
 ) -> None:

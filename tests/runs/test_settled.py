@@ -13,7 +13,7 @@ TASK = "Nobody is on call before the rota starts"
 
 
 @pytest.fixture(
-    params=[pytest.param(False, id="", marks=pytest.mark.slow), pytest.param(True, id="ignored")]
+    params=[pytest.param(False, id=""), pytest.param(True, id="ignored", marks=pytest.mark.slow)]
 )
 def waiting(request: pytest.FixtureRequest) -> Sample:
     """A run that waits at its design gate; its record is an ignored folder in one of two

@@ -261,6 +261,7 @@ def _content(prompt: str, name: str) -> str:
     return "".join(f"{line}\n" for line in block.splitlines() if line.strip().isdigit())
 
 
+@pytest.mark.slow
 @settings(
     max_examples=2,
     deadline=None,

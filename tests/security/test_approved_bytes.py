@@ -3,7 +3,9 @@ nor for another patch of that name.
 """
 
 import asyncio
+import shutil
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +24,7 @@ from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import load_config
 from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script
-from tests.security.scene import Scene
+from tests.security.scene import Scene, begun
 
 CONFIG = {
     "path": ".forge/config.yml",
@@ -84,16 +86,32 @@ def approve(scene: Scene, reason: Reason | None = None) -> None:
     on_run(scene, say)
 
 
-@pytest.fixture
-def cleared(scene: Scene) -> Scene:
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Path]:
     """A run whose patch of two protected files was approved and is not applied yet; `start` is the
-    commit of the approval.
+    commit of the approval. With a copy of its folder.
     """
-    performed(scene, script.GUARD, script.TEST, CONFIG, ENVRC)
-    approve(scene)
-    performed(scene, script.GUARD, script.TEST, CONFIG, ENVRC)
-    approve(scene, Reason.PROTECTED_PATHS)
+    folder = tmp_path_factory.mktemp("cleared") / "now"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        scene = begun(folder)
+        performed(scene, script.GUARD, script.TEST, CONFIG, ENVRC)
+        approve(scene)
+        performed(scene, script.GUARD, script.TEST, CONFIG, ENVRC)
+        approve(scene, Reason.PROTECTED_PATHS)
     scene.start = scene.tree.head().commit
+    return scene, Path(shutil.copytree(folder, folder.with_name("kept"), symlinks=True))
+
+
+@pytest.fixture
+def cleared(kept: tuple[Scene, Path], monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """The same for each test."""
+    scene, copy = kept
+    folder = copy.with_name("now")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder, symlinks=True)
     return scene
 
 

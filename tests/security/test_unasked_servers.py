@@ -253,6 +253,7 @@ def test_a_server_runs_the_base_commits_files_and_not_what_a_model_made_of_them(
     assert noted(hostile).read_text() == f"{TOKEN} by its own"
 
 
+@pytest.mark.slow
 def test_a_program_that_is_in_no_commit_is_not_started_where_a_model_edits(
     hostile: Sample,
 ) -> None:
