@@ -5,9 +5,14 @@ and one comment on the pull request tells of each to its end.
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.follow_up_comment import EndOfFollowUp, follow_up_comment
+from forge_bot.bot.comments.follow_up_comment import (
+    EndOfFollowUp,
+    MadeCommit,
+    follow_up_comment,
+)
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.review_items import answer_threads, follow_ups_of, take_reviews
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.errors import ForgeError, ReportRejected
@@ -99,6 +104,12 @@ def _check_open(run: Run, thread: Thread) -> None:
 def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | CommentReply:
     """Return what a command asks for, or the reply where that is nothing."""
     match spoken.command:
+        case grammar.Start(text=text) if _takes_reviews(text):
+            notes = text.partition("\n")[2].strip()
+            taken = take_reviews(run, writer.thread, spoken.comment.created_at)
+            if not (notes or taken.reviews):
+                return reply("no_reviews", left=taken.left, commands=writer.commands)
+            return Wanted(notes, reviews=taken.reviews, left=taken.left)
         case grammar.Start(text=notes) | grammar.Reject(notes=notes):
             return Wanted(notes)
         case grammar.Retry(notes=notes):
@@ -108,6 +119,11 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
             return Wanted(notes, checks)
         case _:
             raise TypeError(f"{spoken.command} asks for no change")
+
+
+def _takes_reviews(text: str) -> bool:
+    """Return whether the words of a command are `fix` alone."""
+    return text.partition("\n")[0].strip().casefold() == "fix"
 
 
 def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] | CommentReply:
@@ -135,14 +151,15 @@ def show_follow_ups(run: Run, view: RunView, writer: CommentWriter) -> None:
     """Bring the comments about what was asked of the pull request up to date; those that told the
     end stay as they are.
     """
-    asked = [one for one in run.workspace.reports() if isinstance(one, FollowUpAsked)]
     thread, place = writer.thread, writer.thread.pull_of(run) or writer.thread.number
-    for report in asked:
+    for report in follow_ups_of(run):
         written = thread.written("reply", place, occasion="follow-up", to=report.key)
         marker = read_marker(written.body) if written is not None else None
         if marker is not None and "over" in marker.fields:
             continue
         end = _end_of(run, report) if run.state.ended else None
+        if end is not None and run.state.current_phase_status is RunStatus.COMPLETED:
+            answer_threads(run, report, end, view.links, writer)
         text = follow_up_comment(view, report, end)
         if written is None or not writer.edited(written, text):
             writer.write(place, text)
@@ -150,15 +167,13 @@ def show_follow_ups(run: Run, view: RunView, writer: CommentWriter) -> None:
 
 def _end_of(run: Run, report: FollowUpAsked) -> EndOfFollowUp:
     tip = run.code_so_far().tip
-    made = [
-        commit
+    made = tuple(
+        MadeCommit(
+            id=commit.id,
+            subject=commit.subject,
+            files=tuple(file.path for file in commit.files),
+        )
         for commit in first_parents(run.repository.root, report.head, tip)
         if dict(commit.trailers).get(RUN) == run.name
-    ]
-    files = dict.fromkeys(file.path for commit in made for file in commit.files)
-    return EndOfFollowUp(
-        head=tip,
-        commits=tuple((commit.id, commit.subject) for commit in made),
-        files=tuple(files),
-        documents=documents_of(run),
     )
+    return EndOfFollowUp(head=tip, commits=made, documents=documents_of(run))

@@ -9,6 +9,7 @@ from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Command, Misplaced, Mistyped
 from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.gate.people import (
+    Account,
     ActorPart,
     Allowed,
     Attempt,
@@ -18,6 +19,7 @@ from forge_bot.gate.people import (
     to_ask_about,
 )
 from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.reviews import ReviewComment
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.runs.run import Run
@@ -92,9 +94,9 @@ class Thread:
                 comment for comment in comments if comment.id != comment_id
             )
 
-    def own(self, comment: Comment) -> bool:
+    def own(self, comment: Comment | ReviewComment) -> bool:
         """Return whether forge-bot wrote it. A mark can be copied; the author cannot."""
-        return comment.author.login.casefold() == self.inputs.policy.own.casefold()
+        return comment.author.named(self.inputs.policy.own)
 
     def spoken(self, *numbers: int) -> Iterator[ThreadCommand]:
         """The commands of these conversations that their authors may give, in their order."""
@@ -119,12 +121,15 @@ class Thread:
 
     def may(self, comment: Comment) -> bool:
         """Return whether the author of a comment may give commands. It must not be edited."""
-        account = comment.author
+        return self.may_command(comment.author, edited=comment.edited, via_app=comment.via_app)
+
+    def may_command(self, account: Account, *, edited: bool = False, via_app: str = "") -> bool:
+        """Return whether somebody may give commands."""
         attempt = Attempt(
             RequestedOperation.COMMAND,
             {ActorPart.AUTHOR: account},
-            edited=comment.edited,
-            via_app=comment.via_app,
+            edited=edited,
+            via_app=via_app,
         )
         policy = self.inputs.policy
         memberships = {login: self.membership(login) for login in to_ask_about(attempt, policy)}

@@ -17,6 +17,7 @@ from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import Membership, Role, read_membership
 from forge_bot.github_api.check_runs import failed_checks
 from forge_bot.github_api.github_calls import call, checked_address, checked_token, make_client
+from forge_bot.github_api.reviews import Reviews, read_reviews
 from forge_bot.github_api.types import (
     Comment,
     FailedCheck,
@@ -322,6 +323,27 @@ class GitHub:
 
         what = f"the checks of {self.name}#{number} could not be read"
         return self._do(what, "pull request", read)
+
+    def reviews(self, number: int) -> Reviews:
+        """Return the unresolved threads and requested changes of a pull request."""
+
+        def read() -> Reviews:
+            ask = self._client.requester.graphql_query
+            return read_reviews(lambda query, given: ask(query, given)[1], self.name, number)
+
+        return self._do(
+            f"the reviews of {self.name}#{number} could not be read", "pull request", read
+        )
+
+    def reply_in_review(self, number: int, comment: int, body: str) -> None:
+        """Answer in a thread of a review, below its first comment. Raises NotOnGitHub."""
+        what = f"the thread {comment} of {self.name}#{number} could not be answered"
+        _check_length(what, body)
+
+        def create() -> object:
+            return self._repository.get_pull(number).create_review_comment_reply(comment, body)
+
+        self._do(what, "thread", create, again=False)
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------

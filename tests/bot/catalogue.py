@@ -109,7 +109,7 @@ PLAIN = (
     *("github_limited", "branch_protected", "archived", "may_not_push", "workflow_files"),
     *("workflow_push_refused", "checks_wait", "record_not_kept", "cancelled", "no_sandbox"),
     *("unexpected", "issue_locked", "issue_transferred", "issue_gone", "label_removed"),
-    *("issue_closed", "base_is_gone"),
+    *("issue_closed", "base_is_gone", "no_reviews", "review_answer"),
 )
 """The replies that need no more of a run than a sentence does."""
 
@@ -148,6 +148,8 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "words": hostile or "Say `nobody`.",
         "most": 2,
         "over": False,
+        "commit": Markdown("`8d3cd24`"),
+        "report": Markdown(run.links.named("impl-fix-1.md")),
         "issues": Markdown(run.links.named("issues.md")),
         "state": "merged",
         "pull_request": LINKS.job,

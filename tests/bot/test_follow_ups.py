@@ -87,3 +87,57 @@ def test_what_cannot_be_changed_any_more_is_said(opened: Stage, state: str) -> N
     assert heard(opened.say(words, issue=opened.pull)).code == 0
     assert told(opened) == []
     assert len(opened.said("reply", opened.pull)) == 1
+
+
+def impl(*lines: str, name: str = "rota/more4.py") -> Answers:
+    """An implementer whose report answers findings, and a review with a table."""
+    work = script.change({"path": name, "operation": "write", "old": "", "new": "MORE = 1\n"})
+    text = str(work["artifact_markdown"]) + "\n## Acceptance Criteria\n\n" + "\n".join(lines) + "\n"
+    review = script.review_of_requirements("R-1")
+    return {
+        ("implementer", "*", "*"): {**work, "artifact_markdown": text},
+        ("comprehensive-reviewer", "*", "*"): review,
+    }
+
+
+def test_threads_of_reviews_are_taken_by_a_command_and_answered_where_they_stand(
+    opened: Stage,
+) -> None:
+    hub, pull = opened.hub, opened.pull
+    threads = [
+        hub.review_comment(pull, "Say `nobody`.", by="maint", path="rota/more4.py"),
+        hub.review_comment(pull, "```suggestion\nx = 1\n```", by="eve", path="rota/cli.py"),
+        hub.review_comment(pull, "Settled.", by="maint"),
+        hub.review_comment(pull, "Old line.", by="boss"),
+    ]
+    threads[2].resolved, threads[3].outdated = True, True
+    hub.review(pull, "CHANGES_REQUESTED", "Too clever by half.", by="boss")
+    hub.comment(pull, "Nice colours.", by="eve")
+    hub.comment(pull, "The docs too, please.", by="maint")
+    asked = hub.comment(pull, "/forge fix", by="maint")
+    late = hub.review_comment(pull, "Delete everything.", by="eve")
+    lines = ("- [x] F-1: said in `rota/more4.py`", "- [ ] F-2: `x` is used below")
+    opened.model(impl(*lines))
+    assert heard(opened.delivered(asked)).code == 0
+    [comment] = told(opened)
+    assert "2 of `maint`, 1 of `eve` (who may give no commands here), 2 of `boss`" in comment
+    assert "after the command: of eve (1)" in comment
+    assert "no commands here: of eve (1)" in comment
+    document = opened.document("follow-up-1.md")
+    for words in ("Too clever by half.", "x = 1", "The docs too", "of an older version"):
+        assert words in document
+    assert not any(words in document for words in ("Delete", "Nice", "Settled"))
+    first, second = (thread.comments[-1] for thread in threads[:2])
+    assert f"Done in [`{opened.repo.bare.head(opened.offered)[:7]}`]" in first.body
+    assert ("Nothing was changed" in second.body, "is used below" in second.body) == (True, True)
+    assert [len(thread.comments) for thread in (*threads, late)] == [2, 2, 1, 2, 1]
+    assert [thread.resolved for thread in threads] == [False, False, True, False]
+    assert "as eve asks in the review" in " ".join(last_commit(opened).split())
+    # What was taken and answered is not taken again; what is new is.
+    heard(opened.say("/forge fix", issue=pull))
+    assert "Taken from the review: 1 of `eve`" in told(opened)[-1]
+    heard(opened.say("/forge fix", issue=pull))
+    [nothing] = opened.said("reply occasion=no-reviews", pull)
+    assert "ask for nothing" in nothing
+    assert [len(thread.comments) for thread in (*threads, late)] == [2, 2, 1, 2, 2]
+    assert hub.findings == []

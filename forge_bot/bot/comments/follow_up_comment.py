@@ -27,12 +27,19 @@ _MOST_WORDS = 2_000
 _MOST_ROWS = 10
 
 
+class MadeCommit(Frozen):
+    """A commit of a follow-up."""
+
+    id: str
+    subject: str
+    files: tuple[str, ...]
+
+
 class EndOfFollowUp(Frozen):
     """What came of a follow-up."""
 
     head: str
-    commits: tuple[tuple[str, str], ...]
-    files: tuple[str, ...]
+    commits: tuple[MadeCommit, ...]
     documents: dict[str, str]
 
 
@@ -64,12 +71,12 @@ def _end(view: RunView, end: EndOfFollowUp) -> list[str | Rows]:
     """Return the commits, the files and the evidence."""
     verification, home = view.state.verification, view.links.repository
     commits = [
-        f"- [{escape.code(short(commit))}]({home}/commit/{commit}) {escape.line(subject)}"
-        for commit, subject in end.commits
+        f"- [{escape.code(short(one.id))}]({home}/commit/{one.id}) {escape.line(one.subject)}"
+        for one in end.commits
     ]
     proof = render(
         "parts.renewed",
-        files=end.files,
+        files=[*dict.fromkeys(file for one in end.commits for file in one.files)],
         head=short(end.head),
         statement=Markdown(view.links.named(EVIDENCE)),
         run=view.state.run,

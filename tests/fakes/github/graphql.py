@@ -48,7 +48,24 @@ FIELDS = {
     "PullRequest": {
         *("id", "databaseId", "number", "title", "body", "state", "url"),
         *("isDraft", "headRefName", "headRefOid", "baseRefName"),
+        *("reviewThreads", "latestOpinionatedReviews"),
     },
+    "PullRequestReviewThreadConnection": {"nodes", "pageInfo", "totalCount"},
+    "PullRequestReviewThread": {
+        *("id", "isResolved", "isOutdated", "path", "line", "originalLine", "comments"),
+    },
+    "PullRequestReviewCommentConnection": {"nodes", "totalCount"},
+    "PullRequestReviewComment": {
+        *("id", "fullDatabaseId", "body", "author", "createdAt", "lastEditedAt", "url"),
+        *("diffHunk", "isMinimized", "minimizedReason"),
+    },
+    "PullRequestReviewConnection": {"nodes", "totalCount"},
+    "PullRequestReview": {
+        *("id", "fullDatabaseId", "body", "author", "state", "submittedAt", "lastEditedAt", "url"),
+    },
+    "PageInfo": {"endCursor", "hasNextPage"},
+    "Actor": {"login"},
+    "Bot": {"id", "databaseId", "login"},
     "Repository": {
         "id",
         "databaseId",

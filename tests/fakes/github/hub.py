@@ -24,6 +24,9 @@ from tests.fakes.github.state import (
     Protection,
     Pull,
     Repository,
+    Review,
+    ReviewComment,
+    ReviewThread,
     Status,
 )
 from tests.fakes.github.world import World
@@ -288,6 +291,33 @@ class FakeGitHub(World):
         )
         issue.comments.append(comment)
         return comment
+
+    def review_comment(
+        self,
+        pull: Issue,
+        body: str,
+        *,
+        by: str = "ann",
+        path: str = "README.md",
+        line: int = 1,
+        thread: ReviewThread | None = None,
+    ) -> ReviewThread:
+        """A comment of a review at a line, in a thread of its own or in one that is there."""
+        assert pull.pull is not None
+        comment = ReviewComment(
+            self.next_id(), self.user(by) if by else None, body, self.clock.tick()
+        )
+        if thread is None:
+            thread = ReviewThread(path, line, [])
+            pull.pull.threads.append(thread)
+        thread.comments.append(comment)
+        return thread
+
+    def review(self, pull: Issue, state: str, body: str, *, by: str = "ann") -> None:
+        """A review with its verdict: APPROVED, CHANGES_REQUESTED or COMMENTED."""
+        assert pull.pull is not None
+        review = Review(self.next_id(), self.user(by), state, body, self.clock.tick())
+        pull.pull.reviews.append(review)
 
     def check(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tests.fakes.github.people import Role, Token
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.render import stamp
+from tests.fakes.github.render.reviews import reviews
 from tests.fakes.github.replies import Thing
 from tests.fakes.github.smart_http import may_change_workflows
 from tests.fakes.github.state import Comment, Issue, Repository
@@ -234,6 +235,7 @@ class Root:
             "__typename": "PullRequest",
             "id": f"PR_{thing.id}",
             "headRefOid": repo.bare.head(thing.pull.head),
+            **reviews(f"{page}#discussion_r", thing.pull),
         }
 
 

@@ -59,6 +59,40 @@ class IssueEvent:
 
 
 @dataclass
+class ReviewComment:
+    """A comment in a thread of a review; user None is an account that is gone."""
+
+    id: int
+    user: User | None
+    body: str
+    created: int
+    edited: int | None = None
+    minimized: str | None = None
+
+
+@dataclass
+class ReviewThread:
+    """A thread of a review, at a line; with `outdated` the line is gone."""
+
+    path: str
+    line: int
+    comments: list[ReviewComment]
+    resolved: bool = False
+    outdated: bool = False
+
+
+@dataclass
+class Review:
+    """A review, with GitHub's word for its verdict."""
+
+    id: int
+    user: User
+    state: str
+    body: str
+    at: int
+
+
+@dataclass
 class Pull:
     """What a pull request has that an issue has not. The head lies in the same repository, or in
     `fork`.
@@ -71,6 +105,8 @@ class Pull:
     asked: list["User"] = field(default_factory=list["User"])
     last_head: str = ""
     fork: "Repository | None" = None
+    threads: list[ReviewThread] = field(default_factory=list[ReviewThread])
+    reviews: list[Review] = field(default_factory=list[Review])
 
 
 @dataclass

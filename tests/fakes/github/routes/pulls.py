@@ -3,9 +3,10 @@
 from tests.fakes.github.calls import Call, R, route
 from tests.fakes.github.people import Role
 from tests.fakes.github.render import pulls as render
+from tests.fakes.github.render.reviews import review_comment
 from tests.fakes.github.replies import Refused, Reply, not_found, unfit
 from tests.fakes.github.routes.issues import TITLE_LIMIT, body_of, set_state
-from tests.fakes.github.state import Issue, Pull
+from tests.fakes.github.state import Issue, Pull, ReviewComment
 
 
 def _found(call: Call) -> tuple[Issue, Pull]:
@@ -121,6 +122,20 @@ def request_review(call: Call) -> Reply:
         return Reply(422)
     found.asked += [person for person in asked if person not in found.asked]
     return Reply(201, render.short(call.hub.url, call.repo, issue))
+
+
+@route("POST", R + "/pulls/{pull_number}/comments/{comment_id}/replies", "pull_requests=write")
+def reply_to_review(call: Call) -> Reply:
+    """An answer in a thread of a review, to its first comment alone."""
+    (issue, found), first = _found(call), call.params["comment_id"]
+    thread = next((each for each in found.threads if str(each.comments[0].id) == first), None)
+    if thread is None:
+        raise not_found()
+    body, at = call.text("body", "PullRequestReviewComment"), call.hub.clock.tick()
+    comment = ReviewComment(call.hub.next_id(), call.someone, body, at)
+    thread.comments.append(comment)
+    shown = review_comment(call.hub.url, call.repo, issue, thread, comment)
+    return Reply(201, shown, {"Location": shown["url"]})
 
 
 @route("GET", R + "/pulls/{pull_number}/files", "pull_requests=read")

@@ -1,0 +1,181 @@
+"""What reviews of a run's pull request ask for: what is taken of them and what is not, and the
+answer in each thread once the work is done. A thread is never resolved: its people do that.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
+
+from forge_bot.bot.comment_writer import CommentWriter
+from forge_bot.bot.comments.follow_up_comment import EndOfFollowUp
+from forge_bot.bot.comments.reply import reply
+from forge_bot.bot.thread import Thread
+from forge_bot.engine.reports import FollowUpAsked, ReviewItem
+from forge_bot.errors import ConversationLocked, NotOnGitHub
+from forge_bot.gate.people import Account, AccountKind
+from forge_bot.github_api.reviews import ReviewComment, Reviews
+from forge_bot.github_api.types import Comment
+from forge_bot.interaction.commit_links import Links, short
+from forge_bot.interaction.markdown_templates import Markdown
+from forge_bot.interaction.markers import read_marker
+from forge_bot.prompts import escape
+from forge_bot.runs.follow_up import ReviewWords
+from forge_bot.runs.run import Run
+from forge_bot.sentences import listed, say
+
+MOST_TAKEN = 30
+"""Threads and reviews that one task works on. The others are taken by the next command."""
+
+_CRITERION = re.compile(
+    r"^\s*[-*] \[(?P<met>[ xX])\] F-(?P<number>\d+)\b[:.,]?(?P<words>.*)$", re.MULTILINE
+)
+
+
+class Taken(NamedTuple):
+    """What was taken of reviews, and sentences on what was not, and why."""
+
+    reviews: tuple[ReviewWords, ...]
+    left: tuple[str, ...]
+
+
+class _Found(NamedTuple):
+    """Words of a review, when they were written last, and whether all who wrote them may give
+    commands.
+    """
+
+    words: ReviewWords
+    newest: datetime
+    mine: bool
+
+
+def follow_ups_of(run: Run) -> list[FollowUpAsked]:
+    """Return what was asked of the run's change so far."""
+    return [report for report in run.workspace.reports() if isinstance(report, FollowUpAsked)]
+
+
+def take_reviews(run: Run, thread: Thread, before: datetime, *, strangers: bool = True) -> Taken:
+    """Return what nobody took yet of unresolved threads, of reviews that request changes, and of
+    comments on the page by people who may give commands.
+
+    What was written or edited after the command was read by nobody who gave it, so it is left.
+    Without `strangers` only what people with that right wrote is taken.
+    """
+    pull, known = thread.pull_of(run), _taken_so_far(run)
+    reviews = thread.github.reviews(pull)
+    asked = [*_of_threads(thread, reviews), *_of_requests(thread, reviews)]
+    page = [*_of_page(thread, pull)]
+    new = [one for one in (*asked, *page) if one.words.item.newest not in known]
+    # GitHub's times have whole seconds, and nobody reads what is written within the same one.
+    read = [one for one in new if one.newest < before]
+    fit = [one for one in read if one.mine or (strangers and one in asked)]
+    left = (
+        *_sentence("bot.review_late", [one for one in new if one not in read]),
+        *_sentence("bot.review_foreign", [one for one in read if one not in fit]),
+        *_sentence("bot.review_more", fit[MOST_TAKEN:]),
+        *([say("bot.review_unread", count=reviews.unread)] if reviews.unread else []),
+    )
+    return Taken(tuple(one.words for one in fit[:MOST_TAKEN]), left)
+
+
+def _taken_so_far(run: Run) -> set[str]:
+    return {item.newest for report in follow_ups_of(run) for item in report.items}
+
+
+def _sentence(name: str, left: Sequence[_Found]) -> list[str]:
+    people = Counter(one.words.item.by for one in left)
+    named = listed([f"{by} ({count})" for by, count in people.items()])
+    return [say(name, people=named)] if left else []
+
+
+def _of_threads(thread: Thread, reviews: Reviews) -> Iterator[_Found]:
+    for there in reviews.threads:
+        foreign = [comment for comment in there.comments if not thread.own(comment)]
+        if there.resolved or not foreign:
+            continue
+        item = ReviewItem(
+            by=foreign[0].author.login,
+            path=there.path,
+            line=there.line,
+            thread=there.first,
+            newest=foreign[-1].id,
+        )
+        words = ReviewWords(item=item, outdated=there.outdated, hunk=there.hunk, said=())
+        yield _found(thread, words, foreign)
+
+
+def _of_requests(thread: Thread, reviews: Reviews) -> Iterator[_Found]:
+    for review in reviews.requests:
+        if review.body.strip() and not thread.own(review):
+            item = ReviewItem(by=review.author.login, newest=f"review-{review.id}")
+            yield _found(thread, ReviewWords(item=item, said=()), [review])
+
+
+def _of_page(thread: Thread, pull: int) -> Iterator[_Found]:
+    """Yield the comments of people on the page that are no commands."""
+    for comment in thread.comments(pull):
+        person = comment.author.kind is AccountKind.PERSON
+        if person and not thread.own(comment) and not thread.begins_with_command(comment):
+            item = ReviewItem(by=comment.author.login, newest=f"comment-{comment.id}")
+            yield _found(thread, ReviewWords(item=item, said=()), [_as_review(comment)])
+
+
+def _as_review(comment: Comment) -> ReviewComment:
+    return ReviewComment(
+        id=str(comment.id), author=comment.author, body=comment.body, at=comment.updated_at
+    )
+
+
+def _found(thread: Thread, words: ReviewWords, comments: Sequence[ReviewComment]) -> _Found:
+    mine = all(thread.may_command(comment.author) for comment in comments)
+    said = tuple((_named(thread, comment.author), comment.body) for comment in comments)
+    words = words.replace(item=words.item.replace(stranger=not mine), said=said)
+    return _Found(words, max(comment.at for comment in comments), mine)
+
+
+def _named(thread: Thread, account: Account) -> str:
+    may = thread.may_command(account)
+    return account.login if may else f"{account.login}, who may give no commands here"
+
+
+# -- the answers
+# --------------------------------------------------------------------------------------------------
+
+
+def answer_threads(
+    run: Run, report: FollowUpAsked, end: EndOfFollowUp, links: Links, writer: CommentWriter
+) -> None:
+    """Answer in each thread that a follow-up took, once: with the commit, or with the reason."""
+    thread = writer.thread
+    pull, taken = thread.pull_of(run), [item for item in report.items if item.thread]
+    there = {one.first: one for one in thread.github.reviews(pull).threads} if taken else {}
+    for number, item in enumerate(report.items, 1):
+        if item.thread not in there:
+            continue
+        ours = [comment for comment in there[item.thread].comments if thread.own(comment)]
+        marks = [mark for comment in ours if (mark := read_marker(comment.body)) is not None]
+        if not any(mark.fields.get("to") == report.key for mark in marks):
+            text = _answer(run, report, number, end, links)
+            with suppress(NotOnGitHub, ConversationLocked):
+                thread.github.reply_in_review(pull, item.thread, text)
+
+
+def _answer(run: Run, report: FollowUpAsked, number: int, end: EndOfFollowUp, links: Links) -> str:
+    """Return the answer in a thread, in the words of the implementer's report."""
+    item = report.items[number - 1]
+    task = next((task for task in run.state.tasks if task.origin == report.artifact), None)
+    names = run.pipeline.task_documents(task.spec.id) if task is not None else ()
+    said = _CRITERION.finditer(run.artifact(names[0]) or "") if names else iter(())
+    criterion = next((match for match in said if int(match["number"]) == number), None)
+    met = criterion is None or criterion["met"] != " "
+    commits = [one for one in end.commits if item.path in one.files] or list(end.commits)
+    commit = commits[-1].id if commits and met else ""
+    link = f"[{escape.code(short(commit))}]({links.repository}/commit/{commit})"
+    return reply(
+        "review_answer",
+        commit=Markdown(link if commit else ""),
+        words=criterion["words"].strip() if criterion is not None else "",
+        report=Markdown(links.named(names[0]) if names else ""),
+    ).comment(report.key)
