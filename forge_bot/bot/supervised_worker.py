@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from forge_bot.agent.redaction import secrets_of
@@ -21,6 +22,7 @@ from forge_bot.bot.worker_messages import (
     WorkerStopped,
     read_message,
 )
+from forge_bot.engine.reports import CommandsRan
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
@@ -28,6 +30,11 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
+from forge_bot.verification.judgement import newly_failing
+from forge_bot.verification.red_places import red_places
+
+_MOST_SHOWN = 10
+"""Errors of one step that GitHub shows."""
 
 _GENTLE_SECONDS = 4.0
 """Of the seven and a half that GitHub leaves a cancelled step before it is ended."""
@@ -161,7 +168,7 @@ class SupervisedWorker:
         asked = (question.model_dump_json(),) if question is not None else ()
         # The worker opens the run, and has its lock; it waits whenever this process writes.
         run = look_at_run(self.repository, info, load_config(self.repository.root))
-        workflows = self.around.push_workflows
+        workflows, known = self.around.push_workflows, len(run.workspace.reports())
         recorder = WorkRecorder(run, secrets_of(self.environ), workflows=workflows)
         self._child = child = WorkerProcess(
             self.repository.root,
@@ -179,6 +186,7 @@ class SupervisedWorker:
         finally:
             self._child = None
             stopped = child.stopped()
+        _show_red(run, known)
         return stopped
 
     def _follow(self, child: WorkerProcess, recorder: WorkRecorder) -> None:
@@ -193,6 +201,26 @@ class SupervisedWorker:
                         child.go_on()
                 case LogMessage(level=level, text=text):
                     (log.warning if level == "warning" else log.line)(text)
+
+
+def _show_red(run: Run, known: int) -> None:
+    """Say in the log what is newly red in the last verification after the known reports, at the
+    lines of its files, for GitHub to show there.
+    """
+    reports = run.workspace.reports()[known:]
+    ran = [report for report in reports if isinstance(report, CommandsRan)]
+    before = {(old.name, old.argv): old for old in run.state.baseline}
+    files = frozenset(run.repository.list_files(run.ref)) if ran else ()
+    places = (
+        place
+        for now in (ran[-1].results if ran else ())
+        for old in (before.get((now.name, now.argv)),)
+        for place in red_places(
+            newly_failing(old, now) if old else now.failures, now.tail.splitlines(), files
+        )
+    )
+    for place in islice(places, _MOST_SHOWN):
+        log.error(f"Newly red: {place.name[:200]}", place.file, place.line)
 
 
 def _kept_code() -> tuple[str, ...]:

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_ESCAPED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_MESSAGE = str.maketrans(_ESCAPED)
+_PROPERTY = str.maketrans({**_ESCAPED, ":": "%3A", ",": "%2C"})
 
 
 def write_outputs(path: str, values: Mapping[str, str]) -> None:
@@ -41,9 +43,9 @@ def warning(message: str) -> None:
     _say("warning", message)
 
 
-def error(message: str) -> None:
-    """A line that GitHub shows in red."""
-    _say("error", message)
+def error(message: str, file: str = "", at: int = 0) -> None:
+    """A line that GitHub shows in red, beside a line of a file if one is named."""
+    _say("error", message, {"file": file, "line": str(at)} if file else {})
 
 
 def line(text: str) -> None:
@@ -57,7 +59,9 @@ def line(text: str) -> None:
     sys.stdout.flush()
 
 
-def _say(level: str, message: str) -> None:
+def _say(level: str, message: str, place: Mapping[str, str] | None = None) -> None:
     # With its line ends escaped a message cannot begin a command of its own.
-    sys.stdout.write(f"::{level} title=forge-bot::{message.translate(_MESSAGE)}\n")
+    properties = {"title": "forge-bot", **(place or {})}
+    named = ",".join(f"{name}={value.translate(_PROPERTY)}" for name, value in properties.items())
+    sys.stdout.write(f"::{level} {named}::{message.translate(_MESSAGE)}\n")
     sys.stdout.flush()

@@ -80,11 +80,11 @@ def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
 
 def about(item: str, block: FailureBlock) -> bool:
     """Return whether a block is about the test or file with this name."""
-    return _last_name(item) in block.title or block.title in item
+    return last_name(item) in block.title or block.title in item
 
 
 @lru_cache(maxsize=1_000)
-def _last_name(item: str) -> str:
+def last_name(item: str) -> str:
     """Return the test's own name; each is compared with all blocks."""
     return re.split(r"::| > | › | ", item.removesuffix(" (error)"))[-1]
 

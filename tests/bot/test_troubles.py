@@ -8,6 +8,7 @@ import pytest
 
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
+from tests.fakes.script import BREAKS, change
 
 COMMENT = r"POST .*/issues/\d+/comments$"
 
@@ -23,6 +24,16 @@ def finishes(stage: Stage) -> None:
     assert len(stage.said("checkpoint")) == 1
     assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
     assert len(stage.said("tracking")) == 1
+
+
+def test_tests_that_a_change_turned_red_are_shown_at_their_lines(waiting: Stage) -> None:
+    waiting.hub.commit(waiting.repo, "main", {".forge/config.yml": "tries: {most: 0}\n"})
+    waiting.model({("implementer", "*", "*"): change(BREAKS)})
+    job = heard(waiting.say("/approve"))
+    errors = re.findall(r"::error title=forge-bot,file=(.+),line=\d+::Newly red: (.+)", job.log)
+    assert {file for file, _ in errors} == {"tests/test_cli.py", "tests/test_schedule.py"}
+    assert len(errors) == 4
+    assert all(name.startswith("test_") for _, name in errors)
 
 
 # -- GitHub refuses

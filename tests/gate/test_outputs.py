@@ -36,10 +36,12 @@ def test_a_message_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None
     outputs.notice("100%\n::set-output name=proceed::true\r::stop")
     outputs.warning("a")
     outputs.error("b")
+    outputs.error("c", "a,line=9::%\n.py", 3)
     assert capsys.readouterr().out.splitlines() == [
         "::notice title=forge-bot::100%25%0A::set-output name=proceed::true%0D::stop",
         "::warning title=forge-bot::a",
         "::error title=forge-bot::b",
+        "::error title=forge-bot,file=a%2Cline=9%3A%3A%25%0A.py,line=3::c",
     ]
 
 
