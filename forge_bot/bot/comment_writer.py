@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from forge_bot.agent.models.base import reads_images
+from forge_bot.bot.approval_rules import awaited
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView, patches_by_hand, workflows_that_wait
@@ -16,6 +17,7 @@ from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import GateShown
+from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api.pygithub import GitHub, Reaction
@@ -171,17 +173,11 @@ class CommentWriter:
         gate = run.state.gate
         if gate is None:
             return None
-        marked = {
-            "run": run.state.run,
-            "gate": gate.name,
-            "round": str(gate.round),
-            "digest": gate.digest,
-        }
         # A job that died after it had asked is not a reason to ask twice.
-        written = self.thread.written("checkpoint", **marked)
+        written = self._asked(run, gate)
         if written is not None and gate.shown and gate.shown[-1].digest == gate.digest:
             return None
-        comment = written or self.write(self.thread.number, checkpoint(self.view(run)))
+        comment = written or self.write(self.thread.number, self._question(run))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may
         # be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
@@ -190,6 +186,20 @@ class CommentWriter:
         return GateShown(
             key=key, at=comment.created_at, gate=gate.name, digest=gate.digest, via=comment.url
         )
+
+    def show_approvals(self, run: Run) -> None:
+        """Say in the comment of the open question who has to approve yet."""
+        gate = run.state.gate
+        if gate is not None and (written := self._asked(run, gate)) is not None:
+            self._edited(written.id, self._question(run))
+
+    def _asked(self, run: Run, gate: OpenGate) -> Comment | None:
+        """Return the comment that shows this version of the question."""
+        fields = {"gate": gate.name, "round": str(gate.round), "digest": gate.digest}
+        return self.thread.written("checkpoint", run=run.state.run, **fields)
+
+    def _question(self, run: Run) -> str:
+        return checkpoint(self.view(run).replace(awaited=awaited(run, self.thread)))
 
     def say(self, reply: CommentReply, to: ThreadCommand | None = None) -> None:
         """Answer a command once, in its own thread; or write to everybody in the issue."""

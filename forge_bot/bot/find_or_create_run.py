@@ -9,6 +9,7 @@ from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
+from forge_bot.errors import BadOption
 from forge_bot.gate import grammar, outputs
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository
@@ -120,6 +121,12 @@ def _new_run(
 ) -> NewRun:
     """Return the run that a command or a label asks for; its words count before labels."""
     around, name = supervisor.around, supervisor.inputs.label
+    auto = start.auto or f"{name}:auto".casefold() in labels
+    if auto and supervisor.config.approvals:
+        raise BadOption(
+            "The rules on approvals in .forge/config.yml leave nothing to --auto.",
+            hint=f"Begin without it, or without the label {name}:auto.",
+        )
     base = _base(supervisor.repository)
     by_label = f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
     return NewRun(
@@ -134,7 +141,7 @@ def _new_run(
             mark=name,
         ),
         flags=RunFlags(
-            auto=start.auto or f"{name}:auto".casefold() in labels,
+            auto=auto,
             skip_pr=start.skip_pr,
             debug=start.debug,
             discuss=start.discuss,

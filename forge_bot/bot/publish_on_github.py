@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import suppress
 
+from forge_bot.bot.approval_rules import are_enough, is_in_comment
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.next_step import pull_request_link
@@ -17,7 +18,6 @@ from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.engine.step_contracts import IssueToOpen
 from forge_bot.errors import GitHubRefused, PermissionMissing
-from forge_bot.gate.grammar import Approve
 from forge_bot.gate.json_payload import Node
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.github_api.pygithub import GitHub
@@ -288,28 +288,23 @@ def _checked_on_pull_requests(run: Run) -> bool:
 
 def unverified(run: Run, thread: Thread) -> Decision | None:
     """Return the newest approval of a checkpoint that has no comment here by an authorised person,
-    unless somebody has confirmed it since.
+    or that the rules of `approvals` find too few for the paths that changed, unless it was
+    confirmed since.
 
     The record names who approved and where, but whoever can push to the branch can write that. So
     the comment itself is required.
     """
-    given = {
-        spoken.comment.url: spoken.by
-        for spoken in thread.spoken(thread.number)
-        if isinstance(spoken.command, Approve)
-    }
     gates = {phase.id for phase in run.pipeline.phases if isinstance(phase, GatePhase)}
-    for decision in reversed(run.state.decisions):
-        ours = given.get(decision.via, "").casefold() == decision.by.casefold() != ""
-        if (
-            decision.reason is Reason.UNVERIFIED_APPROVAL
-            and decision.answer == Answer.APPROVE
-            and ours
-        ):
+    approved = [one for one in run.state.decisions if one.answer == Answer.APPROVE]
+    newest = {one.gate: one for one in approved if one.reason is None}
+    for decision in reversed(approved):
+        again = decision.reason is Reason.UNVERIFIED_APPROVAL
+        by_auto = decision.via == AUTO and run.state.flags.auto
+        ours = by_auto or is_in_comment(thread, decision)
+        judged = again or decision is newest.get(decision.gate)
+        enough = not judged or are_enough(run, thread, decision)
+        if again and ours and enough:
             return None
-        checkpoint = (
-            decision.reason is None and decision.gate in gates and decision.answer == Answer.APPROVE
-        )
-        if checkpoint and not ours and not (decision.via == AUTO and run.state.flags.auto):
+        if decision.reason is None and decision.gate in gates and not (ours and enough):
             return decision
     return None

@@ -49,6 +49,7 @@ from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples
 from forge_bot.runs.run import Run
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config
+from forge_bot.settings.code_owners import read_code_owners
 from forge_bot.values import Tier
 
 MOST_TURNS = 60
@@ -99,7 +100,9 @@ class Supervisor:
             asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
             woken=config.wakes.enabled and (repository.root / WAKE_WORKFLOW).is_file(),
         )
-        self.thread = Thread(github, around.wake.issue, inputs)
+        # The tree is that of the default branch: no run's branch changes who approves it.
+        owners = read_code_owners(repository.root)
+        self.thread = Thread(github, around.wake.issue, inputs, config.approvals, owners)
         self.writer = CommentWriter(
             github,
             self.thread,

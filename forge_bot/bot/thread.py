@@ -23,6 +23,8 @@ from forge_bot.github_api.reviews import ReviewComment
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.runs.run import Run
+from forge_bot.settings.approvals import ApprovalRule
+from forge_bot.settings.code_owners import CodeOwners
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,20 @@ class Thread:
     added by `remember`.
     """
 
-    def __init__(self, github: GitHub, number: int, inputs: Inputs) -> None:
+    def __init__(
+        self,
+        github: GitHub,
+        number: int,
+        inputs: Inputs,
+        approvals: tuple[ApprovalRule, ...] = (),
+        code_owners: CodeOwners | None = None,
+    ) -> None:
         self.github = github
         self.number = number
         self.inputs = inputs
+        self.approvals = approvals
+        self.code_owners = code_owners or CodeOwners()
+        self._teams: dict[str, frozenset[str] | None] = {}
         self._comments: dict[int, tuple[Comment, ...]] = {}
         self._memberships: dict[str, Membership] = {}
         self._replied: set[int] = set()
@@ -141,6 +153,14 @@ class Thread:
         if known not in self._memberships:
             self._memberships[known] = self.github.membership(login)
         return self._memberships[known]
+
+    def team(self, name: str) -> frozenset[str] | None:
+        """Return the members of a team, which is asked about once; None where that cannot be
+        read.
+        """
+        if name not in self._teams:
+            self._teams[name] = self.github.team_members(name)
+        return self._teams[name]
 
     def answered(self, comment: Comment) -> bool:
         """Return whether a reply of our account names the comment."""

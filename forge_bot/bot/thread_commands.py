@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import command_reports, follow_ups
+from forge_bot.bot.approval_rules import judge_approval
 from forge_bot.bot.command_reports import ReportedCommand
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
@@ -135,11 +136,20 @@ def _report(
         if report is None:
             writer.say(reply_with_state("resumed", writer.view(run), by=spoken.by), spoken)
             return
+        if isinstance(report, Answered) and report.answer is Answer.APPROVE:
+            outcome = judge_approval(run, thread, spoken.by)
+            if outcome.adds_nothing:
+                given = {"awaited": outcome.awaited, "again": outcome.again}
+                writer.say(reply("not_enough", commands=writer.commands, **given), spoken)
+                return
+            report = report.replace(awaits_others=bool(outcome.awaited))
         run.tell(report)
     except ForgeError as error:
         view = _view_with_pull(run, thread, writer)
         writer.say(_refusal(error, command, view, writer.commands), spoken)
         return
+    if isinstance(report, Answered) and report.awaits_others:
+        writer.show_approvals(run)
     budget = run.state.budget
     if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
         writer.say(reply_with_state("no_budget", writer.view(run)), spoken)

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from threading import Event
 from uuid import uuid4
 
+from forge_bot.bot.approval_rules import is_in_comment
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publish_on_github import Publication, unverified
 from forge_bot.bot.push_commits import BranchPusher
@@ -65,7 +66,11 @@ class ThreadHost:
         doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
         if action.operation in {"open-issues", "pull-request"} and doubtful is not None:
             who = who_answered(doubtful.by, doubtful.via)
-            why = f"Approved by {who}; here it cannot be checked who that was"
+            why = f"Approved by {who}; " + (
+                "for what changed since, the rules on approvals ask for more people"
+                if is_in_comment(self.writer.thread, doubtful)
+                else "here it cannot be checked who that was"
+            )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
             return
         try:

@@ -34,6 +34,7 @@ from forge_bot.cli.options import (
     with_groups,
     words,
 )
+from forge_bot.cli.policy_commands import policy_app
 from forge_bot.cli.repository_commands import clean, demo, doctor, init
 from forge_bot.cli.standard_streams import decode_word
 
@@ -53,6 +54,7 @@ _for_programs = partial(app.command, rich_help_panel="For programs")
 _where_it_is_asked = partial(app.command, rich_help_panel=UNLISTED)
 
 app.add_typer(graph_app, name="graph", rich_help_panel=_AROUND)
+app.add_typer(policy_app, name="policy", rich_help_panel=_AROUND)
 
 
 def _version(wanted: bool) -> None:

@@ -134,7 +134,8 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case Answered():
             after = gate_answers.handle_answer(pipeline, state, report)
             event = f"{report.answer.value} by {report.by} via {report.via}"
-            return _move(after).logged(report.at, report.gate, event)
+            moved = after if report.awaits_others else _move(after)
+            return moved.logged(report.at, report.gate, event)
         case GateShown():
             return _show_output(state, report)
         case ArtifactChanged():

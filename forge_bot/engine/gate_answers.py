@@ -5,7 +5,7 @@ from typing import assert_never
 
 from forge_bot.engine import call_records
 from forge_bot.engine.external_events import CHECKS
-from forge_bot.engine.gates import check_answer, record_decision
+from forge_bot.engine.gates import check_answer, decision_of, record_decision
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.outcomes import Work, accept, after_calls, task_after_work
 from forge_bot.engine.phases import GatePhase, PublishPhase
@@ -31,6 +31,8 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
     gate = check_answer(
         state, answer, action_id(state, state.gate.name if state.gate is not None else None)
     )
+    if answer.awaits_others and answer.answer is Answer.APPROVE:
+        return state.replace(agreed=(*state.agreed, decision_of(gate, answer)))
     state = record_decision(state, gate, answer)
     match answer.answer:
         case Answer.ABANDON:

@@ -246,8 +246,9 @@ def _check_digest(gate: OpenGate, answered: Answered) -> None:
         )
 
 
-def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
-    decision = Decision(
+def decision_of(gate: OpenGate, answered: Answered) -> Decision:
+    """Return an answer with the version of the question that it is bound to."""
+    return Decision(
         at=answered.at,
         gate=gate.name,
         answer=answered.answer.value,
@@ -261,9 +262,26 @@ def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
         reason=gate.reason,
         task=gate.task,
     )
+
+
+def approvals_of(state: State, decision: Decision) -> tuple[Decision, ...]:
+    """Return an answer; an approval with those that settled its question together with it."""
+    if decision.answer != Answer.APPROVE:
+        return (decision,)
+    bound = (decision.gate, decision.digest)
+    return (*(one for one in state.agreed if (one.gate, one.digest) == bound), decision)
+
+
+def agreed_so_far(state: State) -> tuple[Decision, ...]:
+    """Return the approvals of the open question that did not settle it."""
+    asked = state.gate and (state.gate.name, state.gate.digest)
+    return tuple(one for one in state.agreed if (one.gate, one.digest) == asked)
+
+
+def record_decision(state: State, gate: OpenGate, answered: Answered) -> State:
     return state.replace(
         gate=None,
-        decisions=(*state.decisions, decision),
+        decisions=(*state.decisions, decision_of(gate, answered)),
         current_phase_status=RunStatus.IN_PROGRESS,
     )
 

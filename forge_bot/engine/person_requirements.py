@@ -2,6 +2,7 @@
 change that is offered, numbered P-1, P-2 …
 """
 
+from forge_bot.engine.gates import approvals_of
 from forge_bot.engine.reports import Answered
 from forge_bot.engine.state import Decision, State
 from forge_bot.values import Frozen, PhaseId
@@ -24,9 +25,10 @@ def person_requirements(state: State) -> tuple[PersonRequirement, ...]:
     """
     last = {decision.gate: decision for decision in state.decisions if decision.answer == "approve"}
     texts = [
-        (text, decision)
+        (text, one)
         for decision in sorted((*state.decisions, *state.sent_back), key=lambda one: one.at)
-        for text in approved_with(decision, choices=last.get(decision.gate) is decision)
+        for one in approvals_of(state, decision)
+        for text in approved_with(one, choices=last.get(one.gate) is one)
     ]
     return tuple(
         PersonRequirement(number=f"P-{number}", text=text, by=decision.by, gate=decision.gate)

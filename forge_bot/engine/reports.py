@@ -285,6 +285,9 @@ class Answered(_Report):
     choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
     chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
     condition: str = unless_empty("", "what a person approved with, in their words")
+    awaits_others: bool = unless_empty(
+        False, "an approval that counts, and the repository's rules want more people's"
+    )
     by: str
     via: str
     action_id: str | None = None

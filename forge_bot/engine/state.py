@@ -295,6 +295,9 @@ class State(Recorded):
     sent_back: tuple[Decision, ...] = unless_empty(
         (), "what people asked for beside the questions: retries, and merges with conflicts"
     )
+    agreed: tuple[Decision, ...] = unless_empty(
+        (), "approvals that counted and did not settle their question alone"
+    )
     risks: tuple[str, ...] = ()
     baseline: tuple[CommandResult, ...] = ()
     unusable: tuple[UnusableCommand, ...] = Field(

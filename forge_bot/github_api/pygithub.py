@@ -186,6 +186,27 @@ class GitHub:
             return Role.NONE
         return read_membership(login, 200, Node(answer))
 
+    def team_members(self, team: str) -> frozenset[str] | None:
+        """Return the logins of a team, named as `org/team`, and of the teams below it, in small
+        letters; None for a team that the token may not read, and for another organization's.
+        """
+        organization, _, slug = team.partition("/")
+        if organization.casefold() != self.name.partition("/")[0].casefold():
+            return None
+
+        def read() -> frozenset[str]:
+            from github.NamedUser import NamedUser
+            from github.PaginatedList import PaginatedList
+
+            path = f"/orgs/{quote(organization, safe='')}/teams/{quote(slug, safe='')}/members"
+            people = PaginatedList(NamedUser, self._client.requester, path, {})
+            return frozenset(person.login.casefold() for person in people)
+
+        try:
+            return self._do(f"the team {team} could not be read", "team", read)
+        except (NotOnGitHub, PermissionMissing, GitHubRefused):
+            return None
+
     def comment(self, number: int, body: str) -> Comment:
         """Post a comment and return it with GitHub's own time.
 

@@ -12,7 +12,7 @@ from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import CONFLICTS, FOLLOW_UP
-from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
+from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED, approvals_of
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
 from forge_bot.errors import ReportsDamaged
@@ -185,8 +185,9 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     own = task.spec.id if task is not None else None
     return tuple(
         dict.fromkeys(
-            who_answered(decision.by, decision.via)
+            who_answered(one.by, one.via)
             for decision in state.decisions
+            for one in approvals_of(state, decision)
             if decision.answer == "approve"
             and decision.via not in {AUTO, UNASKED}
             and ((own is not None and decision.task == own) or not (beside or asked))

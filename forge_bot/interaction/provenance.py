@@ -121,7 +121,8 @@ def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
 
 def decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:
     state = view.state
-    answers = sorted((*state.decisions, *state.sent_back), key=lambda decision: decision.at)
+    every = (*state.decisions, *state.agreed, *state.sent_back)
+    answers = sorted(every, key=lambda decision: decision.at)
     noted = any(_words_of(decision) for decision in answers)
 
     before = f"### {say('pull_request.who_decided')}\n\n" + head(

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from forge_bot.artifacts.open_decisions import read_open_decisions
 from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.gates import agreed_so_far
 from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Report
 from forge_bot.errors import BadOption
@@ -76,11 +77,18 @@ def _with_options(run: Run, answered: Answered) -> Answered:
                 unknown=", ".join(unknown), there=there
             )
         )
+    agreed = {choice[:-1]: choice for one in agreed_so_far(run.state) for choice in one.choices}
+    for choice in answered.choices:
+        if (other := agreed.get(choice[:-1], choice)) != choice:
+            raise BadOption(
+                f"Somebody approved this with {other}, so {choice} cannot be approved beside it.",
+                hint=f"Approve with {other}, or reject and say why it should be {choice}.",
+            )
     defaults = {
         f"{decision.number}": f"{decision.number}{decision.default.letter}"
         for decision in decisions
     }
-    choices = (defaults | {choice[:-1]: choice for choice in answered.choices}).values()
+    choices = (defaults | agreed | {choice[:-1]: choice for choice in answered.choices}).values()
     return answered.replace(
         choices=tuple(choices), chosen=tuple(offered[choice] for choice in choices)
     )

@@ -32,7 +32,8 @@ def statement(
         "base": state.base_commit,
         "head": head,
         "approvals": [
-            decision.model_dump(mode="json", by_alias=True) for decision in state.decisions
+            decision.model_dump(mode="json", by_alias=True)
+            for decision in (*state.decisions, *state.agreed)
         ],
         "commands": [_command(result) for result in (verification.results if verification else ())],
         "redBeforeGreen": proof.model_dump(mode="json", by_alias=True) if proof else None,

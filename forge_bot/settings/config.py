@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 
 from forge_bot.errors import BadConfig
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
+from forge_bot.settings.approvals import ApprovalRule
 from forge_bot.values import Frozen, Tier
 
 CONFIG = ".forge/config.yml"
@@ -45,6 +46,12 @@ def _off(value: object) -> object:
     return "off" if value is False else value
 
 
+def _as_list(value: object) -> object:
+    """One rule may stand without its list."""
+    rules: list[object] = [value]
+    return rules if isinstance(value, dict) else value
+
+
 def folder_of(value: str) -> str:
     """Return a folder as git names it. Raises ValueError for a path outside the repository."""
     plain = posixpath.normpath(value.strip().replace("\\", "/"))
@@ -72,6 +79,10 @@ Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$")]
 Port = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 CommandList = Annotated[
     tuple[Argv, ...], BeforeValidator(_argv_lists, json_schema_input_type=str | list[str | Argv])
+]
+ApprovalRules = Annotated[
+    tuple[ApprovalRule, ...],
+    BeforeValidator(_as_list, json_schema_input_type=ApprovalRule | tuple[ApprovalRule, ...]),
 ]
 
 
@@ -334,6 +345,11 @@ class Config(Frozen):
         description="branches that no run works on, besides the default one, such as `release/*`",
     )
 
+    approvals: ApprovalRules = Field(
+        default=(),
+        description="who may approve in a thread: a rule, or a list of rules that all hold",
+    )
+
     def model_for(self, tier: Tier) -> str:
         return self.models.get(tier) or self.model or DEFAULT_MODEL
 
@@ -356,6 +372,7 @@ _KEYS = (
     *(f"wakes.{name}" for name in WakeSettings.model_fields),
     *(f"tries.{name}" for name in TrySettings.model_fields),
     *(f"commands.{name}" for name in CommandSettings.model_fields),
+    *(f"approvals.{field.alias or name}" for name, field in ApprovalRule.model_fields.items()),
 )
 
 

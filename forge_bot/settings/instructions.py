@@ -20,22 +20,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from forge_bot.artifacts.waves import fold_path, normal_path
+from forge_bot.artifacts.waves import fold_path
 from forge_bot.errors import BadConfig
+from forge_bot.settings.path_patterns import checked_pattern, matches_path
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec
 
 INSTRUCTIONS = ".specs/instructions.md"
 
 _FENCE = "---"
-_PIECES = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+|.")
-_MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
-def _pattern(text: str) -> str:
-    if not normal_path(text) or normal_path(text).startswith("../"):
-        raise ValueError("a pattern names paths inside the repository, such as db/migrations/**")
-    return text
 
 
 def _expression(text: str) -> str:
@@ -49,7 +42,7 @@ def _expression(text: str) -> str:
 class When(Frozen):
     """The conditions for a rule; of two conditions both have to hold."""
 
-    files_match: tuple[Annotated[str, AfterValidator(_pattern)], ...] = ()
+    files_match: tuple[Annotated[str, AfterValidator(checked_pattern)], ...] = ()
     title_matches: Annotated[str, AfterValidator(_expression)] = ""
 
     @model_validator(mode="after")
@@ -111,7 +104,7 @@ class Rules(Frozen):
             if not rule.when.title_matches
             for pattern in rule.when.files_match
         ]
-        return tuple(sorted(path for path in set(paths) if _matches(path, patterns)))
+        return tuple(sorted(path for path in set(paths) if matches_path(path, patterns)))
 
 
 _RULES: TypeAdapter[Rules] = TypeAdapter(Rules)
@@ -159,20 +152,6 @@ def _touches(path: str, patterns: Sequence[str]) -> bool:
         above = start == plain or start.startswith(f"{plain.rstrip('/')}/")
         # Where both have wildcards they are taken to meet if one begins as the other does.
         vague = fixed != plain and (fixed.startswith(start) or start.startswith(fixed))
-        if above or vague or _matches(path, (pattern,)):
+        if above or vague or matches_path(path, (pattern,)):
             return True
     return False
-
-
-def _matches(path: str, patterns: Sequence[str]) -> bool:
-    return any(_compile(fold_path(pattern)).fullmatch(fold_path(path)) for pattern in patterns)
-
-
-@lru_cache(maxsize=256)
-def _compile(pattern: str) -> re.Pattern[str]:
-    """Return a pattern as an expression: `**` is any folders, `*` and `?` are characters other than
-    a slash, and a folder covers its whole content.
-    """
-    parts: list[str] = _PIECES.findall(pattern)
-    pieces = [_MEANINGS[piece] if piece in _MEANINGS else re.escape(piece) for piece in parts]
-    return re.compile("".join(pieces) + "(?:/.*)?", re.DOTALL)

@@ -54,11 +54,14 @@ def read_with_lines(
     try:
         value, lines, twice = read_contents(text)
     except yaml.MarkedYAMLError as problem:
-        line = (problem.problem_mark.line + 1) if problem.problem_mark is not None else 1
-        raise error(
-            f"{name} is not YAML.",
-            details=(f"{name}:{line}: {problem.problem}",),
-        ) from problem
+        mark = problem.problem_mark
+        line = mark.line + 1 if mark is not None else 1
+        what = str(problem.problem)
+        if mark is not None and what.endswith("cannot start any token"):
+            what += (
+                f": write what begins with {text.splitlines()[mark.line][mark.column]} in quotes"
+            )
+        raise error(f"{name} is not YAML.", details=(f"{name}:{line}: {what}",)) from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
     contents = YamlContents(value if value is not None else {}, lines, twice)
@@ -136,6 +139,8 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
     match entry["type"]:
         case "tuple_type" | "list_type":
             return "this must be a list"
+        case "too_short" if entry["input"] in ([], ()):
+            return "this list is empty: name somebody or something, or leave the key out"
         case "dict_type" | "model_type":
             return "this must be a mapping of keys to values"
         case "bool_type" | "bool_parsing":

@@ -19,6 +19,7 @@ from tests.bot import scene
 
 COMMANDS = CommandNames()
 LINKS = scene.LINKS
+WAITING = Markdown("Waiting for one of `ada`, `acme/core`; 1 of 2 (`val`).")
 
 
 def gate() -> OpenGate:
@@ -76,6 +77,7 @@ def every_reply() -> list[CommentReply]:
         command_replies.ended_already(scene.done()),
         command_replies.stale_approval(waits, gate(), given="0badcafe"),
         command_replies.already_answered(works, decision()),
+        reply("not_enough", commands=COMMANDS, awaited=[WAITING], again=False),
         command_replies.not_offered(waits, gate(), answer="done"),
         shown,
         command_replies.asked_for_help(waits, COMMANDS),

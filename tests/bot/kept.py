@@ -11,7 +11,10 @@ from typing import Any
 from tests.bot.stage import Job, Stage
 from tests.fakes.github.faults import Faults
 
-_WORLD = ("clock", "users", "tokens", "repositories", "actions", "nobody", "_ids", "exchanges")
+_WORLD = (
+    *("clock", "users", "teams", "tokens", "repositories"),
+    *("actions", "nobody", "_ids", "exchanges"),
+)
 """What of a GitHub changes while it is used. Its address stays, for it stands in documents on the
 run's branch."""
 

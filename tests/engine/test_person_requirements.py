@@ -34,6 +34,17 @@ def test_conditions_stay_and_choices_are_those_of_the_last_approval() -> None:
     ]
 
 
+def test_a_condition_of_an_approval_beside_others_counts_once_they_settled_the_question() -> None:
+    beside = approved(0, condition="say 'sch'", choices=("2a",), chosen=("keep the name",))
+    state = Bench().state.replace(agreed=(beside, approved(0, digest="2b", condition="no")))
+    assert person_requirements(state) == ()
+    settled = state.replace(decisions=(approved(1, choices=("2a",), chosen=("keep the name",)),))
+    assert [each.text for each in person_requirements(settled)] == [
+        "say 'sch'",
+        "2a: keep the name",
+    ]
+
+
 @pytest.mark.parametrize(
     ("rows", "verdict"),
     [

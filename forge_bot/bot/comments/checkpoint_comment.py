@@ -67,6 +67,7 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
         asking=commands.form("ask") if first == "approve" and commands.asks else "",
         digest=data.digest[:12] if "approve" in gate.options else "",
         files=[escape.code(file.name) for file in gate.files],
+        awaited=view.awaited,
         removed=view.removed,
     )
 

@@ -37,6 +37,9 @@ class RunView(RunFacts):
     by_hand: tuple[str, ...] = Field(
         default=(), description="workflow files of the patch that waits, which only people can push"
     )
+    awaited: tuple[str, ...] = Field(
+        default=(), description="who has to approve yet by the rules of `approvals`, as Markdown"
+    )
     removed: str = Field(
         default="", description="the sentences on what no model sees of the request"
     )

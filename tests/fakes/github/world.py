@@ -28,6 +28,8 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.apps: list[App] = []
         self.repositories: dict[int, Repository] = {}
+        self.teams: dict[str, tuple[str, ...]] = {}
+        """Logins by team, as `acme/core`."""
         self.actions = User(_ACTIONS_ID, "github-actions[bot]", "Bot")
         self.users[self.actions.login] = self.actions
         self.nobody = Token("", User(0, "nobody"), limit=60)

@@ -14,6 +14,18 @@ def myself(call: Call) -> Reply:
     return Reply(body=people.account(call.hub.url, call.someone))
 
 
+@route("GET", "/orgs/{org}/teams/{team_slug}/members", "members=read")
+def members(call: Call) -> Reply:
+    """Who is in a team; told to Apps that may, and to people of the organization."""
+    if call.token is None or (call.token.app and not call.may(Role.READ, "members=read")):
+        raise Refused(403, "Resource not accessible by integration")
+    logins = call.hub.teams.get(f"{call.params['org']}/{call.params['team_slug']}".lower())
+    if logins is None:
+        raise not_found()
+    shown = [people.user(call.hub.url, call.hub.user(login)) for login in logins]
+    return Reply(body=shown, page=True)
+
+
 @route("GET", R + "/collaborators/{username}/permission", "metadata=read")
 def permission(call: Call) -> Reply:
     """What somebody may do here; told only to those who may push, and to Apps."""

@@ -1,0 +1,26 @@
+"""Who is waited for under `approvals`, in words; a question mentions these people."""
+
+from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.prompts import escape
+from forge_bot.sentences import say
+from forge_bot.settings.approvals import Standing, is_address
+
+
+def awaited_approvals(standing: Standing, *, mention: bool = False) -> Markdown:
+    """Return one sentence on a need that is not met."""
+    need = standing.need
+    done = {name.casefold() for name in (*standing.given, need.barred, *standing.missing)}
+    left = [name for name in need.names if name.casefold() not in done]
+    mentioned = {name: f"@{name}" for name in left if mention and not is_address(name)}
+    names = [mentioned.get(name) or escape.code(name) for name in left]
+    return render(
+        "parts.awaited_approvals",
+        names=[*names, say("words.somebody_with_admin")] if standing.asks_admin else names,
+        lacking=need.count - len(standing.given),
+        count=need.count,
+        given=standing.given,
+        asks_admin=standing.asks_admin,
+        unowned=need.unowned,
+        missing=standing.missing,
+        barred=need.barred,
+    )
