@@ -174,17 +174,6 @@ class FakeGitHub(World):
             branch, files, message, self.signature(repo.owner), self.clock.tick(), start=start
         )
 
-    def rename_default_branch(self, repo: Repository, name: str) -> None:
-        """Another name for the default branch; open pull requests that go there go along."""
-        bare, old = repo.bare, repo.bare.default_branch
-        bare.set_ref(f"refs/heads/{name}", bare.head(old))
-        bare.git("symbolic-ref", "HEAD", f"refs/heads/{name}")
-        bare.default_branch = name
-        bare.set_ref(f"refs/heads/{old}", "")
-        for issue in repo.issues.values():
-            if issue.pull and issue.state == "open" and issue.pull.base == old:
-                issue.pull.base = name
-
     def member(self, repo: Repository, login: str, role: Role, custom: str | None = None) -> User:
         """Give somebody a role; `custom` names an organisation's own role on that base."""
         user = self.user(login)
@@ -250,17 +239,6 @@ class FakeGitHub(World):
         """Somebody opens a closed issue again."""
         self.happened(issue, "reopened", self.user(by))
         issue.state, issue.state_reason, issue.closed = "open", "reopened", None
-
-    def edit_issue(
-        self, issue: Issue, *, by: str, title: str | None = None, body: str | None = None
-    ) -> None:
-        """Somebody edits the title or the body of an issue."""
-        at = self.clock.tick()
-        if title is not None:
-            self.happened(issue, "renamed", self.user(by), titles=(issue.title, title))
-            issue.title = title
-        if body is not None:
-            issue.body, issue.body_edited = body, at
 
     def pull(
         self,
@@ -369,11 +347,10 @@ class FakeGitHub(World):
         branch: str = "main",
         *,
         ruleset: bool = False,
-        checks: Sequence[str] = (),
         signatures: bool = False,
     ) -> None:
         """Guard a branch, by branch protection or by a rule set, or demand signed commits."""
-        repo.protections[branch] = Protection(ruleset or signatures, tuple(checks), signatures)
+        repo.protections[branch] = Protection(ruleset or signatures, signatures)
 
     def transfer(self, repo: Repository, issue: Issue, to: Repository) -> Issue:
         """Move an issue to another repository; the old address leads to the new one."""

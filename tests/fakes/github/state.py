@@ -40,7 +40,6 @@ class Comment:
     created: int
     updated: int
     reactions: list[Reaction] = field(default_factory=list[Reaction])
-    minimized: str | None = None
     via_app: str = ""
     """The slug of the app that it was sent through."""
 
@@ -130,7 +129,6 @@ class Issue:
     lock_reason: str | None = None
     pull: Pull | None = None
     events: list[IssueEvent] = field(default_factory=list[IssueEvent])
-    body_edited: int | None = None
     deleted: bool = False
     moved: tuple["Repository", int] | None = None
     sub_issues: list["Issue"] = field(default_factory=list["Issue"])
@@ -179,7 +177,6 @@ class Protection:
     """
 
     ruleset: bool = False
-    required_checks: tuple[str, ...] = ()
     signatures: bool = False
 
     @property

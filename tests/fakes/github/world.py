@@ -9,7 +9,7 @@ from tests.fakes.github.people import App, Clock, Role, Token, User
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.replies import Refused, Thing, moved, not_found
 from tests.fakes.github.smart_http import may_change_workflows
-from tests.fakes.github.state import Comment, Issue, IssueEvent, Label, Repository
+from tests.fakes.github.state import Issue, IssueEvent, Label, Repository
 
 if TYPE_CHECKING:
     from tests.fakes.github.calls import Call
@@ -69,11 +69,6 @@ class World:
         """Delete a repository."""
         with self.lock:
             del self.repositories[repo.id]
-
-    def bring_back(self, repo: Repository) -> None:
-        """Restore a deleted repository, as GitHub can for 90 days."""
-        with self.lock:
-            self.repositories[repo.id] = repo
 
     def rename(self, repo: Repository, name: str) -> None:
         """Another name; addresses with the old one lead to it from now on."""
@@ -159,14 +154,10 @@ class World:
                 headers=accepted,
             )
 
-    def node(self, node_id: str) -> tuple[Repository, Issue | Comment] | None:
-        """What a GraphQL id names: a pull request, an issue or a comment."""
-        prefix, _, number = node_id.partition("_")
+    def pull_of(self, node_id: str) -> tuple[Repository, Issue] | None:
+        """The pull request that a GraphQL id names."""
         for repo in self.repositories.values():
             for issue in repo.issues.values():
-                if prefix in {"PR", "I"} and str(issue.id) == number and not issue.deleted:
+                if node_id == f"PR_{issue.id}" and issue.pull is not None and not issue.deleted:
                     return repo, issue
-                for comment in issue.comments:
-                    if prefix == "IC" and str(comment.id) == number:
-                        return repo, comment
         return None

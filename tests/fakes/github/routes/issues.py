@@ -96,7 +96,7 @@ def change_issue(call: Call) -> Reply:
         before, found.title = found.title, call.text("title", "Issue", limit=TITLE_LIMIT)
         call.hub.happened(found, "renamed", call.user, titles=(before, found.title))
     if "body" in given:
-        found.body, found.body_edited = body_of(call), call.hub.clock.tick()
+        found.body = body_of(call)
     if "labels" in given:
         set_labels(call, found, named(call, given["labels"]))
     if "state" in given:
