@@ -37,8 +37,11 @@ def try_case(
     """
     console, repository = Console(), Repository.find(folder)
     config = load_config(repository.root)
-    _check_gate(repository.root, config.pipeline, gate)
-    asked = ApprovalCase(gates=(gate,), paths=paths, requester=requester.removeprefix("@"))
+    asked = ApprovalCase(
+        gates=(_gate(repository.root, config.pipeline, gate),),
+        paths=paths,
+        requester=requester.removeprefix("@"),
+    )
     approvers = [login.removeprefix("@") for login in logins]
     needs = needs_of(config.approvals, asked, read_code_owners(repository.root))
     people = _read_people(repository, needs, approvers)
@@ -55,12 +58,15 @@ def try_case(
     return _EXIT_CODES[judgement]
 
 
-def _check_gate(root: Path, pipeline: str, gate: str) -> None:
-    """Raise BadOption for a gate that the pipeline does not have."""
+def _gate(root: Path, pipeline: str, gate: str) -> str:
+    """Return a gate, by default the first one. Raises BadOption for one that the pipeline does not
+    have.
+    """
     phases = load_pipeline(pipeline, root).phases
     known = [phase.id for phase in phases if isinstance(phase, GatePhase | DecisionPhase)]
-    if gate not in known:
+    if gate and gate not in known:
         raise BadOption(f"The pipeline {pipeline} has no gate {gate}; it has {', '.join(known)}.")
+    return gate or known[0]
 
 
 def _read_people(

@@ -25,7 +25,9 @@ def _try_case(
         list[str],
         typer.Argument(help="Who approves, in this order.", callback=every_word),
     ],
-    gate: Annotated[str, typer.Option(help="Id of the gate.", callback=words)] = "checkpoint-a",
+    gate: Annotated[
+        str, typer.Option(help="Id of the gate; the first one by default.", callback=words)
+    ] = "",
     path: Annotated[
         list[str] | None,
         typer.Option(help="A path of the change; may be repeated."),

@@ -23,13 +23,16 @@ from forge_bot.engine.reports import Answer, GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.agent_work.artifact_contract import listed_requirements
+from forge_bot.runs.approval_case import approval_case
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.runs.standing_rules import told
 from forge_bot.sentences import listed, say
+from forge_bot.settings.approvals import needs_of
+from forge_bot.settings.code_owners import read_code_owners
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import without_environment
-from forge_bot.values import Finding, Frozen
+from forge_bot.values import Finding, Frozen, unless_empty
 
 _REQUEST = "request.md"
 _TEXT_SHOWN = MOST_CHARACTERS
@@ -77,6 +80,7 @@ class QuestionData(Frozen):
     overview: Overview = Overview()
     documents: tuple[ShownDocument, ...] = ()
     difference: str = ""
+    in_thread: str = unless_empty("", "who has to approve in a thread, by rules on approvals")
 
     @property
     def all_risks(self) -> tuple[str, ...]:
@@ -178,11 +182,28 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         overview=seen.replace(outline=seen.outline.reworded(spoken)),
         documents=documents,
         difference=difference(run, asked),
+        in_thread=_approvers_in_thread(run),
     )
     of_agent = Answer.ANSWER in asked.options
     label = run.pipeline.phase(asked.name).label
     title = say("question.needs_your_answer") if of_agent else label
     return Question(title=title, data=data, actions=_choices(run, asked, seen))
+
+
+def _approvers_in_thread(run: Run) -> str:
+    asked = approval_case(run) if run.config.approvals else None
+    if asked is None:
+        return ""
+    needs = needs_of(run.config.approvals, asked, read_code_owners(run.repository.root))
+    said = [
+        say(
+            "question.so_many_of",
+            count=one.count,
+            names=listed(one.names) or say("words.somebody_with_admin"),
+        )
+        for one in needs
+    ]
+    return say("question.takes_in_a_thread", needs=listed(said)) if needs else ""
 
 
 def _choices(run: Run, asked: Checkpoint, seen: Overview) -> tuple[Choice, ...]:

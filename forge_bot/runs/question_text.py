@@ -62,6 +62,7 @@ def question_text(
         "  \n".join(escape.line(words, _LONGEST_DECISION) for words in data.decision),
         first_screen(question, approach=approach),
         f"**{how}**:\n\n" + "\n".join(f"- `{words}`: {effect}" for words, effect in answers),
+        data.in_thread,
         f"This is version `{digest}`; an approval counts for this version only." if digest else "",
     )
     return "\n\n".join(filter(None, parts))

@@ -124,11 +124,12 @@ class People(NamedTuple):
 
 
 class Standing(Frozen):
-    """One need and its state: the approvals that count so far, and in `asks_admin` the names
-    because of which an admin may approve too: they are no longer here or cannot be read.
+    """One need and its state: who may meet it, the approvals that count so far, whether an admin
+    may approve too, and the names that are no longer here or cannot be read.
     """
 
     need: ApprovalNeed
+    able: frozenset[str]
     given: tuple[str, ...]
     asks_admin: bool
     missing: tuple[str, ...] = ()
@@ -223,7 +224,11 @@ def standing(
         )
     }
     return Standing(
-        need=need, given=tuple(given.values()), asks_admin=asks_admin, missing=tuple(missing)
+        need=need,
+        able=frozenset(able),
+        given=tuple(given.values()),
+        asks_admin=asks_admin,
+        missing=tuple(missing),
     )
 
 

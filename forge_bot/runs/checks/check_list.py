@@ -38,6 +38,7 @@ CHECKS = (
     Check("rules", _RUN, configuration_checks.rules, reads_commit=True),
     Check("manifest", _RUN, configuration_checks.manifest, reads_commit=True),
     Check("pipelines", _DOCTOR, configuration_checks.pipelines),
+    Check("approvals", _RUN, configuration_checks.approvals),
     Check("tools and skills", _DOCTOR, configuration_checks.capabilities),
     Check("GitHub", _DOCTOR, github_checks.github),
 )

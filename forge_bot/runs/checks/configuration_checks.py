@@ -3,7 +3,9 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 
+from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import (
     BadCapabilities,
     BadConfig,
@@ -19,7 +21,7 @@ from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.settings.instructions import INSTRUCTIONS
-from forge_bot.settings.load_pipeline import load_pipeline
+from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 from forge_bot.text_format import several
 
 
@@ -78,6 +80,22 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
         yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
+
+
+def approvals(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for a rule on approvals at a gate that no pipeline has: it would never
+    hold.
+    """
+    rules, root = subject.config.approvals, subject.repository.root
+    known: set[str] = set()
+    for name in pipeline_names(root) if any(rule.gates for rule in rules) else ():
+        with suppress(ForgeError):
+            phases = load_pipeline(name, root).phases
+            known |= {one.id for one in phases if isinstance(one, GatePhase | DecisionPhase)}
+    for number, rule in enumerate(rules, 1):
+        for gate in sorted({*rule.gates} - known):
+            sentence = f"Rule {number} of approvals names {gate}, which is no gate of a pipeline."
+            yield refuse("approvals", sentence, f"Name one of {', '.join(sorted(known))}.")
 
 
 def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
