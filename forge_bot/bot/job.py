@@ -324,7 +324,10 @@ def _answer(
 ) -> Ended | None:
     """Post the answers to these questions; return the end of the job if one could not be given."""
     given = {answer.key: answer for answer in result.answers}
-    asked = {spoken.key: spoken for spoken in supervisor.thread.spoken(supervisor.thread.number)}
+    thread = supervisor.thread
+    with supervisor.opened(info) as run:
+        pages = (thread.number, thread.pull_of(run) or thread.number)
+    asked = {spoken.key: spoken for spoken in thread.spoken(*pages)}
     ends: list[Ended | None] = []
     for question in handed.questions:
         if question.key in given and question.key in asked:

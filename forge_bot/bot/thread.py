@@ -129,7 +129,8 @@ class Thread:
 
     def parsed(self, comment: Comment) -> ParsedComment:
         """Return a comment as it is read."""
-        return parse_comment(comment.body, self.inputs.prefix, bare=self.inputs.bare)
+        given = self.inputs
+        return parse_comment(comment.body, given.prefix, bare=given.bare, mention=given.mention)
 
     def may(self, comment: Comment) -> bool:
         """Return whether the author of a comment may give commands. It must not be edited."""

@@ -130,7 +130,9 @@ def approve(
     return give_approval(options, " ".join(words or ()))
 
 
-@app.command(help="Reject what was shown, with notes, and continue.")
+@app.command(
+    help="Reject what was shown, with notes, and continue; of a run that is done, ask for a change."
+)
 @with_groups
 def reject(
     notes: Annotated[

@@ -22,6 +22,7 @@ from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.chosen_options import answer as given
 from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
@@ -65,7 +66,19 @@ def give_answer(options: ResumeOptions, answer: str, *, notes: str = "") -> int:
     via = way_of_answer(by_script=options.by_script)
     reply = PersonAnswer(answer=Answer(answer), notes=_check_length(notes))
     ends = reply.answer is Answer.ABANDON
-    return _continue_run(options, lambda run: given(run, reply, via), ends=ends)
+
+    def answered(run: Run) -> Report:
+        if reply.answer is Answer.REJECT and reply.notes and offers_change(run):
+            return _more_work(run, reply.notes, via)
+        return given(run, reply, via)
+
+    return _continue_run(options, answered, ends=ends)
+
+
+def _more_work(run: Run, notes: str, via: str) -> Report:
+    """Return the report that asks for more work on a change that is offered."""
+    key = f"follow-up-{uuid4().hex}"
+    return make_follow_up(run, Wanted(notes), key=key, at=run.now(), by=local_user(), via=via)
 
 
 def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = WHERE_IT_IS) -> int:
@@ -84,6 +97,8 @@ def retry(
     via = way_of_answer(by_script=options.by_script)
 
     def asked(run: Run) -> Report:
+        if phase is None and notes and offers_change(run):
+            return _more_work(run, _check_length(notes), via)
         if run.state.gate is not None:
             passed = run.state.gate.name
             check_person(f"retry past the open question {passed}", by_script=options.by_script)

@@ -26,9 +26,12 @@ class Inputs:
     bare: bool = True
     label: str = "forge"
     policy: Policy = field(default_factory=Policy)
+    mention: str = "@github-actions"
 
 
-GATE_VARIABLES = tuple(f"FORGE_BOT_{name}" for name in ("PREFIX", "BARE", "LABEL", "ROLE", "LOGIN"))
+GATE_VARIABLES = tuple(
+    f"FORGE_BOT_{name}" for name in ("PREFIX", "BARE", "LABEL", "ROLE", "LOGIN", "MENTION")
+)
 """The inputs that the gate has to know; everybody behind it reads the same."""
 INPUT_VARIABLES = (
     *GATE_VARIABLES,
@@ -78,7 +81,10 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
         raise BadInput(f"FORGE_BOT_ROLE is {role!r}: it is one of {', '.join(FLOORS)}.")
     if bare.casefold() not in {"true", "false"}:
         raise BadInput(f"FORGE_BOT_BARE is {bare!r}: it is true or false.")
-    return Inputs(prefix, bare.casefold() == "true", label, Policy(FLOORS[role], own))
+    named = environ.get("FORGE_BOT_MENTION", "").strip() or own.removesuffix("[bot]")
+    mention = "" if named == "none" else f"@{named.removeprefix('@')}"
+    policy = Policy(FLOORS[role], own)
+    return Inputs(prefix, bare.casefold() == "true", label, policy, mention)
 
 
 def read_step_context(environ: Mapping[str, str]) -> StepContext:

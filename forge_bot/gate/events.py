@@ -123,7 +123,7 @@ def _comment(payload: Node, inputs: Inputs, people: _People) -> Intent | Nothing
     if payload.text("action") != "created" or thread is None or comment is None:
         return Nothing("only new comments are read; edited ones have to be written anew")
     body = payload.text("comment", "body")
-    command = parse_comment(body, inputs.prefix, bare=inputs.bare).command
+    command = parse_comment(body, inputs.prefix, bare=inputs.bare, mention=inputs.mention).command
     if command is None:
         return Nothing("the comment holds no command")
     app = payload.at("comment", "performed_via_github_app")

@@ -48,12 +48,17 @@ class _Line(NamedTuple):
     rest: str
 
 
-def parse_comment(body: str, prefix: str = PREFIX, *, bare: bool = True) -> ParsedComment:
+def parse_comment(
+    body: str, prefix: str = PREFIX, *, bare: bool = True, mention: str = ""
+) -> ParsedComment:
     """Return the command of a comment. Without `bare` only `/forge approve` counts and `/approve`
-    is left to other programs. A comment that carries the bot's own mark says nothing.
+    is left to other programs; `mention` counts like the prefix. A comment that carries the bot's
+    own mark says nothing.
     """
     if len(body) > LONGEST_BODY or _MARK.search(body):
         return ParsedComment()
+    if mention and body[: len(mention)].casefold() == mention.casefold():
+        body = f"{prefix}{body[len(mention) :]}"
     first, *others = lines = split_lines(body)
     if (line := _recognise(first, prefix, bare=bare)) is None:
         return ParsedComment(_misplaced(lines, prefix, bare=bare))

@@ -10,6 +10,7 @@ from forge_bot.engine.reports import Answer, Report, RetryAsked
 from forge_bot.errors import CannotUpdate, PersonDecides
 from forge_bot.mcp_server.client_runs.person_answers import VIA
 from forge_bot.runs.chosen_options import answer
+from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.run import Run
@@ -53,6 +54,8 @@ def _make_report(
     if operation == "abandon":
         return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=notes), VIA, by=by)
     key = f"{operation}-{uuid4().hex}"
+    if operation == "retry" and notes and offers_change(run) and target == run.state.current_phase:
+        return make_follow_up(run, Wanted(notes), key=key, at=run.now(), by=by, via=VIA)
     if operation == "retry":
         return RetryAsked(key=key, at=now(), phase=target, notes=notes, by=by, via=VIA)
     fetch_for_update(run)

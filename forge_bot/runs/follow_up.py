@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from forge_bot.engine import advance
-from forge_bot.engine.external_events import FOLLOW_UP
+from forge_bot.engine.external_events import FOLLOW_UP, has_change
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import FailedCheck
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import Run
 from forge_bot.text_format import code_block
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, RunStatus
 
 # ECMA-48: control sequences, operating system commands, and single escapes.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
@@ -72,6 +72,12 @@ def make_follow_up(
     advance(run.pipeline, run.state, report)
     run.workspace.write(name, text)
     return report
+
+
+def offers_change(run: Run) -> bool:
+    """Return whether a run is done and offers a change of which more can be asked."""
+    done = run.state.current_phase_status is RunStatus.COMPLETED
+    return done and has_change(run.pipeline, run.state)
 
 
 def document(wanted: Wanted, by: str = "") -> str:

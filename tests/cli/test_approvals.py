@@ -26,3 +26,20 @@ def test_at_the_prompt_a_bare_approval_counts_with_the_least_change(sample: Samp
         assert person.ended() == 0
     [decision] = json.loads(sample.forge("status", "--json").out)["decisions"]
     assert (decision["choices"], decision["condition"]) == (["1a", "2b"], "no new option")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("reject",), ("retry", "--notes")])
+def test_notes_on_a_run_that_is_done_ask_for_a_change_in_a_commit_of_its_own(
+    ended_sample: Sample, words: tuple[str, ...]
+) -> None:
+    sample, before = ended_sample, ended_sample.git("rev-parse", ended_sample.offered)
+    edit = {"path": "rota/more.py", "operation": "write", "old": "", "new": "MORE = 1\n"}
+    review = script.review_of_requirements("P-1")
+    answers = {("implementer", "*", "*"): script.change(edit)}
+    model = sample.model({**answers, ("comprehensive-reviewer", "*", "*"): review})
+    said = sample.forge(*words, "Say more", "--model", model)
+    assert said.code == 0, said.out + said.err
+    assert sample.git("rev-parse", f"{sample.offered}~1") == before
+    message = sample.git("log", "-1", "--format=%B", sample.offered)
+    assert ("asked for this: Say more" in message, "Approved-by" in message) == (True, False)

@@ -110,6 +110,13 @@ def test_another_prefix_replaces_the_old_one() -> None:
     assert parse_comment("/fb approve", "/fb").command == Approve()
     assert parse_comment("/forge approve", "/fb") == ParsedComment()
     assert parse_comment("@forge-bot approve", "@forge-bot").command == Approve()
+    mentioned = (f"@Forge-Bot {words}" for words in ("approve", "", "fix the login"))
+    assert [parse_comment(body, mention="@forge-bot").command for body in mentioned] == [
+        Approve(),
+        Start(),
+        Start("fix the login"),
+    ]
+    assert parse_comment("@forge-bots approve", mention="@forge-bot") == ParsedComment()
 
 
 def test_where_bare_commands_are_left_to_others_only_the_prefix_counts() -> None:
