@@ -75,6 +75,7 @@ def threats(sample: Sample) -> Sample:
     return sample
 
 
+@pytest.mark.slow
 def test_a_phase_and_a_review_that_a_repository_adds_run_to_the_end_and_count(
     threats: Sample,
 ) -> None:

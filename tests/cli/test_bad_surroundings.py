@@ -79,6 +79,7 @@ def untouched(sample: Sample) -> bool:
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_stops_the_run_where_it_can_go_on(sample: Sample) -> None:
     model = sample.model()
     said = program(sample, "run", TASK, "--effort", "S", "--model", model, streams="| head -n 1")
@@ -341,11 +342,3 @@ def test_an_answer_that_cannot_be_taken_changes_nothing(asked_sample: Sample) ->
     for words, code, exit_code in cases:
         told(asked_sample.forge(*words, "--model", model), code, exit_code)
         assert (asked_sample.workspace / "reports.jsonl").read_bytes() == before, words
-
-
-def test_an_answer_to_no_question_is_refused(sample: Sample, tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").write_text("")
-    sample.forge("run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'empty.jsonl'}")
-    for words in (["approve"], ["reject", "Not like this"], ["done"], ["skip"]):
-        told(sample.forge(*words, "--model", sample.model()), "GATE-001", 5)
-    assert sample.forge("resume", "--model", sample.model()).code == 3

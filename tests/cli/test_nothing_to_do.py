@@ -34,7 +34,7 @@ def branches(sample: Sample) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("request_", "why", "evidence"), sampled_rows(REQUESTS, 3), ids=[each[0] for each in REQUESTS]
+    ("request_", "why", "evidence"), sampled_rows(REQUESTS, 6), ids=[each[0] for each in REQUESTS]
 )
 def test_a_solved_or_unclear_request_ends_without_a_change(
     sample: Sample, request_: str, why: Unneeded, evidence: str
@@ -72,7 +72,8 @@ def test_a_solved_or_unclear_request_ends_without_a_change(
 
 
 @pytest.mark.parametrize(
-    ("why", "word", "other"), [(SOLVED, "reject", "answer"), (UNCLEAR, "answer", "reject")]
+    ("why", "word", "other"),
+    sampled_rows([(SOLVED, "reject", "answer"), (UNCLEAR, "answer", "reject")], 2),
 )
 def test_words_of_a_person_go_on_and_a_question_of_an_agent_is_not_rejected(
     sample: Sample, why: Unneeded, word: str, other: str

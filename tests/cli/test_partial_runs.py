@@ -2,8 +2,6 @@
 questions before the beginning.
 """
 
-import subprocess
-
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.script import document
@@ -78,31 +76,6 @@ def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
         ).code
         == 3
     )
-
-
-def test_a_document_that_was_deleted_is_restored_and_one_that_is_gone_for_good_is_named(
-    sample: Sample,
-) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "M", "--until", "design", "--model", model)
-    analysis = sample.workspace / "analysis.md"
-    analysis.unlink()
-    assert (
-        sample.forge(
-            "resume", "--from", "investigation", "--until", "investigation", "--model", model
-        ).code
-        == 3
-    )
-    assert analysis.is_file()
-    tree = str(sample.workspace.parents[1])
-    subprocess.run(["git", "-C", tree, "rm", "-q", str(analysis)], check=True)
-    subprocess.run(
-        ["git", "-C", tree, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "gone"],
-        check=True,
-    )
-    said = sample.forge("resume", "--from", "phase-3", "--model", model)
-    assert said.code == 5
-    assert "documents that are gone: analysis.md" in said.err
 
 
 def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:

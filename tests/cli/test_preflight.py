@@ -10,7 +10,7 @@ from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.fakes import clones
 from tests.fakes.agents import AgentServer
-from tests.fakes.sample import Said, Sample
+from tests.fakes.sample import Sample
 
 TASK = "Fix the rota before its start"
 
@@ -175,15 +175,6 @@ def begun(sample: Sample, task: str = TASK, *words: str) -> str:
     return said.out
 
 
-def test_notes_are_told_and_the_run_begins(sample: Sample) -> None:
-    (sample.path / "rota" / "schedule.py").write_text("# half done\n")
-    (sample.path / "notes.txt").write_text("mine")
-    note = "Uncommitted changes in 2 files are not part of the run"
-    assert note in sample.forge("doctor", "--model", sample.model()).out
-    assert f"· {note}" in begun(sample)
-    assert not (sample.workspace.parents[1] / "notes.txt").exists()
-
-
 def stopped(sample: Sample) -> Path:
     """A run that waits; its work tree."""
     begun(sample)
@@ -211,15 +202,3 @@ def test_a_run_does_not_go_on_in_the_middle_of_a_merge(sample: Sample) -> None:
     assert left(sample) == before
     subprocess.run(["git", "-C", str(tree), "merge", "--abort"], check=True)
     assert sample.forge("resume", "--model", sample.model()).code == 3
-
-
-def test_a_branch_that_was_protected_since_is_left_alone_but_can_be_abandoned(
-    sample: Sample,
-) -> None:
-    stopped(sample)
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(f"protected_branches: ['{sample.branch}']\n")
-    refused: Said = sample.forge("approve", "--model", sample.model())
-    assert refused.code == 5
-    assert "is a protected branch" in refused.err
-    assert sample.forge("abandon").code == 6

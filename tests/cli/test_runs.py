@@ -326,11 +326,3 @@ def test_a_run_can_be_named_by_its_folder(asked_sample: Sample) -> None:
     again = asked_sample.forge("run", f".specs/{asked_sample.workspace.name}", "--model", model)
     assert again.code == 3
     assert "Human Reviews Design" in again.out
-
-
-def test_two_runs_have_to_be_told_apart(asked_sample: Sample) -> None:
-    model = asked_sample.model()
-    asked_sample.forge("run", "Another thing to do", "--effort", "S", "--model", model)
-    unclear = asked_sample.forge("approve", "--model", model)
-    assert unclear.code == 2
-    assert unclear.err.count("20") >= 2

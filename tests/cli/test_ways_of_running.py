@@ -11,10 +11,6 @@ from forge_bot import __version__
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"
-BY_HAND = (
-    "# Tasks\n\n## Task 1: Tell the people on call\nmode: human_gate\ndepends_on: []\n\nAcceptance"
-    " criteria:\n- [ ] AC-1: they know\n"
-)
 
 
 def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
@@ -66,17 +62,6 @@ def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
 def test_the_version_is_that_of_the_package(sample: Sample) -> None:
     said = sample.forge("--version")
     assert (said.code, said.out) == (0, f"forge-bot {__version__}\n")
-
-
-def test_a_task_for_a_person_is_settled_and_the_run_goes_on(sample: Sample) -> None:
-    model = sample.model({("task-decomposer", "*", "*"): {"artifact_markdown": BY_HAND}})
-    sample.forge("run", TASK, "--effort", "M", "--model", model)
-    assert sample.forge("approve", "--model", model).code == 3
-    refused = sample.forge("approve", "--model", model)
-    assert (refused.code, "done, skip" in refused.err) == (5, True), refused.err
-    said = sample.forge("skip", "--until", "code review", "--model", model)
-    assert said.code == 3, said.err
-    assert '"status": "skipped"' in sample.forge("status", "--json").out
 
 
 @pytest.mark.parametrize(("sandbox", "written"), [("auto", False), ("off", True)])

@@ -2,16 +2,10 @@
 out that a client can take.
 """
 
-from typing import Any
-
 import pytest
-from mcp.types import InputRequiredResult
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
-from tests.mcp_server.test_gates import Person, says
-
-TASK = "Nobody is on call before the start"
 
 
 async def test_an_answer_that_comes_later_is_told_which_one_counted(
@@ -40,33 +34,6 @@ async def test_an_answer_that_comes_later_is_told_which_one_counted(
         )
         assert recorded["state_updated"] is False
         assert host.git("rev-list", "--count", "HEAD") == commits
-
-
-async def test_a_form_that_comes_back_twice_counts_once(sample: Sample) -> None:
-    async with hosting(sample, elicitation_callback=Person()) as host:
-        await host.begin(TASK)
-        design = await host.drive(await host.next(), "architect")
-        host.perform(design)
-        call: dict[str, Any] = {
-            "workspace": host.workspace, "previous_action_complete": True, "action_id": design["action_id"],
-        }  # fmt: skip
-        first = await host.client.session.call_tool(
-            "pipeline_next_action", call, allow_input_required=True
-        )
-        assert isinstance(first, InputRequiredResult)
-        back: dict[str, Any] = {
-            "input_responses": {key: says("approve") for key in first.input_requests or ()}
-        }
-        heard = [
-            await host.client.call_tool(
-                "pipeline_next_action", call, request_state=first.request_state, **back
-            )
-            for _ in range(2)
-        ]
-        one, two = (Json(result.structured_content or {}) for result in heard)
-        assert one["type"] == "write_file"
-        assert two["action_id"] == one["action_id"]
-        assert one["report_result"] is not None
 
 
 async def test_a_file_that_could_not_be_written_comes_before_a_person(

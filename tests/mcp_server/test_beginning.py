@@ -89,22 +89,6 @@ async def test_a_run_that_cannot_begin_leaves_nothing(
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("there", "made"),
-    [("feature", "feature-"), ("fix", "feature/"), ("feature/{}/more", "feature/{}-2")],
-)
-async def test_a_branch_that_stands_in_the_way_gives_the_runs_another_name(
-    sample: Sample, there: str, made: str
-) -> None:
-    slug = "nobody-is-on-call-before-the-start"
-    sample.git("branch", there.format(slug))
-    async with hosting(sample) as host:
-        ready = await host.begin(TASK, git=False)
-        assert ready["branch"].startswith(made.format(slug))
-        assert (await host.next())["phase"] == "phase-1"
-        assert host.git("branch", "--show-current") == ready["branch"]
-
-
 def known(sample: Sample) -> None:
     """Git has been told who works here; merges and rebases want to know it."""
     sample.git("config", "user.name", "Ann")
@@ -184,25 +168,6 @@ async def test_a_run_is_not_put_on_the_main_branch_and_the_argument_is_named(
 
 # -- with the words that were meant
 # --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("again", [{}, {"task_text": TASK}])
-async def test_the_answers_of_a_discussion_stay_whether_the_task_is_said_again_or_not(
-    sample: Sample, again: Json
-) -> None:
-    flags = {"discuss": True}
-    async with hosting(sample) as host:
-        await host.call(BEGIN, workspace=".specs/x", task_text=TASK, flags=flags)
-        for answers in ("Nobody at all", "Nobody may be called by mistake"):
-            needs = await host.call(
-                BEGIN, workspace=".specs/x", flags=flags, discussion_answers=answers, **again
-            )
-        body = needs["needs_user_confirmation"]["enriched_request_body"]
-        assert body == f"{TASK}\n\n## Discussion Answers\n\nNobody may be called by mistake"
-        ready = await host.call(
-            BEGIN, workspace=".specs/x", flags=flags, user_confirmation={"effort": "S"}, **again
-        )
-    assert "Nobody may be called by mistake" in ready["request_md_content"]
 
 
 async def test_an_issue_of_any_tracker_is_read_by_its_plain_fields(sample: Sample) -> None:

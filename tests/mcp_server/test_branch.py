@@ -85,21 +85,6 @@ async def test_a_commit_of_the_run_that_was_amended_is_refused(
         assert "SNEAKED" not in host.git("log", "-p", "--format=")
 
 
-async def test_a_branch_that_was_taken_back_goes_forward_again(
-    clients_approved_sample: Sample,
-) -> None:
-    async with hosting(clients_approved_sample) as host:
-        action = await at(host, "implementer")
-        stood = host.git("rev-parse", "HEAD")
-        host.git("reset", "-q", "--hard", "HEAD~1")
-        command = await refused(host, action)
-        assert command[:2] == ["merge", "--ff-only"]
-        host.git(*command)
-        assert host.git("rev-parse", "HEAD") == stood
-        host.perform(action)
-        await report(host, action)
-
-
 @pytest.mark.slow
 async def test_what_a_person_commits_at_a_human_gate_stays(sample: Sample) -> None:
     second = (

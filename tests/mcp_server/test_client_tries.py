@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tests.fakes import script
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, hosting, two_tasks
+from tests.mcp_server.host import Host, Json, hosting
 from tests.mcp_server.test_tree import at, files
 
 
@@ -54,18 +54,3 @@ async def test_edits_that_break_a_test_come_back_and_are_taken_when_they_are_men
         state = (clients_approved_sample.path / host.workspace / "reports.jsonl").read_text("utf-8")
         assert '"inputTokens":700' in state.replace(" ", "")
         assert host.git("worktree", "list").count("\n") == 0
-
-
-async def test_tasks_that_are_reported_together_are_tried_together(
-    clients_medium_sample: Sample,
-) -> None:
-    async with hosting(clients_medium_sample) as host:
-        host.answers = {**script.usual(), **two_tasks()}
-        host.perform(action := await at(host, "implementer"))
-        review = await reported(host, action)
-        assert (review["phase"], review["parallel_task_ids"]) == ("phase-6", ["1", "2"])
-        for task in "12":
-            document = (clients_medium_sample.path / host.workspace / f"impl-{task}.md").read_text(
-                "utf-8"
-            )
-            assert "- Nothing is newly red, compared with the commit before them." in document

@@ -58,17 +58,6 @@ async def test_each_agent_of_a_wave_has_a_prompt_of_its_own(sample: Sample) -> N
         assert "Task 1: Nobody before the start" not in second
 
 
-async def test_who_follows_the_plan_need_not_read_what_it_was_made_of(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK, "M")
-        review = await host.drive(await host.next(), "design-reviewer")
-        listed, _, rest = review["prompt"].partition("What the plan was made of")
-        assert "/design.md" in listed
-        assert "/analysis.md" not in listed
-        assert "/analysis.md" in rest
-        assert review["input_files"] == ["request.md", "design.md"]
-
-
 async def test_one_agent_may_write_further_documents_and_each_is_read(sample: Sample) -> None:
     async with hosting(sample) as host:
         await host.begin(TASK, "M")

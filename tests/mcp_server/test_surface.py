@@ -14,7 +14,6 @@ from mcp.types import (
 )
 
 from forge_bot.errors import registry
-from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, hosting
 
@@ -179,37 +178,6 @@ async def test_a_run_is_sent_back_and_ended(clients_sample: Sample) -> None:
         assert answer["status"] == "abandoned"
         assert (await host.call("run_list"))["runs"] == []
         assert len((await host.call("run_list", ended=True))["runs"]) == 1
-
-
-CRITICAL = "The start of the rota is never checked"
-
-
-@pytest.fixture
-def sent_back(sample: Sample) -> Sample:
-    """A repository with a run whose design was sent back by its reviewer and then by a person."""
-    revises = {("design-reviewer", "*", "1.1"): script.review("REVISE", f"[CRITICAL] {CRITICAL}")}
-    sample.forge("run", TASK, "--effort", "M", "--model", sample.model(revises))
-    sample.forge("reject", "Say who is on call before the start", "--model", sample.model())
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "merge", "-q", sample.branch)
-    return sample
-
-
-async def test_findings_of_earlier_rounds_and_rejections_of_a_past_run_are_taught(
-    sent_back: Sample,
-) -> None:
-    async with hosting(sent_back) as host:
-        result = (
-            await host.call(
-                "history_search",
-                query="Check the start of the rota: who is on call",
-                about="patterns",
-            )
-        )["results"]
-        assert [(item["by_person"], item["severity"]) for item in result] == [
-            (True, "MAJOR"),
-            (False, "CRITICAL"),
-        ]
-        assert (await host.call("history_search", query="who is on call"))["runs"] == 1
 
 
 async def test_lists_name_what_there_is_now(sample: Sample) -> None:

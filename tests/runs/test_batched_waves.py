@@ -44,6 +44,7 @@ def waits(here: Stage) -> None:
         here.go_on(open_model("anthropic:claude-sonnet-5-5"))
 
 
+@pytest.mark.slow
 def test_tasks_of_a_wave_wait_together_and_land_in_their_order(
     tmp_path: Path, provider: TwoTasks
 ) -> None:

@@ -6,11 +6,8 @@ import pytest
 
 from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
-from forge_bot.runs.create_run import plan_for
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
-from forge_bot.runs.request_draft import draft_from
-from forge_bot.values import Effort, Source
 from tests.fakes.sample import Sample
 
 
@@ -74,24 +71,6 @@ def test_with_two_remotes_that_have_it_there_is_one_run(sample: Sample, clone: R
     assert sample.forge("resume", "--repo", str(clone.root), "--model", sample.model()).code == 3
 
 
-def test_a_run_that_is_here_comes_before_those_of_remotes(
-    sample: Sample, clone: Repository
-) -> None:
-    other = (
-        "run",
-        "Say in the README how swaps work",
-        "--repo",
-        str(clone.root),
-        "--effort",
-        "S",
-        "--model",
-        sample.model(),
-    )
-    assert sample.forge(*other).code == 3
-    assert [found.remote for found in runs(clone)] == ["", "origin"]
-    assert resolve_run(clone, None).remote == ""
-
-
 def test_several_runs_of_remotes_have_to_be_told_apart(sample: Sample, clone: Repository) -> None:
     sample.forge(
         "run", "Say in the README how swaps work", "--effort", "S", "--model", sample.model()
@@ -135,14 +114,6 @@ def test_a_run_whose_branch_was_renamed_is_not_found_and_the_way_back_is_said(
     assert "git branch -m NEW OLD" in refused.err
     sample.git("branch", "-m", "other", branch)
     assert sample.forge("resume", "--model", sample.model()).code == 3
-
-
-def test_the_type_of_an_issue_tells_its_effort(sample: Sample) -> None:
-    source = Source(type="github_issue", id="7", url="https://github.com/a/b/issues/7")
-    draft = draft_from("Dark mode", "Add it.", source, (), "Epic")
-    repository = Repository.find(sample.path)
-    plan = plan_for(repository, draft, effort=None, name=None, branch=None, here=False)
-    assert (plan.effort, plan.effort_reason) == (Effort.L, "the issue type “Epic”")
 
 
 def test_a_run_that_is_over_is_found_by_its_kept_record_and_not_on_branches_that_came_after(

@@ -68,6 +68,7 @@ def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
     assert commands(here)[1:3] == [words, words]
 
 
+@pytest.mark.slow
 def test_a_formatter_that_is_not_installed_formats_nothing_and_is_told(tmp_path: Path) -> None:
     words = ("python3", "-m", "black_is_not_here")
     here = edited(tmp_path, UGLY, config=settings(words))

@@ -91,19 +91,6 @@ def test_a_run_keeps_the_rules_of_its_base_commit(sample: Sample) -> None:
     )
 
 
-def test_at_the_terminal_the_rules_are_named_and_the_one_task_of_a_small_run_is_a_persons(
-    sample: Sample,
-) -> None:
-    keep(sample, TITLED)
-    begun = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert "Rules of .specs/instructions.md count for this run: schedule." in begun.out + begun.err
-    assert REASON in begun.out
-    gate = sample.forge("approve", "--model", sample.model())
-    assert gate.code == 3
-    assert "Something only a person can do" in gate.out
-    assert REASON in gate.out
-
-
 def test_rules_that_are_broken_stop_a_run_before_it_begins(
     sample: Sample,
 ) -> None:

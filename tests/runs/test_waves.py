@@ -186,6 +186,7 @@ def test_agents_of_a_wave_see_the_files_as_they_were_when_it_began(tmp_path: Pat
     assert "FIVE" in here.files()["poem.txt"]
 
 
+@pytest.mark.slow
 def test_a_wave_stops_at_the_budget_within_it_and_goes_on_with_more(tmp_path: Path) -> None:
     here = Stage.made(tmp_path / "repo", {"poem.txt": POEM})
     here.start(budget=Decimal("0.60"))

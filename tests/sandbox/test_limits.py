@@ -134,6 +134,7 @@ RUN = (
 )
 
 
+@pytest.mark.slow
 def test_a_kill_while_the_box_is_made_leaves_no_process(
     bubblewrap: BackendName, worktree: Path
 ) -> None:

@@ -46,7 +46,7 @@ def run(sample: Sample, *words: str, body: str, turn: str = "*") -> str:
     ).out
 
 
-@pytest.mark.parametrize(("body", "what"), sampled_rows(HIDDEN.values(), 2), ids=HIDDEN.keys())
+@pytest.mark.parametrize(("body", "what"), sampled_rows(HIDDEN.values(), 6), ids=HIDDEN.keys())
 def test_a_design_that_hides_text_goes_back_and_then_before_a_person_who_sees_it(
     sample: Sample, body: str, what: str
 ) -> None:

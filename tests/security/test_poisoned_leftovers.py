@@ -12,6 +12,7 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName
+from tests.fakes.sampled import sampled
 from tests.security.project_scene import WALLS, checked, project_in
 from tests.security.scene import git
 
@@ -234,7 +235,7 @@ def reruns(folder: Path) -> list[str]:
     return [each.tail for each in (first, *again)]
 
 
-@pytest.mark.parametrize("setup", [SETUP, "  setup: []"])
+@pytest.mark.parametrize("setup", sampled([SETUP, "  setup: []"], 2))
 def test_tests_that_run_again_do_not_see_what_their_run_before_left(made: Made, setup: str) -> None:
     assert reruns(made(setup).tree.path) == ["lib/seen.built first"] * 5
 
