@@ -26,7 +26,8 @@ GOLDEN = ROOT / "tests" / "bot" / "golden"
 IMAGES = ROOT / "docs" / "images"
 WIDTH, PHONE = 940, 390
 NARROWEST_WINDOW = 500
-MOST_LINES, COLUMNS = 40, 80
+MOST_LINES, COLUMNS = 45, 80
+SCREEN, FOLD = 1000, 664
 COLORS, SCALE = 128, 1.5
 PICTURES = {
     "tracking-at-work": "tracking",
@@ -105,7 +106,9 @@ for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     if (node.textContent.trim() && middle < last && !tops.some(top => Math.abs(top - middle) < 8)) tops.push(middle);
   }
 }
-document.title = [shown.getBoundingClientRect().bottom, tops.length, shown.scrollWidth].join(' ');
+const asked = [...shown.querySelectorAll('p')].find(each => each.textContent.startsWith('You decide'));
+const decided = asked ? asked.nextElementSibling.getBoundingClientRect().bottom : 0;
+document.title = [shown.getBoundingClientRect().bottom, tops.length, shown.scrollWidth, last, decided].map(Math.ceil).join(' ');
 </script>"""
 
 
@@ -120,11 +123,13 @@ def comment(browser: str, css: str, source: Path, target: Path, width: int = WID
         f'{title}<div class="shown"><div class="comment">{who}<article'
         f' class="markdown-body">{html(text)}</article></div></div>'
     )
-    lines, wide = photographed(browser, css, body, target, width)
-    if width == PHONE:
-        print(f"{source.stem} at {PHONE} pixels: {lines} lines up to the last answer")
-        if not 0 < lines <= MOST_LINES or wide > PHONE:
-            sys.exit(f"At most {MOST_LINES} lines and {PHONE} pixels were agreed.")
+    lines, wide, last, decided = photographed(browser, css, body, target, width)
+    if last:
+        print(f"{lines} lines, {last} pixels to the last answer, {decided} to that of a decision")
+    if last > SCREEN and width != PHONE:
+        sys.exit(f"At most {SCREEN} pixels were agreed up to the last answer.")
+    if width == PHONE and (not 0 < lines <= MOST_LINES or wide > PHONE or decided > FOLD):
+        sys.exit(f"At most {MOST_LINES} lines were agreed, and {FOLD} pixels for the decisions.")
 
 
 def terminal(browser: str, css: str, target: Path) -> None:
@@ -148,8 +153,10 @@ def terminal(browser: str, css: str, target: Path) -> None:
 
 def photographed(
     browser: str, css: str, body: str, target: Path, width: int, kind: str = ""
-) -> tuple[int, int]:
-    """Make a picture of a page. Return its lines up to the last answer, and its width in pixels."""
+) -> tuple[int, int, int, int]:
+    """Make a picture of a page. Return its lines up to the last answer, its width, and in pixels
+    where that answer and the open decisions end.
+    """
     kind = kind or ("phone" if width == PHONE else "wide")
     page = (
         f'<!doctype html><meta charset="utf-8"><style>{css}{STYLE}</style>'
@@ -173,8 +180,9 @@ def photographed(
             text=True,
             check=True,
         )
-        bottom, lines, wide = re.findall(r"<title>([\d.]+) (\d+) (\d+)</title>", dumped.stdout)[0]
-        height = int(float(bottom)) + 20
+        title = re.findall(r"<title>([\d ]+)</title>", dumped.stdout)[0]
+        bottom, lines, wide, last, decided = map(int, title.split())
+        height = bottom + 20
         shot = Path(folder) / "shot.png"
         size = [
             f"--force-device-scale-factor={SCALE}",
@@ -186,7 +194,7 @@ def photographed(
         whole = whole.crop((0, 0, int(width * SCALE), whole.height))
         whole.quantize(COLORS).save(target, optimize=True)
     print(f"{target.relative_to(ROOT)}: {target.stat().st_size // 1024} KB")
-    return int(lines), int(wide)
+    return lines, wide, last, decided
 
 
 def main() -> None:

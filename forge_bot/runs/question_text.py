@@ -38,7 +38,6 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         changed=changed_lines(data.difference),
         difference=data.difference,
         lists=[
-            (say("question.tests"), overview.outline.tests, 1),
             (say("question.interfaces"), overview.outline.interfaces, 2),
             (say("question.dependencies"), overview.dependencies, 5),
         ],

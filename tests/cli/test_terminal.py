@@ -357,7 +357,7 @@ def test_the_question_has_48_lines_at_80_columns_and_begins_with_the_decisions(
         for part in (
             *("You decide", "1 README says", "• a Yes, as who", "• b No: a DATE before"),
             *("4 files, 1 of them tests", "rota/cli.py: the command", "Interfaces: next_day("),
-            *("⚠️ Duration", "approved with notes, for this version", "MINOR A word about swaps"),
+            *("⚠️ Duration", "approved with notes", "MINOR A word about swaps"),
             *("Cost: so far", "a, approve: go on with exactly this version, and 1a", "r, reject"),
             *("?, ask", "v, view: show design.md (", "e, edit", "l, later", "This is version"),
         )

@@ -18,7 +18,7 @@ from forge_bot.interaction.number_format import money, spent, tokens_of_cap
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_text import changed_lines, first_screen
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import say
 from forge_bot.text_format import right_to_left
 
 
@@ -54,7 +54,7 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
         title=state.title,
         # GitHub sets a whole paragraph from right to left where its first letter is written so.
         below=Markdown("\n\n" if right_to_left(state.title) else "  \n"),
-        subject=Markdown(_subject(view, question, gate)),
+        subject=Markdown(_subject(question, gate)),
         first_screen=Markdown(first_screen(question)),
         by_hand=view.by_hand,
         so_far="" if data.overview.spent else Markdown(spent(state.usage, state.budget)),
@@ -72,12 +72,11 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
     )
 
 
-def _subject(view: RunView, question: Question, gate: OpenGate) -> str:
-    """Return the decision, or where all of the text is."""
-    decision, documents = question.data.decision, question.data.documents
-    if documents and gate.reason is None and gate.task is None:
-        texts = listed([view.links.named(document.name) for document in documents])
-        return say("checkpoint.where_all_of_it_is", effort=view.state.effort, texts=texts)
+def _subject(question: Question, gate: OpenGate) -> str:
+    """Return the decision; empty where the documents below say what it is about."""
+    decision = question.data.decision
+    if question.data.documents and gate.reason is None and gate.task is None:
+        return ""
     place = 2 if gate.reason is not None else 0 if gate.task is not None else 1
     return "".join(map(escape.line, decision[place : place + 1]))
 
