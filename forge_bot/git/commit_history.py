@@ -124,13 +124,15 @@ def commit_at(root: Path, commit: str) -> CommitInfo:
 
 
 @lru_cache(maxsize=8)
-def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
-    """Return the first lines of the messages of the newest commits up to one, without merges.
+def last_subjects(root: Path, commit: str, most: int, path: str = ".") -> tuple[str, ...]:
+    """Return the first lines of the messages of the newest commits up to one, without merges:
+    of all, or of those that changed a path.
 
     `commit` is a full id, so the answer never changes.
     """
     options = ("--no-merges", "--format=%s", f"--max-count={most}", "--encoding=UTF-8")
-    listed = git(root, "log", *options, commit, "--", seconds=LONG).line
+    where = () if path == "." else (path,)
+    listed = git(root, "log", *options, commit, "--", *where, seconds=LONG).line
     return tuple(line for line in listed.split("\n") if line)
 
 

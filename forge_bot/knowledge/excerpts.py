@@ -32,7 +32,11 @@ _WHOLE = 4_000
 _WHOLE_IF_FIRST = 9_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
-_AROUND_LINE = 6
+_AROUND_LINE = 4
+_AROUND_RANGE = 2
+_LONGEST_CITED = 60
+"""Lines of a cited range of which only the beginning is shown."""
+
 _AROUND_USE = 3
 _SHORT = 40
 
@@ -108,7 +112,8 @@ def excerpt(
     total = len(lines)
     everything = _not_in(((1, total),), without)
     whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
-    if size_of(lines, everything) <= min(room, whole) and not (wanted.named_only and without):
+    some = wanted.named_only and (without or wanted.lines)
+    if size_of(lines, everything) <= min(room, whole) and not some:
         return Excerpt(written(lines, everything), everything, total)
     definitions = () if is_prose(path) else definitions_of(path, text)
     parts = _Parts(lines, definitions, wanted, without, prose=is_prose(path))
@@ -148,10 +153,7 @@ class _Parts:
         if self.wanted.tail:
             yield len(self.lines) - _TAIL_OF_TESTS, len(self.lines)
         cited = [span for span in self.wanted.lines if _not_in((span,), self.without)]
-        for first, last in cited:
-            yield first - _AROUND_LINE, last + _AROUND_LINE
-            yield first, first + _HEAD_OF_LONG
-            yield from self._around(first)
+        yield from self._around_cited(cited)
         meant = [] if self.prose else [*self._meant()]
         for definition in meant:
             yield from self._around(definition.first)
@@ -168,14 +170,33 @@ class _Parts:
             yield from self._find_likely(meant)
         elif self.wanted.search:
             yield from self._find_further(meant)
-        if not (meant or cited or self.wanted.named_only or self.wanted.search):
-            yield from self._uses(self.wanted.names)
-            yield from self._rank(
-                [*pieces_between(self.lines, 1, len(self.lines))], _MOST_RANKED + 1
-            )
+        if not (meant or cited or self.wanted.search):
+            yield from self._find_unnamed()
         yield from self._ends(is_wanted=bool(meant or cited or self.wanted.named_only))
         for definition in meant if not (self.wanted.named_only or self.wanted.search) else ():
             yield from self._pieces_of(definition)
+
+    def _around_cited(self, cited: Sequence[Span]) -> Iterator[Span]:
+        """Yield cited ranges, of a long one the beginning; and what is around single lines."""
+        for first, last in cited:
+            if last - first >= _LONGEST_CITED:
+                yield first, first + _HEAD_OF_LONG
+            elif last > first:
+                yield first - _AROUND_RANGE, last + _AROUND_RANGE
+            else:
+                yield first - _AROUND_LINE, last + _AROUND_LINE
+                yield from self._around(first)
+
+    def _find_unnamed(self) -> Iterator[Span]:
+        """Yield what uses the names, and what shares most words with the task, of a file in which
+        nothing is named; of one that is shown already only where new tests are written.
+        """
+        pieces = [*pieces_between(self.lines, 1, len(self.lines))]
+        if not self.wanted.named_only:
+            yield from self._uses(self.wanted.names)
+            yield from self._rank(pieces, _MOST_RANKED + 1)
+        elif self.wanted.tail:
+            yield from self._rank(pieces, 1)
 
     def _meant(self) -> Iterator[Definition]:
         """Yield the definitions that the names mean. Of several that are called alike those of a

@@ -73,12 +73,14 @@ class Place(NamedTuple):
 
 class Mentions(NamedTuple):
     """The files and the names of a text, in its order. `read` are the lines that it cites of files
-    that need not change.
+    that need not change; `loose` are names with the lines that it cites behind them, in a line
+    that names no file.
     """
 
     places: tuple[Place, ...] = ()
     names: tuple[str, ...] = ()
     read: tuple[Place, ...] = ()
+    loose: tuple[tuple[tuple[str, ...], tuple[int, int]], ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -92,6 +94,7 @@ def mentions(text: str) -> Mentions:
     counting: dict[str, list[tuple[int, int]]] = {}
     spared: dict[str, list[tuple[int, int]]] = {}
     names: dict[str, None] = {}
+    loose: list[tuple[tuple[str, ...], tuple[int, int]]] = []
     below_spared = False
     for line, _ in _lines(text):
         if line.startswith("#"):
@@ -99,11 +102,15 @@ def mentions(text: str) -> Mentions:
                 below_spared and line.startswith("###")
             )
         is_spared = below_spared or _SPARED_LINE.search(line) is not None
-        for path, *span in _places(line):
+        places = [*_places(line)]
+        for path, *span in places:
             cited = (spared if is_spared else counting).setdefault(path, [])
             cited += [(span[0], span[1])] if span[0] else []
         if not is_spared:
-            names.update(dict.fromkeys(_names(line)))
+            own = tuple(_names(line))
+            names.update(dict.fromkeys(own))
+            cited = [] if places or not own else _NUMBERS.findall(_TICKED.sub("`", line))
+            loose += [(own, (int(first), int(last or first))) for first, last in cited]
     return Mentions(
         tuple(
             Place(path, tuple(dict.fromkeys(at)))
@@ -112,6 +119,7 @@ def mentions(text: str) -> Mentions:
         ),
         tuple(names),
         tuple(Place(path, tuple(at)) for path, at in spared.items() if at),
+        tuple(loose),
     )
 
 
@@ -129,7 +137,8 @@ def request_names(title: str, text: str) -> tuple[str, ...]:
     code = [line for line, fenced in _lines(text) if fenced]
     named = [*_like_code([title]), *(name for line in prose for name in _names(line))]
     named += _like_code(prose)
-    return tuple(dict.fromkeys(named or _like_code(code)))
+    known = (name for name in named or _like_code(code) if not name.startswith("__"))
+    return tuple(dict.fromkeys(known))
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
@@ -228,4 +237,4 @@ def _names(line: str) -> Iterator[str]:
 
 def _may_be_a_name(text: str) -> bool:
     shortest = _SHORTEST_NAME - text[:1].isupper()
-    return len(text) >= shortest and text not in _NO_NAMES and not text.startswith("__")
+    return len(text) >= shortest and text not in _NO_NAMES

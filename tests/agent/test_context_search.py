@@ -46,9 +46,10 @@ def test_too_many_matches_are_counted_and_the_first_are_shown(ask: Ask) -> None:
     found = ask("search_code", pattern="line", path="long.txt", max=3)
     assert found.truncated
     assert found.content.splitlines() == [
-        "long.txt:1: line 1",
-        "long.txt:2: line 2",
-        "long.txt:3: line 3",
+        "long.txt:",
+        "1: line 1",
+        "2: line 2",
+        "3: line 3",
     ]
     assert "2,000 matches; the first 3 are shown" in found.note
 
@@ -57,7 +58,7 @@ def test_matches_are_cut_at_the_limit_and_so_are_endless_lines(ask: Ask) -> None
     found = ask("search_code", WorkLimits(result_chars=200), pattern="line", path="long.txt")
     assert found.truncated
     assert len(found.content) <= 200
-    assert ask("search_code", pattern="www").content == f"wide.txt:1: {'w' * 299}…"
+    assert ask("search_code", pattern="www").content == f"wide.txt:1: {'w' * 199}…"
 
 
 @pytest.mark.parametrize(

@@ -280,6 +280,19 @@ def test_of_a_file_that_need_not_change_the_cited_lines_are_shown_to_who_judges_
     assert not made.named_in("- `app/big.py`: `step_300`; read, need not change\n")
 
 
+def test_lines_cited_behind_a_name_in_a_line_without_a_file_are_those_of_the_file_that_has_it(
+    tmp_path: Path,
+) -> None:
+    used = LARGE[:60_000] + "\ntotal = kept + 1\n"
+    here = repository(tmp_path, {"app/big.py": LARGE[:60_000], "app/other.py": used})
+    place = used.count("\n")
+    said = f"- `app/big.py`, `app/other.py`: read\n\n## Flow\n\n- `kept` ({place}) is added to\n"
+    shown = PromptFiles(here, here.commit_id("main"), "It fails.").named_in(said)
+    (other,) = (each for each in shown if each.name == "app/other.py")
+    assert "total = kept + 1" in other.text
+    assert len(other.text) < 800, "what is cited, and nothing else"
+
+
 def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> None:
     text = "# Licensed to you\n" * 30 + "\nimport os\n\n\n" + LARGE[:60_000]
     here = repository(tmp_path, {"app/big.py": text})
@@ -359,6 +372,8 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries(
     base, design = here.commit_id("main"), "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
     made = PromptFiles(here, base, "It fails.")
     assert files(made.named_in(design)) == ["app/pager.py"], "the rules of the house show it"
+    rules = PromptFiles(here, base, "It fails.").house_rules()
+    assert "Changed last by the commits “x”" in rules[-1].text
     (shown,) = made.for_task(base, (), [design])
     assert newest.strip() in shown.text
     assert "What changed." not in shown.text

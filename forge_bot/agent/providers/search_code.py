@@ -4,6 +4,9 @@ git searches, so ignored files are left out and the time is bounded.
 """
 
 import os
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from pydantic import Field
@@ -16,7 +19,7 @@ from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 
 _MOST_MATCHES = 100
-_LINE_CHARS = 300
+_LINE_CHARS = 200
 _FIELDS = 3  # path, line number, text
 _WITHOUT_PERL = "not compiled with"
 
@@ -54,7 +57,7 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     if not matches:
         return ProviderResult(content="No line matches.", note=note)
     most = wanted.max or _MOST_MATCHES
-    shown = "\n".join(_show_line(line) for line in matches[:most])
+    shown = "\n".join(_show_lines(matches[:most]))
     counted = (
         f"{len(matches):,} matches" if not output.cut else f"more than {len(matches):,} matches"
     )
@@ -108,11 +111,14 @@ def _grep_in(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
 
 
 def _without_records(path: str | None) -> list[str]:
-    """Exclude the documents of this run unless the path names them.
+    """Exclude the documents of this run unless the path names them, and catalogues of translations
+    unless it names any.
 
     They quote the code they are about and would crowd it out.
     """
-    return [] if path and normalise(path).split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
+    if path and normalise(path).split("/")[0] == RECORDS:
+        return []
+    return [f":(top,exclude){RECORDS}", *(() if path else (":(top,exclude)*.po",))]
 
 
 def _trouble(output: GitOutput, wanted: SearchCode) -> Declined:
@@ -140,7 +146,9 @@ def _pathspec(root: Path, path: str) -> str:
     return f":(glob)**/{glob}" if anywhere else f":(glob){glob}"
 
 
-def _show_line(line: str) -> str:
-    path, number, text = line.split("\0", _FIELDS - 1)
-    text = text.rstrip("\r")
-    return f"{path}:{number}: {cut(text, _LINE_CHARS)}"
+def _show_lines(matches: Sequence[str]) -> Iterator[str]:
+    """Yield matching lines with path and number; of several in a file the path stands above."""
+    fields = (match.split("\0", _FIELDS - 1) for match in matches)
+    for path, group in groupby(fields, key=itemgetter(0)):
+        lines = [f"{number}: {cut(text.rstrip(), _LINE_CHARS)}" for _, number, text in group]
+        yield from (f"{path}:", *lines) if lines[1:] else (f"{path}:{lines[0]}",)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
+from forge_bot.git.commit_history import last_subjects
 from forge_bot.knowledge.blocks import Span
 from forge_bot.knowledge.code_index import is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
@@ -15,7 +16,14 @@ from forge_bot.knowledge.house_rules import (
     newest_entries,
     tells_of_changes,
 )
-from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
+from forge_bot.knowledge.mentions import (
+    Mentions,
+    last_part,
+    leading_paths,
+    mentions,
+    only_hands_on,
+    resolve,
+)
 from forge_bot.project.file_list import Listing
 from forge_bot.project.search_words import words
 from forge_bot.prompts.material import InputFile
@@ -25,6 +33,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
     looked_up,
     places_defined,
 )
+from forge_bot.text_format import cut
 
 _FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about."""
@@ -57,6 +66,11 @@ _TESTS_FOR_REQUEST = 2_400
 
 _PROSE_FOR_REQUEST = 800
 _PROSE = 3_500
+_SUBJECTS = 3
+_SUBJECT = 60
+_NEARBY = 3
+"""Lines by which the place of a name may be beside the one that is cited."""
+
 _MOST_BYTES = 20_000_000
 
 
@@ -98,13 +112,24 @@ class PromptFiles:
         return [
             InputFile(
                 name=rule.path,
-                text=rule.text,
+                text=rule.text + self._tell_habit(rule.path),
                 # A folder is nothing that an agent can read by itself.
                 kind="output" if rule.path.endswith("/") else "file",
                 shown_as=f"{rule.path}, {rule.part}" if rule.part else "",
             )
             for rule in rules
         ]
+
+    def _tell_habit(self, path: str) -> str:
+        """Return which commits changed a changelog last: whether each change adds its entry, or
+        the release does.
+        """
+        if path not in self._changelogs:
+            return ""
+        root, base = self.repository.root, self.repository.commit_id(self.base)
+        subjects = last_subjects(root, base, _SUBJECTS, path)
+        told = "; ".join(f"“{cut(subject, _SUBJECT)}”" for subject in subjects)
+        return f"Changed last by the commits {told}\n" if told else ""
 
     def named_in(self, document: str, *, shown_too: bool = True) -> list[InputFile]:
         """Return the files that a document names, in its order, as they were at the base; behind
@@ -114,13 +139,14 @@ class PromptFiles:
         The newest entries of a changelog stand with the rules of the repository.
         """
         meant = mentions(document)
+        spared = {path for place in meant.read for path in resolve(place.path, self._files)[:1]}
         meant = meant._replace(places=(*meant.places, *meant.read))
         self._about += words(document)
         ruled = {rule.path for rule in _house_rules(self.repository, self.base)}
         paths = self._meant(document, meant)
         known = ruled if shown_too else ruled | self._shown.keys()
         named = [path for path in paths if path not in known or self._cite_lines(path, meant)]
-        return self._show(self.base, named, meant, _FOR_ANALYSIS)
+        return self._show(self.base, named, meant, _FOR_ANALYSIS, spared=spared)
 
     def for_task(
         self, now: str, declared: Sequence[str], texts: Iterable[str], also: Sequence[str] = ()
@@ -139,7 +165,11 @@ class PromptFiles:
             edited += [] if declared else self._find_leading_files(text)
             self._about += words(text)
             wanted.update(dict.fromkeys(self._meant(text, named)))
-            meant = Mentions((*meant.places, *named.places), (*meant.names, *named.names))
+            meant = Mentions(
+                (*meant.places, *named.places),
+                (*meant.names, *named.names),
+                loose=(*meant.loose, *named.loose),
+            )
         wanted.update(dict.fromkeys(path for path in also if path in files))
         meant = meant._replace(names=tuple(dict.fromkeys(meant.names)))
         if not wanted:
@@ -169,9 +199,11 @@ class PromptFiles:
         *,
         search: bool = False,
         edited: Collection[str] = (),
+        spared: Collection[str] = (),
     ) -> list[InputFile]:
         """Return the files, each with its share of the room: a small one leaves the rest more. If
-        it is known which are edited, only these are shown with their imports.
+        it is known which are edited, only these are shown with their imports. Of `spared` files,
+        which need not change, only what is cited is shown.
         """
         paths = tuple(dict.fromkeys(paths))
         changed = self._find_changed(commit, paths)
@@ -180,30 +212,32 @@ class PromptFiles:
         raw = self.repository.read_many(commit, readable)
         left = [f"`{path}`: {sizes[path]:,} bytes" for path in paths if path not in raw]
         shown: list[InputFile] = []
-        unused = room.all
+        unused, loose = room.all, [*meant.loose]
         for place, path in enumerate(readable):
             if why := _unreadable(raw[path]):
                 left.append(f"`{path}`: {why}")
                 continue
             if path in changed:
                 self._shown.pop(path, None)
-            cited = self._cite_lines(path, meant)
+            text = raw[path].decode("utf-8", "replace")
+            lines = text.split("\n")
+            near = [each for each in loose if _is_cited(each[0], each[1][0], lines)]
+            loose = [each for each in loose if each not in near]
+            cited = (*self._cite_lines(path, meant), *(span for _, span in near))
             wanted = FileFocus(
                 cited,
-                meant.names,
+                () if path in spared else meant.names,
                 tuple(self._about),
                 search=search,
                 first=search and not place,
                 # Of a file that is shown already, more is wanted only where something is named.
-                named_only=path in self._shown
-                and not (search or (path in edited and belongs_to_tests(path)))
-                and bool(cited or meant.names),
+                named_only=(path in self._shown and not search and bool(cited or meant.names))
+                or path in spared,
                 head=room.head and (not edited or path in edited),
                 tail=path in edited and belongs_to_tests(path),
             )
             share = max(_LEAST, unused // (len(readable) - place))
             share = min(unused, _most_of(path, min(share, room.per_file), wanted))
-            text = raw[path].decode("utf-8", "replace")
             part = self._part(path, text, wanted, share, now=path in changed)
             if part is not None:
                 shown.append(part)
@@ -252,6 +286,14 @@ class PromptFiles:
         before = self.repository.objects(self.base, paths)
         after = self.repository.objects(commit, paths)
         return {path for path in paths if before.get(path) and before[path] != after.get(path)}
+
+
+def _is_cited(own: Sequence[str], first: int, lines: Sequence[str]) -> bool:
+    """Return whether a name stands at the line that is cited behind it, so that this file is meant
+    by a citation without one.
+    """
+    there = "\n".join(lines[max(0, first - 1 - _NEARBY) : first + _NEARBY])
+    return any(only_hands_on(last_part(name))[0].search(there) for name in own)
 
 
 def _unreadable(raw: bytes) -> str:
