@@ -313,6 +313,23 @@ def list_(repo: Repo = HERE) -> int:
     return look(repo)
 
 
+@app.command(
+    help="Show what became of the runs: pull requests merged, closed and reworked, with their "
+    "time, cost and rounds, and the answers of people.",
+)
+def stats(
+    repo: Repo = HERE,
+    days: Annotated[
+        int, typer.Option(min=0, help="Days after a merge in which touched lines count.")
+    ] = 14,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> int:
+    from forge_bot.cli.show_statistics import show_statistics as look
+
+    return look(repo, days, markdown=markdown, as_json=as_json)
+
+
 _to_prepare(
     help="List what runs have left on this machine, with sizes, and remove what ended runs left.",
 )(clean)

@@ -1,7 +1,7 @@
 """One repository on GitHub, accessed through PyGithub."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, TypeVar, cast
 from urllib.parse import quote
@@ -287,6 +287,22 @@ class GitHub:
             key=lambda pull: (pull.state is PullState.OPEN, pull.number),
             default=None,
         )
+
+    def pulls(self, numbers: Iterable[int]) -> tuple[PullRequest, ...]:
+        """Return the pull requests of these numbers, those of forks too."""
+        wanted = set(numbers)
+
+        def read() -> tuple[PullRequest, ...]:
+            known = dict[int, PullRequest]()
+            for pull in self._repository.get_pulls("all", sort="created", direction="desc"):
+                if pull.number in wanted:
+                    known[pull.number] = read_pull(pull)
+                if len(known) == len(wanted) or pull.number <= min(wanted):
+                    break
+            return tuple(known.values())
+
+        what = f"the pull requests of {self.name} could not be read"
+        return self._do(what, "repository", read) if wanted else ()
 
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
         """Open a pull request, or return the one already open for the same branches. GitHub refuses

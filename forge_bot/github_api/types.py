@@ -75,6 +75,8 @@ class PullRequest(Frozen):
     head_sha: str
     base: str
     url: str
+    merged_at: datetime | None = None
+    merge_commit: str = Field(default="", description="what the base branch got by the merge")
 
 
 class NewPullRequest(Frozen):
@@ -177,4 +179,6 @@ def read_pull(pull: "github.PullRequest.PullRequest") -> PullRequest:
         head_sha=pull.head.sha,
         base=pull.base.ref,
         url=pull.html_url,
+        merged_at=pull.merged_at,
+        merge_commit=(pull.merge_commit_sha or "") if pull.merged_at else "",
     )

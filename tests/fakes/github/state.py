@@ -101,6 +101,7 @@ class Pull:
     base: str
     draft: bool = False
     merged: int | None = None
+    merge_commit: str = ""
     asked: list["User"] = field(default_factory=list["User"])
     last_head: str = ""
     fork: "Repository | None" = None

@@ -41,7 +41,7 @@ def short(url: str, repo: Repository, issue: Issue) -> Thing:
         "updated_at": stamp(issue.updated),
         "closed_at": stamp(issue.closed) if issue.closed else None,
         "merged_at": merged,
-        "merge_commit_sha": None,
+        "merge_commit_sha": pull.merge_commit or None,
         **{name: [] for name in ("assignees", "requested_teams")},
         "requested_reviewers": [user(url, asked) for asked in pull.asked],
         "head": _end(url, pull.fork or repo, pull.head, head_of(repo, pull)),

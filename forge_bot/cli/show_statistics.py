@@ -1,0 +1,159 @@
+"""`forge-bot stats`: what became of the runs, as a table at the terminal, Markdown or JSON."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from forge_bot.cli.console import Console
+from forge_bot.errors import BadOption, GitFailed, GitHubError
+from forge_bot.git import Repository
+from forge_bot.prompts.escape import cell
+from forge_bot.runs.run_statistics import (
+    RunFigures,
+    Statistics,
+    addresses,
+    number_of,
+    run_statistics,
+)
+from forge_bot.runs.wall_clock import now
+from forge_bot.text_format import cut, money
+
+if TYPE_CHECKING:
+    from forge_bot.github_api.types import PullRequest
+
+_HEADINGS = (
+    *("pull request", "became", "effort", "minutes", "waited", "dollars"),
+    *("rounds", "questions", "lines", "touched"),
+)
+_LONGEST_TITLE = 40
+
+
+def show_statistics(folder: Path, days: int, *, markdown: bool, as_json: bool) -> int:
+    """Print what became of the runs."""
+    if markdown and as_json:
+        raise BadOption("--markdown and --json are two forms; give one.")
+    repository = Repository.find(folder)
+    if repository.remote_url() is not None:
+        # Without the remote, what this clone has is told.
+        with suppress(GitFailed):
+            repository.fetch()
+    pulls, unknown = _pulls(repository)
+    told = run_statistics(repository, pulls, days, now())
+    told = told.replace(unknown=(*unknown, *told.unknown))
+    if as_json:
+        # In ASCII, since standard output may be any encoding.
+        sys.stdout.write(told.model_dump_json(indent=2, ensure_ascii=True) + "\n")
+    elif markdown:
+        sys.stdout.write("\n".join(_markdown(told)) + "\n")
+    else:
+        _print(told, Console())
+    return 0
+
+
+def _pulls(repository: Repository) -> tuple[dict[str, "PullRequest"] | None, tuple[str, ...]]:
+    """Return the pull requests of the records by address, and why there are none."""
+    from forge_bot.github_api.pygithub import GitHub
+    from forge_bot.github_api.remote_address import parse_remote
+
+    without = "What became of pull requests is not known"
+    place = parse_remote(repository.remote_url(), os.environ)
+    if place is None:
+        return None, (f"{without}: origin is no repository on GitHub.",)
+    here = [item for item in addresses(repository) if item.startswith(f"{place.page}/pull/")]
+    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+    try:
+        with GitHub(place.name, token, place.api, patience=0) as github:
+            return {pull.url: pull for pull in github.pulls(map(number_of, here))}, ()
+    except GitHubError as error:
+        return None, (f"{without}: {error.message} Set GITHUB_TOKEN to a token that may read it.",)
+
+
+def _summary(told: Statistics) -> Iterator[str]:
+    """Yield the sentences about all runs."""
+    counts = {name: told.ended_as(name) for name in ("merged", "closed", "open")}
+    offered = sum(bool(run.pull_request) for run in told.runs)
+    became = ", ".join(f"{len(runs)} {name}" for name, runs in counts.items())
+    known = any(counts.values())
+    yield f"{len(told.runs)} runs, {offered} pull requests" + (f": {became}" if known else "") + "."
+    costs = [run.dollars for run in told.runs if run.dollars is not None]
+    merged = counts["merged"]
+    if costs:
+        cost = sum(costs, Decimal())
+        each = f", {money(cost / len(merged))} for each merged one" if merged else ""
+        yield f"All runs together cost {money(cost)}{each}."
+    if merged:
+        minutes = [run.minutes for run in merged if run.minutes is not None]
+        waited = median(run.minutes_waited for run in merged)
+        yield (
+            f"From start to merge: {median(minutes):,.0f} minutes (median); questions waited"
+            f" {waited:,.0f}."
+        )
+        yield _reworked(merged, told.days)
+    yield from told.unknown
+
+
+def _reworked(merged: Sequence[RunFigures], days: int) -> str:
+    known = [run for run in merged if run.lines_added is not None]
+    touched = [run.lines_touched or 0 for run in known]
+    lines = sum(run.lines_added or 0 for run in known)
+    return (
+        f"Reworked within {days} days: {sum(map(bool, touched))} of {len(known)} merged;"
+        f" {sum(touched):,} of {lines:,} added lines are changed or gone."
+    )
+
+
+def _rows(told: Statistics) -> Iterator[tuple[str, ...]]:
+    for run in told.runs:
+        number = number_of(run.pull_request)
+        title = cut(run.title, _LONGEST_TITLE)
+        yield (
+            f"#{number} {title}" if number else title,
+            run.outcome or run.status,
+            run.effort,
+            *(_number(value) for value in (run.minutes, run.minutes_waited)),
+            money(run.dollars) if run.dollars is not None else "",
+            *map(str, (run.rounds, run.questions)),
+            *(_number(value) for value in (run.lines_added, run.lines_touched)),
+        )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}"
+
+
+def _people(told: Statistics) -> Iterator[tuple[str, str]]:
+    for person, answers in told.answers.items():
+        yield person, ", ".join(f"{count} {name}" for name, count in sorted(answers.items()))
+
+
+def _markdown(told: Statistics) -> Iterator[str]:
+    for sentence in _summary(told):
+        yield f"- {sentence}"
+    for headings, rows in ((_HEADINGS, _rows(told)), (("person", "answers"), _people(told))):
+        yield ""
+        yield f"| {' | '.join(headings)} |"
+        yield f"|{' --- |' * len(headings)}"
+        for row in rows:
+            yield f"| {' | '.join(map(cell, row))} |"
+
+
+def _print(told: Statistics, console: Console) -> None:
+    from rich.table import Table
+
+    for sentence in _summary(told):
+        console.print(escape(sentence))
+    for headings, rows in ((_HEADINGS, _rows(told)), (("person", "answers"), _people(told))):
+        table = Table(box=None, header_style="dim", pad_edge=False)
+        for heading in headings:
+            table.add_column(heading, no_wrap=True)
+        for row in rows:
+            table.add_row(*map(escape, row))
+        console.print()
+        console.print(table)
