@@ -1,10 +1,7 @@
 """Pull requests that people opened: one from the branch of a run is the run's, others are told so."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
 
 
@@ -51,25 +48,3 @@ def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_
     assert waiting.state["currentPhaseStatus"] == "completed"
     assert waiting.state["pullRequest"] == f"{waiting.hub.url}/acme/widget/pull/{pull.number}"
     assert pull.title == "Opened by hand"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("merged", [True, False])
-def test_after_the_pull_request_was_merged_or_closed_nobody_is_asked_to_merge_it(
-    over: Kept, tmp_path: Path, *, merged: bool
-) -> None:
-    stage = over.again(tmp_path)
-    assert heard(stage.say("/forge status")).code == 0
-    assert "Merging is up to you." in stage.said("reply occasion=status")[0]
-    pull = stage.pull
-    pull.state = "closed"
-    if merged and pull.pull is not None:
-        pull.pull.merged = stage.hub.clock.tick()
-    for word in ("/forge status", "/approve", "/forge retry"):
-        assert heard(stage.say(word, issue=pull)).code == 0
-    status, answer, retry = stage.said("reply", on=pull)
-    word = "is merged;" if merged else "was closed without being merged"
-    assert word in status
-    assert word in answer
-    assert ("Reopen it first" in retry) == (not merged)
-    assert "Merging is up to you" not in status + answer + retry

@@ -77,21 +77,6 @@ def linked_commits(stage: Stage) -> set[str]:
     return set(re.findall(r"/(?:tree|blob)/([0-9a-f]{40})", stage.said("tracking")[0]))
 
 
-@pytest.mark.slow
-def test_an_archived_repository_is_named_with_the_way_out_and_nothing_is_lost(
-    waiting: Stage,
-) -> None:
-    comment = waiting.comment("/approve")
-    waiting.repo.archived = True
-    job = waiting.delivered(comment)
-    assert (job.code, job.outcome) == (1, "failed"), job.log
-    assert "Repository was archived so is read-only" in job.summary
-    assert "Unarchive the repository" in job.summary
-    assert "permissions:" not in job.summary
-    waiting.repo.archived = False
-    assert heard(waiting.say("/forge retry")).outcome == "done"
-
-
 def test_an_issue_that_went_to_another_repository_is_left_alone(waiting: Stage) -> None:
     other = waiting.hub.repository("acme/elsewhere")
     comment = waiting.comment("/approve")

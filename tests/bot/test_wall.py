@@ -23,16 +23,6 @@ def heard(job: Job | None) -> Job:
     return job
 
 
-@pytest.mark.slow
-def test_a_question_is_answered_across_the_wall(stage: Parted) -> None:
-    stage.model({("inquiry", "*", "*"): {"artifact_markdown": "Because of the first day."}})
-    stage.label()
-    asked = heard(stage.say("/ask Why not earlier?"))
-    assert asked.code == 0, asked.log
-    assert len(stage.said("reply occasion=answer")) == 1
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-
-
 def test_commits_that_a_worker_may_not_make_are_not_pushed_though_its_machine_swears_by_them(
     stage: Parted, tmp_path: Path
 ) -> None:

@@ -148,24 +148,6 @@ def test_a_poor_terminal_still_gets_the_whole_sentence(
     assert 'forge-bot run "Fix the timeout in the login handler"' in said.err
 
 
-@pytest.mark.slow
-def test_a_japanese_task_is_one_whatever_the_locale(sample: Sample) -> None:
-    task = "ログインのタイムアウトを直す"
-    said = program(
-        sample,
-        "run",
-        task,
-        "--effort",
-        "S",
-        "--model",
-        sample.model(),
-        environ={"LC_ALL": "C", "LANG": "C"},
-    )
-    assert said.code == 3, said
-    assert sample.branch == f"feature/{task}"
-    assert task in (sample.workspace / "request.md").read_text()
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "code"),
     [

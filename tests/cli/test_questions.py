@@ -109,12 +109,3 @@ def test_a_question_has_words_and_not_too_many(asked_sample: Sample) -> None:
     for question in ("", "  ", "?!", "word " * 5_000):
         said = asked_sample.forge("ask", question, "--model", asked_sample.model())
         assert (said.code, "REQUEST-007" in said.err) == (2, True)
-
-
-@pytest.mark.slow
-def test_an_answer_without_words_is_asked_for_again_and_then_told(sample: Sample) -> None:
-    model = sample.model({EXPLAINER: {"artifact_markdown": " "}})
-    sample.forge("run", TASK, "--effort", "S", "--until", "phase-1", "--model", model)
-    said = sample.forge("ask", QUESTION, "--model", model)
-    assert said.code == 1
-    assert "no answer: After 4 tries" in said.out

@@ -1,7 +1,6 @@
 """Runs of pipelines of steps: without a model, asked before they write, the same after a kill."""
 
 import json
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -49,17 +48,6 @@ def reason(said: Said) -> str:
     return " ".join(f"{said.out} {said.err}".split())
 
 
-@pytest.mark.slow
-def test_a_question_to_the_model_is_not_offered_without_a_key(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("ANTHROPIC_API_KEY", "FORGE_BOT_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    assert "forge-bot ask" not in sample.forge("run", "--pipeline", "scaffold", WISH).out
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
-    assert "forge-bot ask" in sample.forge("resume").out
-
-
 def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) -> None:
     asked = sample.forge("run", "--pipeline", "scaffold", WISH)
     assert asked.code == 3
@@ -74,21 +62,6 @@ def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) ->
     sample.git("switch", "-q", sample.offered)
     found = sample.forge("graph", "query", "price_list", "--kind", "module")
     assert found.out == "1 node\nrota/price_list.py (module worker)\n"
-
-
-@pytest.mark.slow
-def test_a_new_file_lies_where_its_likes_lie_in_their_language(sample: Sample) -> None:
-    write(
-        sample,
-        {
-            "web/src/adapters/mail-box.ts": "export class MailBox {}\n",
-            "web/src/adapters/chat-room.ts": "export class ChatRoom {}\n",
-        },
-    )
-    wish = "An adapter\nname: SMS gateway\nkind: adapter\nstack: typescript"
-    asked = sample.forge("run", "--pipeline", "scaffold", wish)
-    assert "### web/src/adapters/sms-gateway.ts" in asked.out
-    assert "export interface SmsGateway {}" in asked.out
 
 
 _CHECKED = {
@@ -196,32 +169,6 @@ def test_only_what_was_shown_is_written(sample: Sample) -> None:
     again = sample.forge("approve", "--by-script") if refused.code == 5 else refused
     assert "would write something else than put.question.md shows" in reason(again)
     assert not (sample.workspace.parent.parent / "notes.txt").exists()
-
-
-MUCH = {
-    "a tool": "tool, tool: forge_annotate, input_map: {findings: MANY}",
-    "a file": "fs_write, gate: true, input_map: {path: \"'a.json'\", content: to_string(MANY)}",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MUCH)
-def test_tens_of_megabytes_are_refused_with_the_step_and_their_size(
-    sample: Sample, name: str
-) -> None:
-    # Long names make the same bytes with a tenth of the findings.
-    far = "/".join(["far" * 60] * 6)
-    write(sample, {f"rota/{far}/broken{number}.py": "def (:\n" for number in range(100)})
-    many = f"[{', '.join(['scan.findings'] * 150)}][]"
-    much = re.sub(
-        r"\S*MANY\S*(?=})", lambda found: json.dumps(found[0].replace("MANY", many)), MUCH[name]
-    )
-    scan = "{step: scan, kind: tool, tool: forge_scan}"
-    own(sample, f"steps:\n  - {scan}\n  - {{step: much, kind: {much}}}\n")
-    asked = sample.forge("run", "--pipeline", "own", "Look")
-    assert asked.code == 3
-    said = re.search(r"much gives (\d\d),\d{3},\d{3} characters; 1,000,000 are", reason(asked))
-    assert said is not None, reason(asked)
 
 
 @pytest.mark.slow

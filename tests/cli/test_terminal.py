@@ -142,58 +142,6 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
 
 
 @pytest.mark.slow
-def test_questions_are_answered_at_the_checkpoint_as_often_as_wanted_and_it_is_shown_once(
-    sample: Sample,
-) -> None:
-    answer = {"artifact_markdown": "The swaps **stay** as they are."}
-    model = sample.model(
-        {
-            ("inquiry", "*", "1.1"): answer,
-            ("inquiry", "*", "2.1"): {"artifact_markdown": "A test shows it."},
-        }
-    )
-    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", model) as person:
-        assert "the first to look at it" in person.until("Your answer")
-        person.say("?")
-        person.until("What do you want to know?")
-        person.say("What about swaps?")
-        seen = person.until("Your answer")
-        assert " as they are." in seen
-        assert "**" not in seen, "the answer is rendered"
-        assert "the first to look at it" not in seen
-        person.say("ask")
-        person.until("What do you want to know?")
-        person.say("Is it tested?")
-        assert "A test shows it." in person.until("Your answer")
-        person.say("?")
-        person.until("What do you want to know?")
-        person.say("Anything else?")
-        assert "has no answer for inquiry" in " ".join(person.until("Your answer").split()), (
-            "what stands in the way is told, and the question stays open"
-        )
-        person.say("a")
-        person.until("Done.")
-        assert person.ended() == 0
-
-
-@pytest.mark.slow
-def test_what_is_no_answer_is_told_so_and_later_leaves_the_run_waiting(sample: Sample) -> None:
-    with terminal(
-        sample, "run", TASK, "--effort", "S", "--yes", "--model", sample.model()
-    ) as person:
-        person.until("Your answer")
-        person.say("approved")
-        assert "There is no such answer" in person.until("Your answer")
-        person.say("reject")
-        person.until("What should be different? ")
-        person.say("")
-        person.until("Your answer")
-        person.say("l")
-        assert person.ended() == 3
-    assert "waits for you" in sample.forge("list").out
-
-
-@pytest.mark.slow
 def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(
     sample: Sample,
 ) -> None:
@@ -205,14 +153,6 @@ def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(
     assert "No run was begun." in stopped + person.seen
     assert "forge-bot resume" not in person.seen
     assert "No run yet" in sample.forge("list").out
-
-
-@pytest.mark.slow
-def test_who_types_the_command_of_mcp_clients_is_told_what_it_waits_for(sample: Sample) -> None:
-    with terminal(sample, "mcp") as person:
-        person.until("the client starts")
-        person.process.send_signal(signal.SIGINT)
-        assert person.ended() == -signal.SIGINT
 
 
 @pytest.mark.slow
@@ -364,24 +304,6 @@ def test_the_question_has_48_lines_at_80_columns_and_begins_with_the_decisions(
     ]
     assert -1 not in places, (places, question)
     assert places == sorted(places)
-
-
-@pytest.mark.slow
-def test_a_document_of_more_than_two_screens_is_shown_in_a_pager_when_asked_for(
-    sample: Sample,
-) -> None:
-    lines = "\n".join(f"- decision {number}" for number in range(120))
-    headings = ("Approach", "Changes", "Test Strategy", "Risks", "Decisions")
-    model = sample.model({("architect", "*", "*"): script.document(*headings, body=lines)})
-    words = ("run", TASK, "--effort", "S", "--yes", "--model", model)
-    with terminal(sample, *words, PAGER="cat") as shell:
-        first = shell.until("Your answer")
-        assert "lines) in a pager" in " ".join(plain(first).split())
-        assert "decision 119" not in first
-        shell.say("v")
-        assert "decision 119" in shell.until("Your answer")
-        shell.say("l")
-        assert shell.ended() == 3
 
 
 def test_servers_of_a_repository_start_after_a_yes_typed_at_the_terminal(sample: Sample) -> None:

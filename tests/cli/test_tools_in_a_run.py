@@ -171,17 +171,6 @@ def test_a_phase_offers_the_tools_that_its_providers_name_by_a_pattern(sample: S
     assert named in prompts(sample)
 
 
-@pytest.mark.slow
-def test_the_first_question_says_what_a_server_may_reach(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("capabilities: {network: [tickets]}\n")
-    entry = {**unruly("well"), "env": {"T": "${TICKETS_TOKEN:-none}"}}
-    configure(sample.path, {"tickets": entry})
-    model = sample.model()
-    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes", "--model", model)
-    assert "the server tickets may use the network, with TICKETS_TOKEN" in said.out
-
-
 def test_the_problems_of_all_files_are_told_at_once(sample: Sample) -> None:
     skill(sample.path / ".forge" / "skills", "deploy", "name: other\ndescription: Deploy.")
     (sample.path / ".forge" / "config.yml").write_text("sandbx: off\n")

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
 TASK = "`rota who` names somebody for days before the rota starts"
@@ -36,15 +35,6 @@ def committed(sample: Sample, files: dict[str, str]) -> None:
 def begun(sample: Sample, **different: str) -> Said:
     model = sample.model()
     return sample.forge("run", TASK, "--effort", "S", "--model", model, *different)
-
-
-def led(sample: Sample, *edits: dict[str, str]) -> str:
-    """Lead a run with these edits to its end; all that it said."""
-    model = sample.model(script.stays_broken(*edits) if edits else None)
-    first = sample.forge("run", TASK, "--effort", "S", "--model", model)
-    assert first.code == 3, first.err
-    then = sample.forge("approve", "--model", model)
-    return first.out + first.err + then.out + then.err
 
 
 def status(sample: Sample) -> dict[str, Any]:
@@ -83,22 +73,3 @@ def test_output_in_another_language_is_shown_as_it_is(sample: Sample) -> None:
     said = document(sample)
     assert "its output does not name what fails" in said
     assert "Prüfung fehlgeschlagen: Überlauf in Zeile 3" in said
-
-
-ZONE = (
-    "import time, unittest\n\n\nclass There(unittest.TestCase):\n"
-    "    def test_the_offset(self):\n        self.assertEqual(time.timezone, 5 * 3600)\n"
-)
-OFFSET = "test_the_offset (tests.test_zone.There.test_the_offset)"
-
-
-@pytest.mark.slow
-def test_a_test_that_needs_a_time_zone_fails_as_before_and_the_change_is_green(
-    sample: Sample,
-) -> None:
-    committed(sample, {"tests/test_zone.py": ZONE})
-    led(sample)
-    (before,), (after,) = status(sample)["baseline"], status(sample)["verification"]["results"]
-    assert OFFSET in before["failures"]
-    assert OFFSET in after["failures"]
-    assert status(sample)["verification"]["red"] is False

@@ -9,13 +9,6 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[1] / "fixtures" / "team"
 RECORD = FOLDER / "record.jsonl"
 REQUEST = (FOLDER / "request.md").read_text(encoding="utf-8")
-USED = {
-    "mcp_tickets_list_tickets": (0, 0, 0),
-    "mcp_tickets_read_ticket": (1, 0, 0),
-    "skill_change-note": (1, 0, 0),
-}
-"""How often each was called, failed and was denied."""
-
 ENTRY = (
     "- 4. `who` and `week` say `nobody` for days before the rota starts, and `load` does not count"
     " them. (#7)"

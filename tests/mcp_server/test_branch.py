@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled
 from tests.mcp_server.host import Host, Json, Refusal, hosting, hosting_in
-from tests.mcp_server.test_tree import TASK, at
+from tests.mcp_server.test_tree import at
 
 SNEAKED = "rota/sneaked.py"
 
@@ -83,28 +82,6 @@ async def test_a_commit_of_the_run_that_was_amended_is_refused(
         (host.path / SNEAKED).unlink()
         await report(host, action)
         assert "SNEAKED" not in host.git("log", "-p", "--format=")
-
-
-@pytest.mark.slow
-async def test_what_a_person_commits_at_a_human_gate_stays(sample: Sample) -> None:
-    second = (
-        "## Task 2: Merge the other pull request\nmode: human_gate\ndepends_on: [1]\n\nAcceptance"
-        " criteria:\n- [ ] AC-1: merged\n"
-    )
-    async with hosting(sample) as host:
-        host.answers = {
-            **script.usual(),
-            ("task-decomposer", "*", "*"): {"artifact_markdown": f"{script.TASKS}\n{second}"},
-        }
-        await host.begin(TASK, "M")
-        action = await host.drive(await host.next())
-        while action["type"] == "checkpoint":
-            action = await host.drive(await host.next(user_response="approve"))
-        assert action["type"] == "human_gate"
-        sneak(host, "What was asked for")
-        after = await host.next(user_response="done", action_id=action["action_id"])
-        assert "What was asked for" in after["warning"]
-        assert host.git("log", "--format=%s", "--", SNEAKED) == "What was asked for"
 
 
 def forged(line: Json, gate: Json) -> Json:

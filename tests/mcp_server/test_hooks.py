@@ -135,13 +135,3 @@ async def test_an_agent_that_works_beside_the_session_is_waited_for(sample: Samp
 def judged(folder: Path, path: str = "rota/schedule.py", event: Event = "pre-tool") -> int:
     payload = {"cwd": str(folder), "tool_name": "Write", "tool_input": {"file_path": path}}
     return answer_hook(event, StringIO(json.dumps(payload)))
-
-
-@pytest.mark.slow
-async def test_a_run_that_is_over_stops_nothing(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        await host.next()
-        assert judged(sample.path) == 2
-        await host.call("run_control", workspace=host.workspace, operation="abandon")
-    assert judged(sample.path) == 0

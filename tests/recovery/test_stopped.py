@@ -15,10 +15,6 @@ from tests.recovery.world import World
 
 pytestmark = pytest.mark.slow
 
-WAIT = """
-import time; time.sleep(600)  # wait for ever
-"""
-
 
 def stopped(
     world: World,

@@ -177,50 +177,6 @@ def _commit(sample: Sample, place: str, **files: str) -> str:
 
 
 @pytest.mark.slow
-def test_what_contradicts_the_run_is_not_touched_and_the_command_that_joins_both_is_said(
-    ended_sample: Sample,
-) -> None:
-    offered, branch = ended_sample.offered, ended_sample.branch
-    _commit(ended_sample, branch, same="ours")
-    theirs = _commit(ended_sample, offered, same="theirs")
-    retry = ("retry", "final-commit", "--run", branch, "--model", ended_sample.model())
-    said = ended_sample.forge(*retry)
-    assert said.code == 0, said.err
-    assert ended_sample.git("rev-parse", offered) == theirs
-    command = next(line.strip() for line in said.out.splitlines() if "git merge " in line[:80])
-    assert command.startswith(f"git switch {offered} && git merge ")
-    subprocess.run(command, shell=True, cwd=ended_sample.path, capture_output=True, check=False)  # noqa: S602 - as a person types it
-    (ended_sample.path / "same").write_text("both")
-    ended_sample.git("add", "same")
-    ended_sample.git("commit", "-qm", "Join")
-    ended_sample.git("switch", "-q", "main")
-    joined = ended_sample.git("rev-parse", offered)
-    again = ended_sample.forge(*retry)
-    assert (again.code, "was not moved" in again.out) == (0, False)
-    assert ended_sample.git("rev-parse", offered) == joined
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("taken", ["feature", "TYPE"])
-def test_a_branch_in_the_way_of_a_name_leads_to_another_one_that_is_said(
-    ended_sample: Sample, taken: str
-) -> None:
-    kind = ended_sample.offered.partition("/")[0]
-    for name in (ended_sample.offered, ended_sample.branch):
-        ended_sample.git("branch", "-D", name)
-    ended_sample.git("branch", kind if taken == "TYPE" else taken)
-    said = ended_sample.forge(
-        "run", TASK, "--effort", "S", "--auto", "--model", ended_sample.model()
-    )
-    assert said.code == 0, said.err
-    if taken == "TYPE":
-        assert f"git merge {kind}-" in said.out
-        assert any(name.startswith(f"{kind}-") for name in ended_sample.git("branch").split())
-    else:
-        assert any(name.startswith("feature-") for name in ended_sample.git("branch").split())
-
-
-@pytest.mark.slow
 def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> None:
     remote = _remote(sample, tmp_path)
     _run(sample, "--push")
@@ -350,15 +306,6 @@ def test_from_a_fork_the_pull_request_names_the_owner_and_the_repository_it_is_f
 
 
 @pytest.mark.slow
-def test_a_branch_for_merge_that_was_deleted_is_made_again(ended_sample: Sample) -> None:
-    offered, tip = ended_sample.offered, ended_sample.git("rev-parse", ended_sample.offered)
-    ended_sample.git("branch", "-D", offered)
-    said = ended_sample.forge("retry", "final-commit", "--model", ended_sample.model())
-    assert said.code == 0, said.err
-    assert ended_sample.git("rev-parse", offered) == tip
-
-
-@pytest.mark.slow
 def test_without_gh_open_pr_is_refused_before_the_run_begins(
     sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -374,20 +321,3 @@ def test_without_gh_open_pr_is_refused_before_the_run_begins(
     said = sample.forge("run", TASK, "--open-pr", "--model", sample.model())
     assert (said.code != 0, "gh" in said.err) == (True, True)
     assert sample.git("branch", "--format=%(refname:short)") == "main"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("typed", [True, False])
-def test_titles_and_commits_begin_with_a_type_where_those_of_the_repository_do(
-    sample: Sample, *, typed: bool
-) -> None:
-    for number in range(12):
-        subject = f"fix: the case {number}" if typed else f"Handle the case {number}"
-        sample.git("commit", "-q", "--allow-empty", "-m", subject)
-    _run(sample)
-    subject = sample.git("log", "-1", "--format=%s", sample.offered)
-    title = sample.forge("show", "pull-request.md").out.splitlines()[0].removeprefix("# ")
-    kind = sample.offered.partition("/")[0]
-    assert title == subject
-    assert subject.startswith(f"{kind}: ") == typed
-    assert subject[0].isupper() != typed
