@@ -9,10 +9,7 @@ from tests.actions.runner import Runner, missing
 from tests.actions.test_action import green
 from tests.fakes.agents import AgentServer, role_of
 
-pytestmark = [
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.slow,
-]
+pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing()), pytest.mark.slow]
 
 
 @pytest.fixture

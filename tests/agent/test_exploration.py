@@ -86,9 +86,7 @@ async def test_garbled_parameters_are_results_and_nothing_is_looked_up(room: Roo
     assert room.library.asked == []
 
 
-async def test_more_requests_than_a_turn_may_have_are_left_out_and_that_is_said(
-    room: Room,
-) -> None:
+async def test_more_requests_than_a_turn_may_have_are_left_out_and_that_is_said(room: Room) -> None:
     _, model = await talk(
         room, explore(*((("look", {"n": n})) for n in range(5))), requests_per_turn=2
     )

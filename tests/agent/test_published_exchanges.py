@@ -25,9 +25,7 @@ SPECS = {
     "responses": "openai:gpt-6-luna",
     "messages": "anthropic:claude-sonnet-5-5",
 }
-pytestmark = [
-    pytest.mark.block_network(allowed_hosts=["nobody.invalid"]),
-]
+pytestmark = [pytest.mark.block_network(allowed_hosts=["nobody.invalid"])]
 
 
 @pytest.fixture(autouse=True)

@@ -204,9 +204,7 @@ def test_schemas_that_refer_to_themselves_or_are_huge_are_shown_in_short(tmp_pat
     assert all(len(each.description + each.parameters) < 2_000 for each in shown.values())
 
 
-def test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line(
-    tmp_path: Path,
-) -> None:
+def test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line(tmp_path: Path) -> None:
     catalogue = discover(setup(tmp_path, "bombs"))
     text = "\n".join(repr(describe_capability(spec)) for spec in catalogue.specs)
     assert "## Task" not in text

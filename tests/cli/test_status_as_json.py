@@ -104,9 +104,7 @@ def printed(sample: Sample) -> dict[str, object]:
     return found
 
 
-def test_it_is_the_state_with_all_its_keys(
-    asked_sample: Sample,
-) -> None:
+def test_it_is_the_state_with_all_its_keys(asked_sample: Sample) -> None:
     found = printed(asked_sample)
     assert set(found) == keys(State) - {"sentBack", "acceptedDoubts", "pause"}
     assert found == json.loads((asked_sample.workspace / "state.json").read_text())

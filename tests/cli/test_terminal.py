@@ -142,9 +142,7 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
 
 
 @pytest.mark.slow
-def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(
-    sample: Sample,
-) -> None:
+def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(sample: Sample) -> None:
     with terminal(sample, "run", TASK, "--model", sample.model()) as person:
         person.until("Enter to begin")
         os.write(person.handle, b"\x04")

@@ -100,12 +100,7 @@ def test_what_the_analyst_wrote_for_the_next_phase_is_its_document() -> None:
 
 def test_a_run_of_one_task_asks_models_four_times_and_no_phase_is_skipped_for_it() -> None:
     bench = Scripted(Effort.M)
-    assert calls(bench) == [
-        "analysis.md",
-        "review-design.md",
-        "impl-1.md",
-        "review-1.md",
-    ]
+    assert calls(bench) == ["analysis.md", "review-design.md", "impl-1.md", "review-1.md"]
     by_process = {"phase-4", "phase-7", "final-verification", "final-summary"}
     assert by_process <= set(bench.state.completed_phases)
     assert not by_process & set(bench.state.skipped_phases)

@@ -108,10 +108,7 @@ PROBLEMS = [
     (needing(1, "[1-2]"), ["Task 1|depends on “[1-2]”|fatal"]),
     (needing(1, "[7]"), ["Task 1|task 7, which does not exist|fatal"]),
     (needing(1, "[1]"), ["Task 1|depends on itself|fatal"]),
-    (
-        needing(1, "[3]") + needing(2, "[1]") + needing(3, "[2]"),
-        ["Task 1|1 → 3 → 2 → 1|fatal"],
-    ),
+    (needing(1, "[3]") + needing(2, "[1]") + needing(3, "[2]"), ["Task 1|1 → 3 → 2 → 1|fatal"]),
     (parallel(1), ["Task 1|must list its files|fatal"]),
     (parallel(1, "a.py", "all callers"), ["Task 1|“all callers”|fatal"]),
     (parallel(1, "src/a.py") + parallel(2, "b", "src\\A.py"), ["Task 1|both list src/a.py|fatal"]),

@@ -43,10 +43,7 @@ def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (
-            LOG,
-            "[… lines 1-4 are not shown here …]\n## Unreleased\n\n- new\n\n## 1.0\n\n- old\n",
-        ),
+        (LOG, "[… lines 1-4 are not shown here …]\n## Unreleased\n\n- new\n\n## 1.0\n\n- old\n"),
         (
             "Changes\n=======\n\n2.0\n---\n\n* new\n",
             "[… lines 1-3 are not shown here …]\n2.0\n---\n\n* new\n",

@@ -43,12 +43,7 @@ def test_a_whole_workspace_is_read() -> None:
             "reports.jsonl": reports(review("REVISE", ("MAJOR", "Clock is read twice"))),
         }
     )
-    assert (run.name, run.title, run.date, run.outcome) == (
-        NAME,
-        "Fix login",
-        "2026-04-12",
-        "done",
-    )
+    assert (run.name, run.title, run.date, run.outcome) == (NAME, "Fix login", "2026-04-12", "done")
     assert run.request == "The session ends too early.\n\nAlways."
     assert run.summary == "Sessions last an hour now."
     assert run.files == ("src/login.py", "tests/test_login.py")

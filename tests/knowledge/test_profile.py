@@ -85,8 +85,7 @@ def test_the_example_in_the_documentation_is_a_configuration_that_is_understood(
     page = (Path(__file__).parents[2] / "docs" / "projects.md").read_text("utf-8")
     example = page.split("```yaml\n")[1].split("```")[0]
     commands = profile_of(
-        {"go.mod": "module x\n"},
-        parse_config(example, {}).commands.overrides(),
+        {"go.mod": "module x\n"}, parse_config(example, {}).commands.overrides()
     ).commands
     assert lines(commands.setup) == [f"python3 -m venv {ENV}", f"{ENV}/bin/pip install -e .[dev]"]
     assert commands.test[1].argv == ("npm", "test", "--", "--grep", "two words")

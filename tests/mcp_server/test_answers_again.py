@@ -8,9 +8,7 @@ from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
 
 
-async def test_an_answer_that_comes_later_is_told_which_one_counted(
-    clients_sample: Sample,
-) -> None:
+async def test_an_answer_that_comes_later_is_told_which_one_counted(clients_sample: Sample) -> None:
     async with hosting(clients_sample) as host:
         gate = await host.asked_now()
         reply: Json = {

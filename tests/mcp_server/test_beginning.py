@@ -118,10 +118,7 @@ def unborn(sample: Sample) -> None:
 
 @pytest.mark.parametrize(
     ("prepared", "way_out"),
-    [
-        (merging, "git merge --continue"),
-        (unborn, "git add -A && git commit"),
-    ],
+    [(merging, "git merge --continue"), (unborn, "git add -A && git commit")],
 )
 async def test_a_tree_in_the_middle_of_something_is_refused_with_the_way_out_of_that(
     sample: Sample, prepared: Callable[[Sample], None], way_out: str

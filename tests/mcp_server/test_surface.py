@@ -8,10 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from mcp import Client, MCPError
-from mcp.types import (
-    TextContent,
-    TextResourceContents,
-)
+from mcp.types import TextContent, TextResourceContents
 
 from forge_bot.errors import registry
 from tests.fakes.sample import Sample

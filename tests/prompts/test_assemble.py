@@ -56,12 +56,7 @@ def test_a_question_stands_in_the_message_as_a_persons_word_and_cannot_leave_its
     )
     assert order(
         made.user, "## Inputs", "# Explainer", "## The Maintainer's Question", "## Now"
-    ) == [
-        "## Inputs",
-        "# Explainer",
-        "## The Maintainer's Question",
-        "## Now",
-    ]
+    ) == ["## Inputs", "# Explainer", "## The Maintainer's Question", "## Now"]
     assert "Vec" not in made.system
     assert "Maintainer's Question" not in prompt().user
 

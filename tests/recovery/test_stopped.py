@@ -17,10 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def stopped(
-    world: World,
-    words: tuple[str, ...],
-    until: Callable[[], object],
-    number: signal.Signals,
+    world: World, words: tuple[str, ...], until: Callable[[], object], number: signal.Signals
 ) -> None:
     pid = world.start(words)
     until()

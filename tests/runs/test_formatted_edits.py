@@ -55,9 +55,7 @@ def as_committed(here: Stage, path: str) -> str:
     return here.git("cat-file", "-p", f"{here.branch}:{path}").replace("\n", "|")
 
 
-def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_was_formatted_lands_formatted_and_the_reviewer_is_told(tmp_path: Path) -> None:
     here = edited(tmp_path, UGLY)
     assert as_committed(here, "lib/double.py") == "def double(x):|    return x + x"
     told = "`python3 tools/black` formatted `lib/double.py`."

@@ -91,9 +91,7 @@ def test_a_run_keeps_the_rules_of_its_base_commit(sample: Sample) -> None:
     )
 
 
-def test_rules_that_are_broken_stop_a_run_before_it_begins(
-    sample: Sample,
-) -> None:
+def test_rules_that_are_broken_stop_a_run_before_it_begins(sample: Sample) -> None:
     keep(sample)
     (sample.path / ".specs" / "instructions.md").write_text("---\nrules: [{id: a}]\n---\n")
     sample.git("commit", "-qam", "broken rules")

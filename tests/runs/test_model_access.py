@@ -17,13 +17,7 @@ from forge_bot.runs.model_access import SWITCH, is_switched_off
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
-from forge_bot.runs.team_spending import (
-    Payment,
-    cap_windows,
-    paid_since,
-    payments,
-    spending_now,
-)
+from forge_bot.runs.team_spending import Payment, cap_windows, paid_since, payments, spending_now
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings

@@ -71,9 +71,7 @@ def test_a_person_names_the_branch_for_merge_and_a_type_stands_in_a_name_once(
 
 
 @pytest.mark.slow
-def test_one_commit_a_task_says_what_changed_and_the_run_contains_it(
-    ended_sample: Sample,
-) -> None:
+def test_one_commit_a_task_says_what_changed_and_the_run_contains_it(ended_sample: Sample) -> None:
     assert ended_sample.git("rev-list", "--count", f"main..{ended_sample.offered}") == "1"
     pair = (ended_sample.offered, ended_sample.branch)
     assert ended_sample.git_code("merge-base", "--is-ancestor", *pair) == 0

@@ -362,9 +362,7 @@ def test_the_end_of_a_file_is_not_shown_where_something_of_it_is_named(tmp_path:
     assert "def step_1100(" not in named.text
 
 
-def test_of_a_changelog_an_implementer_sees_the_newest_entries(
-    tmp_path: Path,
-) -> None:
+def test_of_a_changelog_an_implementer_sees_the_newest_entries(tmp_path: Path) -> None:
     old = "".join(f"## {n}\n\n### Fixed\n\n- `show` in {n}.\n\n" for n in range(40, 0, -1))
     newest = "## Unreleased\n\n### Added\n\n- `wrap`.\n\n### Fixed\n\n- `fold`.\n\n"
     text = f"# Changes\n\nWhat changed.\n\n\n{newest}{old}"

@@ -106,10 +106,7 @@ def test_red_tests_run_again(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "others"),
-    [
-        ("node_modules]", "dist]"),
-        ("-m, venv, --without-pip, node_modules", "-c, pass"),
-    ],
+    [("node_modules]", "dist]"), ("-m, venv, --without-pip, node_modules", "-c, pass")],
     ids=["leaves", "reads"],
 )
 def test_where_setup_leaves_or_reads_more_than_packages_other_code_is_installed_anew(

@@ -132,9 +132,7 @@ def test_a_key_that_cannot_sign_is_refused_before_a_run_begins(
     assert text.splitlines()[-1] not in done.err + looked.out or "\n" not in text
 
 
-def test_a_configuration_that_cannot_be_held_is_refused_before_a_run_begins(
-    sample: Sample,
-) -> None:
+def test_a_configuration_that_cannot_be_held_is_refused_before_a_run_begins(sample: Sample) -> None:
     _configured(sample, "sign: true\n")
     done = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
     assert (done.code, "there is no SSH key for that" in done.err) == (5, True), done.err

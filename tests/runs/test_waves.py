@@ -264,9 +264,7 @@ def _content(prompt: str, name: str) -> str:
 
 @pytest.mark.slow
 @settings(
-    max_examples=2,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(plan=plans())
 def test_whatever_the_plan_side_by_side_gives_the_same_files_as_one_after_the_other(

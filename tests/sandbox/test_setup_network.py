@@ -113,7 +113,7 @@ def test_the_places_of_setup_are_registries_by_their_addresses_and_hosts_by_thei
     }
     assert registry_places(environ, texts) == {("npm.corp.example", 443), ("10.0.0.5", 8080)}
     assert named_places(["CDN.example.org", "10.0.0.5:8080"]) == {
-        *(("cdn.example.org", 443), ("cdn.example.org", 80), ("10.0.0.5", 8080)),
+        *(("cdn.example.org", 443), ("cdn.example.org", 80), ("10.0.0.5", 8080))
     }
 
 

@@ -254,9 +254,7 @@ def test_a_server_runs_the_base_commits_files_and_not_what_a_model_made_of_them(
 
 
 @pytest.mark.slow
-def test_a_program_that_is_in_no_commit_is_not_started_where_a_model_edits(
-    hostile: Sample,
-) -> None:
+def test_a_program_that_is_in_no_commit_is_not_started_where_a_model_edits(hostile: Sample) -> None:
     write(hostile, [sys.executable, "${FORGE_BOT_TREE}/built/server.py", "well"])
     hostile.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "build it")
     (hostile.path / ".git" / "info" / "exclude").write_text("built/\n")

@@ -59,9 +59,7 @@ def wake(stage: ServedStage, key: str, **more: Any) -> dict[str, Any]:
     return {"key": key, "wake": {**ids, **more.pop("ids", {})}, **more}
 
 
-def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(
-    stage: ServedStage,
-) -> None:
+def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(stage: ServedStage) -> None:
     stage.environ["FORGE_BOT_ROLE"] = "write"
     stage.start_worker("machine", "--at-once", "1")
     assert heard(stage.label()).code == 0

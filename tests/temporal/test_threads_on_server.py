@@ -83,9 +83,7 @@ def looks_again_after(stage: ServedStage, seconds: int) -> bool:
     return asyncio.run(started())
 
 
-def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
-    stage: ServedStage,
-) -> None:
+def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(stage: ServedStage) -> None:
     stage.start_worker()
     job = stage.label()
     assert (job.code, job.outcome) == (0, "working"), job.log

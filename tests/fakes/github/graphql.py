@@ -39,7 +39,7 @@ FIELDS = {
     },
     "PullRequestReviewThreadConnection": {"nodes", "pageInfo", "totalCount"},
     "PullRequestReviewThread": {
-        *("id", "isResolved", "isOutdated", "path", "line", "originalLine", "comments"),
+        *("id", "isResolved", "isOutdated", "path", "line", "originalLine", "comments")
     },
     "PullRequestReviewCommentConnection": {"nodes", "totalCount"},
     "PullRequestReviewComment": {
@@ -48,7 +48,7 @@ FIELDS = {
     },
     "PullRequestReviewConnection": {"nodes", "totalCount"},
     "PullRequestReview": {
-        *("id", "fullDatabaseId", "body", "author", "state", "submittedAt", "lastEditedAt", "url"),
+        *("id", "fullDatabaseId", "body", "author", "state", "submittedAt", "lastEditedAt", "url")
     },
     "PageInfo": {"endCursor", "hasNextPage"},
     "Actor": {"login"},

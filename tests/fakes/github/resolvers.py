@@ -46,8 +46,7 @@ class Root:
             issue = repo.issues.get(number)
             if issue is None or issue.pull is None:
                 raise Denied(
-                    "NOT_FOUND",
-                    f"Could not resolve to a PullRequest with the number of {number}.",
+                    "NOT_FOUND", f"Could not resolve to a PullRequest with the number of {number}."
                 )
             return self._shown(repo, issue)
 

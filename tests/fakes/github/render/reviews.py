@@ -109,9 +109,5 @@ def review_comment(
         "html_url": page,
         "pull_request_url": pull,
         "author_association": association(repo, comment.user),
-        "_links": {
-            "self": {"href": own},
-            "html": {"href": page},
-            "pull_request": {"href": pull},
-        },
+        "_links": {"self": {"href": own}, "html": {"href": page}, "pull_request": {"href": pull}},
     }

@@ -93,12 +93,7 @@ def environment(call: Call) -> Reply:
     return Reply(body={**body, "url": own, "created_at": made, "updated_at": made})
 
 
-@route(
-    "GET",
-    R + "/environments/{environment_name}/secrets",
-    "environments=read",
-    role=Role.WRITE,
-)
+@route("GET", R + "/environments/{environment_name}/secrets", "environments=read", role=Role.WRITE)
 def environment_secrets(call: Call) -> Reply:
     """The names of the secrets that only jobs of an environment get."""
     made, names = stamp(call.repo.created), call.repo.environments
