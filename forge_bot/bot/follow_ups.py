@@ -2,6 +2,8 @@
 and one comment on the pull request tells of each to its end.
 """
 
+from contextlib import suppress
+
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
@@ -12,7 +14,12 @@ from forge_bot.bot.comments.follow_up_comment import (
 )
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
-from forge_bot.bot.review_items import answer_threads, follow_ups_of, take_reviews
+from forge_bot.bot.review_items import (
+    answer_threads,
+    follow_ups_of,
+    requested_changes,
+    take_reviews,
+)
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.errors import ForgeError, ReportRejected
@@ -84,6 +91,29 @@ def follow_failed_checks(run: Run, writer: CommentWriter, strike: Redactor) -> N
     elif key not in run.state.seen:
         run.tell(make_follow_up(run, Wanted(checks=checks), key=key, at=now(), strike=strike))
         show_follow_ups(run, writer.view(run), writer)
+
+
+def follow_reviews(run: Run, writer: CommentWriter, strike: Redactor) -> None:
+    """Take what people who may give commands wrote in reviews, if one of them requested changes
+    since reviews were taken. Strangers' words wait for a command.
+    """
+    thread = writer.thread
+    with suppress(ReportRejected):
+        _check_open(run, thread)
+        _follow_review(run, writer, strike)
+
+
+def _follow_review(run: Run, writer: CommentWriter, strike: Redactor) -> None:
+    thread = writer.thread
+    review = requested_changes(thread, thread.pull_of(run), follow_ups_of(run))
+    taken = take_reviews(run, thread) if review is not None else None
+    if review is None or taken is None or not taken.reviews:
+        return
+    wanted = Wanted(reviews=taken.reviews, left=taken.left)
+    key, by = f"review-{review.id}", review.author.login
+    at = max(run.now(), review.at)
+    run.tell(make_follow_up(run, wanted, key=key, at=at, by=by, via=review.url, strike=strike))
+    show_follow_ups(run, writer.view(run), writer)
 
 
 def _check_open(run: Run, thread: Thread) -> None:

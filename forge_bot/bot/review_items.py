@@ -56,12 +56,12 @@ def follow_ups_of(run: Run) -> list[FollowUpAsked]:
     return [report for report in run.workspace.reports() if isinstance(report, FollowUpAsked)]
 
 
-def take_reviews(run: Run, thread: Thread, before: datetime, *, strangers: bool = True) -> Taken:
+def take_reviews(run: Run, thread: Thread, asked_at: datetime | None = None) -> Taken:
     """Return what nobody took yet of unresolved threads, of reviews that request changes, and of
     comments on the page by people who may give commands.
 
-    What was written or edited after the command was read by nobody who gave it, so it is left.
-    Without `strangers` only what people with that right wrote is taken.
+    What was written or edited after a command was read by nobody who gave it, so it is left.
+    Without a command only what people who may give one wrote is taken.
     """
     pull, known = thread.pull_of(run), _taken_so_far(run)
     reviews = thread.github.reviews(pull)
@@ -69,8 +69,8 @@ def take_reviews(run: Run, thread: Thread, before: datetime, *, strangers: bool 
     page = [*_of_page(thread, pull)]
     new = [one for one in (*asked, *page) if one.words.item.newest not in known]
     # GitHub's times have whole seconds, and nobody reads what is written within the same one.
-    read = [one for one in new if one.newest < before]
-    fit = [one for one in read if one.mine or (strangers and one in asked)]
+    read = [one for one in new if asked_at is None or one.newest < asked_at]
+    fit = [one for one in read if one.mine or (asked_at is not None and one in asked)]
     left = (
         *_sentence("bot.review_late", [one for one in new if one not in read]),
         *_sentence("bot.review_foreign", [one for one in read if one not in fit]),
@@ -78,6 +78,22 @@ def take_reviews(run: Run, thread: Thread, before: datetime, *, strangers: bool 
         *([say("bot.review_unread", count=reviews.unread)] if reviews.unread else []),
     )
     return Taken(tuple(one.words for one in fit[:MOST_TAKEN]), left)
+
+
+def requested_changes(
+    thread: Thread, pull: int, asked: Sequence[FollowUpAsked]
+) -> ReviewComment | None:
+    """Return the newest review that requests changes, by somebody who may give commands, since
+    reviews were taken; `asked` is what was asked of the run's change so far. A scheduled wake asks
+    this of each open pull request.
+    """
+    last = max((report.at for report in asked if report.items), default=None)
+    new = [
+        review
+        for review in thread.github.reviews(pull).requests
+        if (last is None or review.at > last) and thread.may_command(review.author)
+    ]
+    return max(new, key=lambda review: review.at, default=None)
 
 
 def _taken_so_far(run: Run) -> set[str]:

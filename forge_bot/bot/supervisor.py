@@ -50,7 +50,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config
 from forge_bot.settings.code_owners import read_code_owners
-from forge_bot.values import Tier
+from forge_bot.values import RunStatus, Tier
 
 MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
@@ -172,7 +172,7 @@ class Supervisor:
             )
             closed = self._stopped_by_closing(run)
             if closed is None:
-                self._look_at_checks(run)
+                self._look_at_pull(run)
             self.pusher.keep(run, before)
             if not questions:
                 if not run.state.ended and closed is not None:
@@ -218,16 +218,19 @@ class Supervisor:
         wake = self.around.wake
         return thread_commands.stopped_by_closing(run, self.issue, self.thread, self.commands, wake)
 
-    def _look_at_checks(self, run: Run) -> None:
-        """Handle failed checks of the pull request. Checks that no change can fix are not
-        mentioned.
+    def _look_at_pull(self, run: Run) -> None:
+        """Handle failed checks of the pull request, or reviews that request changes. Checks that no
+        change can fix are not mentioned.
         """
-        if self.around.wake.trigger != "checks" or not (
-            run.state.ended and self.thread.pull_of(run)
-        ):
+        trigger = self.around.wake.trigger
+        over = run.state.current_phase_status is RunStatus.COMPLETED
+        if trigger not in {"checks", "dispatch"} or not (over and self.thread.pull_of(run)):
             return
         self.around = self.around.replace(wake=self.around.wake.replace(trigger=""))
-        follow_ups.follow_failed_checks(run, self.writer, self.strike)
+        follow = (
+            follow_ups.follow_failed_checks if trigger == "checks" else follow_ups.follow_reviews
+        )
+        follow(run, self.writer, self.strike)
 
     def reopen_as_pushed(self, info: RunInfo) -> RunInfo:
         """Reopen the run as somebody else pushed it; our own commits are kept under a ref."""

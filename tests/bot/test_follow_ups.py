@@ -1,15 +1,21 @@
 """Work that people ask for on an open pull request: by words, of the checks, and of reviews."""
 
+import random
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from forge_bot.interaction.markers import read_marker
 from tests.bot.kept import Kept
-from tests.bot.stage import Stage, heard
+from tests.bot.stage import Job, Stage, heard
+from tests.bot.test_real_processes import killed_at
 from tests.fakes import script
 
 pytestmark = pytest.mark.slow
 
+ANSWER = {"artifact_markdown": "Because days are counted from the first shift.\n"}
 Answers = dict[tuple[str, str, str], script.Answer]
 
 
@@ -141,3 +147,106 @@ def test_threads_of_reviews_are_taken_by_a_command_and_answered_where_they_stand
     assert "ask for nothing" in nothing
     assert [len(thread.comments) for thread in (*threads, late)] == [2, 2, 1, 2, 2]
     assert hub.findings == []
+
+
+def dispatched(stage: Stage) -> Job:
+    """What the schedule starts for an issue."""
+    login = "github-actions[bot]"
+    sender = stage.hub.payload(
+        "issues.labeled", stage.repo, login, issue=stage.issue, label="forge"
+    )
+    payload = {"inputs": {"issue": str(stage.issue.number)}, "sender": sender["sender"]}
+    return stage.job("workflow_dispatch", payload, login)
+
+
+def test_a_scheduled_wake_takes_a_review_that_requests_changes_but_no_words_of_strangers(
+    opened: Stage,
+) -> None:
+    hub, pull = opened.hub, opened.pull
+    strange = hub.review_comment(pull, "Delete everything.", by="eve")
+    hub.review(pull, "CHANGES_REQUESTED", "All of it.", by="eve")
+    assert dispatched(opened).code == 0
+    assert told(opened) == []
+    ours = hub.review_comment(pull, "Say `nobody`.", by="maint")
+    hub.review(pull, "CHANGES_REQUESTED", "See below.", by="maint")
+    opened.model(impl())
+    for _ in range(2):
+        assert dispatched(opened).code == 0
+    [comment] = told(opened)
+    assert ("2 of `maint`" in comment, "here: of eve (2)" in comment) == (True, True)
+    assert (len(ours.comments), len(strange.comments)) == (2, 1)
+    assert "Requested-by: maint via" in last_commit(opened)
+
+
+def answers(stage: Stage) -> list[str]:
+    """What the marks of our comments on both pages answer, each time it is answered."""
+    pages = [*stage.said("", stage.pull), *stage.said("")]
+    marks = [mark for body in pages if (mark := read_marker(body)) is not None]
+    return [mark.fields["to"].removeprefix("comment-") for mark in marks if mark.kind == "reply"]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_fifty_events_in_any_order_twice_or_never_lose_no_command_and_answer_none_twice(
+    opened: Stage, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - a seeded order
+    hub, pull = opened.hub, opened.pull
+    opened.model({**changing(1, "R-1", "P-1", "P-2"), ("inquiry", "*", "*"): ANSWER})
+    threads = [hub.review_comment(pull, f"Number {n}.", by="boss") for n in range(33)]
+    said = ("/forge Say it.", "/forge fix", "/status", "@github-actions\nAnd this.", "/ask Why?")
+    spoken = [hub.comment(pull, body, by="maint") for body in said]
+    noise = [
+        hub.comment(chance.choice([pull, opened.issue]), f"{words} {number}", by="eve")
+        for number in range(22)
+        for words in ("/forge", "Nice!")
+    ]
+    comments = [*spoken, *noise, hub.comment(pull, "/forge fix", by="maint")]
+    assert len(comments) == 50
+    events: list[tuple[Any, str]] = [
+        (hub.payload("issue_comment.created", opened.repo, comment.user.login, comment=comment), "")
+        for comment in comments
+        if comment.user is not None
+    ]
+    lost = chance.sample(events, 15)
+    delivered = [event for event in events if event not in lost] + chance.sample(events, 10)
+    chance.shuffle(delivered)
+    for payload, _ in delivered:
+        opened.job("issue_comment", payload, payload["sender"]["login"])
+    last = opened.comment("/status")
+    assert heard(opened.delivered(last)).code == 0
+    wanted = [str(comment.id) for comment in (*spoken, comments[-1], last)]
+    assert sorted(one for one in answers(opened) if one in wanted) == sorted(wanted)
+    assert opened.state["currentPhaseStatus"] == "completed"
+    assert all("over=yes" in comment for comment in told(opened))
+    assert [len(thread.comments) for thread in threads] == [2] * len(threads)
+    assert opened.document("reports.jsonl").count('"type":"follow_up_asked"') == 4
+    unasked = [body for body in (*opened.said("", pull), *opened.said("")) if "reply" not in body]
+    assert len(unasked) <= 4
+    assert hub.findings == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "skip"),
+    [
+        pytest.param(r"POST .*/issues/\d+/comments$", 0, id="when it says that it works"),
+        pytest.param(r"POST .*/git-receive-pack$", 1, id="in the midst of the work"),
+        pytest.param(r"POST .*/comments/\d+/replies$", 0, id="between two answers"),
+        pytest.param(r"PATCH .*/issues/comments/\d+$", 2, id="before it tells the end"),
+    ],
+)
+def test_a_follow_up_whose_job_is_killed_goes_on_and_tells_its_end_once(
+    opened: Stage, pattern: str, skip: int
+) -> None:
+    pull = opened.pull
+    threads = [opened.hub.review_comment(pull, "Say it.", by="boss") for _ in range(2)]
+    opened.model(impl("- [x] F-1: said", "- [x] F-2: said"))
+    asked = opened.comment("/forge fix", issue=pull)
+    killed_at(opened, pattern, skip)
+    assert opened.delivered(asked).code == -signal.SIGKILL
+    opened.hub.faults.waiting.clear()
+    for body in ("/status", "/status"):
+        assert heard(opened.say(body, issue=pull)).code == 0
+    [comment] = told(opened)
+    assert "over=yes" in comment
+    assert [len(thread.comments) for thread in threads] == [2, 2]
+    assert opened.document("reports.jsonl").count('"type":"follow_up_asked"') == 1

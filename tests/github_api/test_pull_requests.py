@@ -190,3 +190,21 @@ def test_what_the_token_of_actions_may_not_see_is_said_to_be_hidden(
     facts = bot.facts(".github/workflows/none.yml")
     assert facts.hidden == ("what Actions may do", "names of secrets")
     assert (facts.workflow, facts.secrets) == (None, None)
+
+
+def test_a_thousand_threads_of_reviews_are_read_by_pages_and_the_others_counted(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
+    pull = github.pull(repo, "fix/1-login")
+    for number in range(1_005):
+        github.review_comment(pull, f"Number {number}.", by="eve", line=number + 1)
+    threads = pull.pull.threads if pull.pull is not None else []
+    threads[0].outdated, threads[1].comments[0].minimized = True, "spam"
+    threads[2].comments[0].user = None
+    before = len(github.exchanges)
+    reviews = bot.reviews(pull.number)
+    assert (len(reviews.threads), reviews.unread) == (999, 5)
+    first, third = reviews.threads[0], reviews.threads[1]
+    assert (first.outdated, first.line, first.comments[0].author.login) == (True, 1, "eve")
+    assert (third.line, third.comments[0].author.login) == (3, "ghost")
+    assert github.asked(since=before) == ["POST /graphql"] * 10
