@@ -21,7 +21,9 @@ _INTERFACE = re.compile(
 """Code that is a signature, a declaration, an option or a route."""
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
 _JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
-_POINTER = re.compile(r"(?:see|as) (?:below|above|described)\.?", re.IGNORECASE)
+_POINTER = re.compile(
+    r"(?:see|as) (?:below|above|described)\.?|(?:the|its) (?:new )?tests? below\b.*", re.IGNORECASE
+)
 _SPARED = re.compile(
     r"(?:(?:it|is|are|stays?|remains?|left) )*"
     r"(?:unchanged|untouched|not (?:changed|touched)|as (?:it is|they are))\b(?! for| in| but)",
@@ -68,14 +70,16 @@ def read_outline(design: str) -> DesignOutline:
     """Return the outline of a design, by its headings of level 1 or 2.
 
     A file is the code that begins an item under `Changes`, or one of several paths that begin it,
-    unless the item says that it stays unchanged; a test is the code that begins an item under
+    unless the item says that it stays unchanged; without words of its own its first sub-item tells
+    the change. A test is the code that begins an item under
     `Test Strategy`. A document without these headings has an empty outline.
     """
+    changes = [_without_demands(block) for block in _items(design, "Changes")]
     return DesignOutline(
         approach=without_numbers(first_paragraph(design, "Approach")),
         files=tuple(
-            FileChange(path=path, change=change)
-            for block in map(_without_demands, _items(design, "Changes"))
+            FileChange(path=path, change=change or _first_below(changes[place + 1 :]))
+            for place, block in enumerate(changes)
             if block.depth == 1 and leading_code(block)
             for paths in (joined_codes(block),)
             for change in (_about(block, paths),)
@@ -143,6 +147,11 @@ def _about(block: Block, paths: Sequence[str]) -> str:
         _, _, words = words.partition(one_line(path))
     change = one_line(words).lstrip(",;:：–—- ")
     return "" if _POINTER.fullmatch(change) else change
+
+
+def _first_below(behind: Sequence[Block]) -> str:
+    """Return the words of the first item below an item; empty where another begins."""
+    return one_line(behind[0].text) if behind and behind[0].depth > 1 else ""
 
 
 def _test_name(block: Block) -> str:

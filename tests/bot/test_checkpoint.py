@@ -129,10 +129,11 @@ def test_the_files_of_one_bullet_all_change_and_those_left_unchanged_do_not() ->
     said = designed(
         "- `a/one.py` (R-1, R-2), `tests/test_one.py` (R-3): see below\n"
         "- `tests/test_old.py` (R-5): unchanged\n- `b.py`: stays as it is\n"
-        "- `c.py`: unchanged in meaning, but faster\n"
+        "- `c.py`: unchanged in meaning, but faster\n- `d.py`:\n  - a new `f`\n  - more\n"
     )
-    assert "**What will change**: 3 files, 1 of them tests" in said
+    assert "**What will change**: 4 files, 1 of them tests" in said
     in_order(said, "- `a/one.py`\n", "- `tests/test_one.py`\n", "- `c.py`: unchanged in meaning")
+    assert "- `d.py`: a new f\n" in said
     assert "- `b.py`" not in said
 
 
