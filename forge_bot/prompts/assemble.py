@@ -85,13 +85,13 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
 
 
 def _seams(user: str, contents: Contents) -> Iterator[int]:
-    """Yield where each input that later prompts have too ends in the user part: up to the last
-    document; behind it are what one agent alone is shown, and in the first prompt what all are.
+    """Yield where each input that later prompts have too ends in the user part: all but what one
+    agent alone is shown.
     """
     reached = 0
-    documents = [at for at, entry in enumerate(contents.shown, 1) if entry.kind == "artifact"]
-    shared = documents[-1] if len(documents) > 1 else len(contents.shown)
-    for entry in contents.shown[:shared]:
+    for entry in contents.shown:
+        if not entry.shared:
+            return
         text = _HALF.sub("\ufffd", entry.text)
         at = user.find(text, reached)
         if at >= 0:
@@ -106,6 +106,7 @@ def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
                 name=entry.shown_as or entry.name,
                 kind=entry.kind,
                 whole=_clean(entry.text, tally) if entry.untrusted else entry.text,
+                shared=entry.shared,
             )
             for entry in material.inputs
             if material.delivery == "answer" or entry.is_quoted

@@ -41,6 +41,7 @@ class ShownInput(Frozen):
     kind: Kind
     whole: str
     keep: int | None = None
+    shared: bool = True
 
     @property
     def text(self) -> str:

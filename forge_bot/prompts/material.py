@@ -30,6 +30,10 @@ class InputFile(Frozen):
         default="", description="the name above the text, if not `name`; such as which lines it has"
     )
 
+    shared: bool = Field(
+        default=True, description="later prompts of the run have it at the same place"
+    )
+
     @property
     def is_quoted(self) -> bool:
         """Return whether the text is quoted to an agent that reads files by itself: it is no file,

@@ -86,7 +86,7 @@ def test_findings_are_shown_in_whole_sentences_the_heaviest_first() -> None:
     found = [
         Finding(severity=Severity.MINOR, description="A word is missing."),
         Finding(severity=Severity.CRITICAL, description=f"{long}{long}{long}{long}and fails."),
-        Finding(severity=Severity.MAJOR, description=f"{long}. {long}. {long}. {long}."),
+        Finding(severity=Severity.MAJOR, description=f"{long}. " * 12),
     ]
     said = checkpoint(with_data(scene.design_waits(), findings=tuple(found)))
     in_order(

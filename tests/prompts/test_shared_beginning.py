@@ -39,13 +39,43 @@ def test_each_prompt_begins_with_all_that_the_one_before_it_had_but_its_own_part
     assert shared >= 0.5 * min(len(each.user) for each in reviewers)
 
 
-def test_a_cache_of_marked_places_has_what_the_prompts_after_a_question_share(
+def test_a_cache_of_marked_places_has_what_prompts_share_and_one_of_beginnings_is_long_enough(
     made: list[tuple[str, Prompt]],
 ) -> None:
-    one, other = (prompt for phase, prompt in made if phase in {"phase-5", "phase-6"})
-    assert one.user[: one.seams[-1]] == other.user[: one.seams[-1]]
-    assert one.seams[-1] in other.seams
-    assert alike(one.user, other.user) - one.seams[-1] < 200, "what they share ends at the mark"
+    for at, (phase, prompt) in enumerate(made[1:], 1):
+        earlier = [one for _, one in made[:at]]
+        shared = max(alike(prompt.user, one.user) for one in earlier)
+        assert (len(prompt.system) + shared) / 4 >= _LEAST_CACHED, phase
+        marked = max(_read_from_cache(one, prompt) for one in earlier)
+        assert shared - marked < 200, f"{phase}: what they share ends at a mark"
+
+
+_LEAST_CACHED = 1_024
+"""Tokens of a beginning that OpenAI's cache takes."""
+
+_BLOCKS_BACK = 20
+"""Blocks before a mark in which Anthropic's cache looks for an earlier mark."""
+
+
+def _read_from_cache(earlier: Prompt, later: Prompt) -> int:
+    """Return up to where a cache with marks at the first and the last seam has a prompt."""
+    marks = (later.seams[0], later.seams[-1])
+    reached = {
+        seam
+        for mark in marks
+        for seam in [seam for seam in later.seams if seam <= mark][-_BLOCKS_BACK:]
+    }
+    kept = {earlier.seams[0], earlier.seams[-1]} & reached
+    blocks = (earlier.seams, later.seams)
+    return max(
+        (
+            seam
+            for seam in kept
+            if earlier.user[:seam] == later.user[:seam]
+            and [at for at in blocks[0] if at <= seam] == [at for at in blocks[1] if at <= seam]
+        ),
+        default=0,
+    )
 
 
 def test_less_than_half_of_what_a_run_sends_is_new(made: list[tuple[str, Prompt]]) -> None:

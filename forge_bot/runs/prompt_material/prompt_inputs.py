@@ -19,8 +19,12 @@ from forge_bot.runs.prompt_material.request_lookup import looked_up
 from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS, Request
+from forge_bot.text_format import cut
 
 _DIFF_SHOWN = 120_000
+
+_CONTEXT = 160
+"""Characters of an unchanged line in a diff."""
 
 _SHORT_ID = 12
 
@@ -96,7 +100,9 @@ class ChangeInputs:
             if changed
             else "Nothing was changed outside the run's own record."
         )
-        return InputFile(name=name, text=text, kind="diff")
+        # A changelog has lines of hundreds of characters around an entry.
+        lines = [cut(line, _CONTEXT) if line[:1] == " " else line for line in text.split("\n")]
+        return InputFile(name=name, text="\n".join(lines), kind="diff")
 
     def _task_diff(self, task: TaskState | None, now: str) -> InputFile:
         """Return the change of one task: the files of its commits, from before the first of them.
@@ -185,16 +191,17 @@ class PromptInputs:
                 record = self.run.state.artifacts.get(name)
                 alone = record is None or not record.next_documents
                 shown += files.named_in(self.run.workspace.read(name), shown_too=alone)
+        own: list[InputFile] = []
         if task is not None and self.run.pipeline.implements(action.phase):
-            shown += self._own_files(now, task, files, names)
-        shown += self.changes.inputs(now, phase, task)
+            own += self._own_files(now, task, files, names)
+        own += self.changes.inputs(now, phase, task)
         if verifying:
-            shown.append(
+            own.append(
                 InputFile(
                     name="output of the project commands", text=self._outputs(), kind="output"
                 )
             )
-        return tuple(shown)
+        return (*shown, *(each.replace(shared=False) for each in own))
 
     def names(self, action: SpawnAgent, task: TaskState | None) -> tuple[str, ...]:
         if action.parallel_task_ids is not None and task is not None:
