@@ -32,7 +32,7 @@ from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
-from forge_bot.store import SPECS
+from forge_bot.store import SPECS, UnreadComment
 from forge_bot.values import Tier
 
 _MOST_NAMED = 6
@@ -59,6 +59,7 @@ class CommentWriter:
     pushes_workflows: bool = False
     estimate: str = ""
     removed: str = ""
+    unread: tuple[UnreadComment, ...] = ()
     occasions: set[str] = field(default_factory=set[str])
     """The occasions for which somebody was answered in this job."""
     _last: str = ""
@@ -96,6 +97,7 @@ class CommentWriter:
             commands=self.commands,
             estimate=self.estimate,
             removed=self.removed,
+            unread=self.unread,
         )
 
     def links(self, info: RunInfo) -> Links:

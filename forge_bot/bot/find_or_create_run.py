@@ -164,7 +164,7 @@ def _given(supervisor: "Supervisor", asked: ThreadCommand | None, start: grammar
     around = supervisor.around
     woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
     comment = asked.comment if asked is not None else None
-    return Given(around.payload if woken else None, comment, start.text)
+    return Given(around.payload if woken else None, comment, start.text, start.taken)
 
 
 def _check_readiness(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> None:

@@ -48,7 +48,7 @@ def asks_for_more(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:
     if not pull or state.current_phase_status is RunStatus.ABANDONED:
         return False
     match spoken.command:
-        case grammar.Start(text=text):
+        case grammar.Start(text=text, taken=()):
             return bool(text) and spoken.number == pull
         case grammar.Reject():
             return state.gate is None

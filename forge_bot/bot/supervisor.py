@@ -200,6 +200,7 @@ class Supervisor:
     def _get_acquainted(self, run: Run) -> None:
         if not self.writer.estimate:
             self.writer.estimate = expected_cost(run)
+        self.writer.unread = run.request.unread
         self.writer.removed = unseen_text(run, self.issue.open_sub_issues)
 
     def _find_pull_by_hand(self, run: Run) -> None:

@@ -82,6 +82,8 @@ def carry_out(
         match spoken.command:
             case grammar.Ask():
                 questions.append(spoken)
+            case grammar.Start(taken=(_, *_)) if not run.state.ended:
+                _refresh(run, spoken, thread, writer, around)
             case grammar.Status() | grammar.Help() | grammar.Start():
                 writer.say(_talk(spoken, run, thread, writer, closed), spoken)
             case grammar.Refresh():
@@ -206,7 +208,14 @@ def _refresh(
     woken = spoken.comment.id == around.wake.comment
     try:
         issue = thread.github.issue(thread.number)
-        given = Given(around.payload if woken else None, spoken.comment)
+        start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()
+        given = Given(
+            around.payload if woken else None,
+            spoken.comment,
+            start.text,
+            start.taken,
+            run.request.taken,
+        )
         draft = snapshot_request(issue, thread, given, around.server)
         _report_request(run, draft, spoken)
     except ForgeError as error:
@@ -225,6 +234,8 @@ def _report_request(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> Non
         labels=draft.labels,
         issue_type=draft.issue_type,
         attachments=draft.attachments,
+        taken=draft.taken,
+        unread=draft.unread,
     )
     for name, data in draft.files.items():
         run.workspace.write(name, data)

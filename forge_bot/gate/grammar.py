@@ -76,9 +76,12 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Begin a run on this issue. The text is added to the request."""
+    """Begin a run on this issue. The text is added to the request, and so are the comments that
+    `taken` links to, also while a run is under way.
+    """
 
     text: str = ""
+    taken: tuple[str, ...] = ()
     effort: Size | None = None
     auto: bool = False
     skip_pr: bool = False
@@ -206,6 +209,12 @@ AnswerCommand = Approve | Reject | AnswerQuestion | MarkDone | Skip | PostSummar
 # --------------------------------------------------------------------------------------------------
 
 _Command = TypeVar("_Command", bound=Command | PostSummary)
+COMMENT_LINK = re.compile(
+    r"https?://[^/\s]+/(?P<name>[^/\s]+/[^/\s]+)/(?:issues|pull)/(?P<issue>\d{1,9})"
+    r"#issuecomment-(?P<comment>\d{1,15})"
+)
+"""The address of a comment, as GitHub gives it."""
+_WITH_LINKS = re.compile(r"with\s+((?:https?://\S+(?:\s+|$))+)", re.IGNORECASE)
 _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 
 
@@ -230,11 +239,17 @@ class Form:
 
 
 def _start(written: WrittenCommand) -> Command | Mistyped:
-    flags = read_task_flags(written.rest)
+    before, rest = _links_behind_with(written.rest)
+    flags = read_task_flags(rest)
     if flags.problems:
         return written.wrong(" ".join(flags.problems))
+    behind, text = _links_behind_with(flags.text)
+    taken = (*before, *behind)
+    if not all(map(COMMENT_LINK.fullmatch, taken)):
+        return written.wrong(say("gate.grammar.takes_links_of_comments"))
     return Start(
-        text=f"{flags.text}\n{written.below}".strip(),
+        text=f"{text}\n{written.below}".strip(),
+        taken=taken,
         effort=flags.effort,
         auto="auto" in flags.switches,
         skip_pr="nopr" in flags.switches,
@@ -245,6 +260,12 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
         pipeline=flags.pipeline,
         scope=flags.scope or None,
     )
+
+
+def _links_behind_with(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the addresses behind a `with` that the words begin with, and the words after them."""
+    match = _WITH_LINKS.match(text)
+    return (tuple(match[1].split()), text[match.end() :]) if match else ((), text)
 
 
 def _approve(written: WrittenCommand) -> Approve | Mistyped:

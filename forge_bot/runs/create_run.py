@@ -335,6 +335,8 @@ def request_of(beginning: NewRun) -> Request:
         effort_reason=plan.effort_reason,
         requested_by=beginning.by,
         attachments=draft.attachments,
+        taken=draft.taken,
+        unread=draft.unread,
     )
 
 

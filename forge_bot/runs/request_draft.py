@@ -8,7 +8,7 @@ from pydantic import Field
 
 from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.store.request import Attachment
+from forge_bot.store.request import Attachment, UnreadComment
 from forge_bot.values import Frozen, Source
 
 LONGEST_TASK = 100_000
@@ -27,6 +27,8 @@ class RequestDraft(Frozen):
     labels: tuple[str, ...] = ()
     issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
     attachments: tuple[Attachment, ...] = ()
+    taken: tuple[str, ...] = ()
+    unread: tuple[UnreadComment, ...] = ()
     files: Mapping[str, bytes] = Field(
         default={}, repr=False, description="the copies of attachments, by name"
     )

@@ -11,12 +11,13 @@ from forge_bot.store.names_of_runs import (
     slug,
     workspace_name,
 )
-from forge_bot.store.request import Request, read_request, render_request
+from forge_bot.store.request import Request, UnreadComment, read_request, render_request
 from forge_bot.store.run_folder import Workspace
 
 __all__ = [
     "SPECS",
     "Request",
+    "UnreadComment",
     "Workspace",
     "branch_name",
     "full",

@@ -31,6 +31,14 @@ class Attachment(Frozen):
         return self.media_type.startswith("image/")
 
 
+class UnreadComment(Frozen):
+    """A comment that is no part of a request: its author may give no commands, or it was edited."""
+
+    author: str
+    url: str
+    edited: bool = False
+
+
 class Request(Frozen):
     """A request, author and source. `text` is as it came, for people; prompts get it cleaned."""
 
@@ -43,6 +51,12 @@ class Request(Frozen):
     effort_reason: str
     requested_by: str = Field(default="", description="who started the run")
     attachments: tuple[Attachment, ...] = Field(default=(), exclude_if=is_empty)
+    taken: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="strangers' comments that somebody took in, frozen; the text ends with them",
+    )
+    unread: tuple[UnreadComment, ...] = Field(default=(), exclude_if=is_empty)
 
     @property
     def hash(self) -> str:

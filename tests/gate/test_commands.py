@@ -55,6 +55,8 @@ def shown(part: Command | Mistyped) -> str:
         value = amount(getattr(part, field.name))
         if field.name in {"text", "notes", "question"}:
             text = value.replace("\n", "⏎")
+        elif field.name == "taken":
+            said += value
         elif isinstance(part, Start) and value:
             said.append(field.name if value is True else f"{field.name}={value}")
         elif field.name == "choices":

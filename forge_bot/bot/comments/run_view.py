@@ -17,6 +17,7 @@ from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.workflow_file import WORKFLOWS
+from forge_bot.store import UnreadComment
 from forge_bot.values import TaskId
 
 _PATH = re.compile(r"^(?:\+\+\+ b/|--- a/|rename (?:from|to) )(?P<path>.+)$", re.MULTILINE)
@@ -44,6 +45,9 @@ class RunView(RunFacts):
         default="", description="the sentences on what no model sees of the request"
     )
 
+    unread: tuple[UnreadComment, ...] = Field(
+        default=(), description="comments that are no part of the request"
+    )
     pull_state: PullState = Field(
         default=PullState.OPEN, description="of the pull request, where somebody asked for it"
     )

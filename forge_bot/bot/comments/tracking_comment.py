@@ -17,6 +17,8 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import say
 
 _MOST_CAPABILITIES = 40
+_MOST_UNREAD = 3
+"""Comments that are listed without a fold."""
 
 _MARKS = {
     TaskStatus.PENDING: "⬜",
@@ -33,6 +35,7 @@ def tracking(view: RunView) -> str:
         [
             next_move(view).alert(),
             facts(view),
+            unread_comments(view),
             phases(view),
             tasks(view),
             capabilities(view),
@@ -53,6 +56,22 @@ def facts(view: RunView) -> str:
     """Return effort and why, branch, estimate, money, and the time of the last change."""
     paid = Markdown(spent(view.state.usage, view.state.budget))
     return render("parts.facts", view=view, state=view.state, spent=paid)
+
+
+def unread_comments(view: RunView) -> str:
+    """Return the comments that the request does not have, by author, folded where they are many;
+    empty when there is none and once the run is over.
+    """
+    if not view.unread or view.state.ended:
+        return ""
+    label = say("progress.unread", count=len(view.unread))
+    authors = dict.fromkeys(comment.author for comment in view.unread)
+    by_author = [
+        (author, [one for one in view.unread if one.author == author]) for author in authors
+    ]
+    listed = render("parts.unread", by_author=by_author, prefix=view.commands.prefix)
+    many = len(view.unread) > _MOST_UNREAD
+    return fold(f"<b>{label}</b>", listed) if many else f"**{label}**: {listed}"
 
 
 def capabilities(view: RunView) -> str:
