@@ -107,7 +107,7 @@ def _unavailable(
             reached = reply("cap_reached", commands=commands, message=message)
             return reached.replace(seconds=ceil(trouble.seconds or 0))
         case "switched-off":
-            return reply("switched_off", links=links, commands=commands, message=message)
+            return reply("switched_off", links=links, commands=commands)
         case "no-credit":
             return reply("credit_used_up", commands=commands)
         case "down":

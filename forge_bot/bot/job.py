@@ -199,6 +199,8 @@ class _Visit:
         """
         answered = self.supervisor.writer.occasions if self.supervisor is not None else ()
         wake = self.around.wake
+        if wake.by == self.inputs.policy.own and self._is_said(reply):
+            return True
         if reply.occasion in _QUIET or reply.occasion in answered or wake.again:
             return reply.occasion in answered
         try:
@@ -207,6 +209,11 @@ class _Visit:
             self._untold = True
             return False
         return True
+
+    def _is_said(self, reply: CommentReply) -> bool:
+        """Return whether the thread was told of this problem before: a schedule meets it again."""
+        thread = self.supervisor.thread if self.supervisor is not None else None
+        return thread is not None and thread.written("reply", occasion=reply.occasion) is not None
 
     def _replace_beginning(self, reply: CommentReply, *, written: bool) -> None:
         """Replace the comment that says that a run has begun, because none has.

@@ -13,6 +13,7 @@ from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.protect_token import without_token
 from forge_bot.bot.record_work import WorkRecorder
+from forge_bot.bot.switch_watch import watched_switch
 from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
@@ -27,6 +28,7 @@ from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.model_access import SWITCH_FILE
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
@@ -170,10 +172,20 @@ class SupervisedWorker:
         run = look_at_run(self.repository, info, load_config(self.repository.root))
         workflows, known = self.around.push_workflows, len(run.workspace.reports())
         recorder = WorkRecorder(run, secrets_of(self.environ), workflows=workflows)
+        with watched_switch(self.repository) as switch:
+            stopped = self._watched((info.name, *asked), recorder, switch)
+        _show_red(run, known)
+        return stopped
+
+    def _watched(
+        self, arguments: tuple[str, ...], recorder: WorkRecorder, switch: Path
+    ) -> WorkerStopped:
+        """Start a worker, and follow it until it has stopped."""
+        environ = without_token(self.environ, self.around.token)
         self._child = child = WorkerProcess(
             self.repository.root,
-            (info.name, *asked),
-            {**without_token(self.environ, self.around.token), **OWN_IDENTITY},
+            arguments,
+            {**environ, **OWN_IDENTITY, SWITCH_FILE: str(switch)},
         )
         if self._cancelled:
             # A signal may have arrived while the worker was being started.
@@ -186,7 +198,6 @@ class SupervisedWorker:
         finally:
             self._child = None
             stopped = child.stopped()
-        _show_red(run, known)
         return stopped
 
     def _follow(self, child: WorkerProcess, recorder: WorkRecorder) -> None:

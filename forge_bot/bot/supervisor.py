@@ -19,6 +19,7 @@ from forge_bot.bot.job_handoff import JobHandoff, question_of
 from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import BranchPusher, known_tip, refuse_unseen
 from forge_bot.bot.supervised_worker import SupervisedWorker
+from forge_bot.bot.switch_watch import tell_jobs
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
 from forge_bot.bot.worker_messages import WorkerStopped
@@ -139,6 +140,7 @@ class Supervisor:
         """Report people's commands to the run, and perform until a person is needed, something
         fails, or all is done.
         """
+        tell_jobs(self.repository, self.environ)
         for _ in range(MOST_TURNS):
             try:
                 ended = self._turn(info)

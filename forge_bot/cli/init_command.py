@@ -19,6 +19,7 @@ from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.workflow_file import (
     LABELS,
+    WAKE_WORKFLOW,
     WORKFLOW,
     extra_of,
     key_name,
@@ -26,6 +27,7 @@ from forge_bot.runs.workflow_file import (
     pinned,
     renew_workflow,
     schema_address,
+    wake_workflow_text,
     workflow_text,
 )
 from forge_bot.sentences import listed, say
@@ -57,11 +59,11 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
     repository = Repository.find(folder)
     place = parse_remote(repository.remote_url(), os.environ)
     console = Console()
-    wanted = (
-        {CONFIG: _configured, WORKFLOW: _workflow}
-        if (workflow is None and place is not None) or workflow
-        else {CONFIG: _configured}
-    )
+    wanted = {CONFIG: _configured}
+    if (workflow is None and place is not None) or workflow:
+        wanted[WORKFLOW] = _workflow
+        if load_config(repository.root).wakes.enabled:
+            wanted[WAKE_WORKFLOW] = _wake_workflow
     missing = {
         name: write for name, write in wanted.items() if not (repository.root / name).exists()
     }
@@ -103,6 +105,9 @@ def update_workflow(folder: Path) -> int:
     renewed = renew_workflow(present, action, checks)
     if renewed != present:
         write_whole(target, renewed)
+    wakes = repository.root / WAKE_WORKFLOW
+    if wakes.is_file():
+        write_whole(wakes, renew_workflow(wakes.read_text(encoding="utf-8"), action))
     state = "is up to date" if renewed == present else f"renewed: {action}"
     console.print(f"[green]✓[/] {WORKFLOW} {escape(state)}")
     fresh = workflow_text(action, key_name(model), checks, extra_of(model))
@@ -177,6 +182,13 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
     console.print(
         f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what "
         "else is missing"
+    )
+
+
+def _wake_workflow(repository: Repository, target: Path, console: Console) -> None:
+    write_whole(target, wake_workflow_text(pinned(repository)[0]))
+    console.print(
+        f"[green]✓[/] {WAKE_WORKFLOW} written [dim](runs that wait go on by themselves)[/]"
     )
 
 

@@ -26,7 +26,15 @@ def work(
         bool,
         typer.Option(help="Only set the project up for work that was handed over."),
     ] = False,
+    wake: Annotated[
+        bool,
+        typer.Option(help="Only look after the runs that wait, as the scheduled workflow does."),
+    ] = False,
 ) -> int:
+    if wake:
+        from forge_bot.bot.wake import wake as wake_runs
+
+        return wake_runs()
     if prepare:
         from forge_bot.bot.job import prepare as set_up
 

@@ -115,6 +115,17 @@ def push_ended(folder: Path, run: str) -> None:
     git(folder, "update-ref", f"{ENDED_AT_ORIGIN}{run}", ref)
 
 
+def has_at_origin(folder: Path, ref: str) -> bool:
+    """Return whether origin has a ref now. Raises GitFailed."""
+    words = ("ls-remote", "--quiet", "--", ORIGIN, ref)
+    return bool(ask_remote(folder, *words, seconds=_PATIENCE).line)
+
+
+def put_at_origin(folder: Path, ref: str, commit: str) -> None:
+    """Make a ref of origin name a commit; without one it is deleted. Raises GitFailed."""
+    _push(folder, ref, (f"{commit}:{ref}",))
+
+
 def delete_at_origin(folder: Path, branch: str, commit: str) -> None:
     """Delete a branch of origin that nobody has moved from the commit. Raises GitFailed."""
     ref = f"{HEADS}{branch}"

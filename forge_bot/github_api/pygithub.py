@@ -250,6 +250,44 @@ class GitHub:
             raise
         return True
 
+    def add_label(self, number: int, label: str) -> None:
+        """Put a label on an issue. One that is there stays, one that does not exist is made."""
+        what = f"the label {label!r} could not be put on {self.name}#{number}"
+        path, given = f"/repos/{self.name}/issues/{number}/labels", {"labels": [label]}
+
+        def add() -> object:
+            return self._client.requester.requestJsonAndCheck("POST", path, input=given)
+
+        self._do(what, "issue", add)
+
+    def remove_label(self, number: int, label: str) -> None:
+        """Take a label off an issue. Raises NotOnGitHub if it is not on it."""
+        what = f"the label {label!r} could not be taken off {self.name}#{number}"
+        self._do(
+            what, "label", lambda: self._repository.get_issue(number).remove_from_labels(label)
+        )
+
+    def issues_labelled(self, label: str) -> tuple[int, ...]:
+        """Return the numbers of the open issues that have a label."""
+
+        def read() -> tuple[int, ...]:
+            issues = self._repository.get_issues(state="open", labels=[label])
+            return tuple(issue.number for issue in issues)
+
+        what = f"the issues of {self.name} with the label {label!r} could not be read"
+        return self._do(what, "repository", read)
+
+    def dispatch(self, workflow: str, branch: str, inputs: dict[str, str]) -> None:
+        """Start a workflow of a branch, by the name of its file. Raises NotOnGitHub."""
+        what = f"the workflow {workflow} of {self.name} could not be started"
+
+        def start() -> object:
+            given = self._repository.get_workflow(workflow)
+            # The library says no more than `dict`.
+            return given.create_dispatch(branch, inputs, throw=True)  # pyright: ignore[reportUnknownMemberType]
+
+        self._do(what, "workflow", start, again=False)
+
     # -- pull requests
     # ----------------------------------------------------------------------------------------------
 
@@ -385,9 +423,9 @@ class GitHub:
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
-    def facts(self, workflow: str) -> RepositoryFacts:
-        """Return the facts that doctor checks. `workflow` is the path of the workflow file. Facts
-        that the token may not see are left out and named.
+    def facts(self, workflow: str, schedule: str = "") -> RepositoryFacts:
+        """Return the facts that doctor checks. `workflow` and `schedule` are the paths of workflow
+        files. Facts that the token may not see are left out and named.
         """
         about = self._fact(self._repository.complete)
         hidden: list[str] = []
@@ -406,11 +444,15 @@ class GitHub:
         def read_secrets() -> tuple[str, ...]:
             return tuple(secret.name for secret in about.get_secrets())
 
-        def read_state() -> str:
-            return about.get_workflow(workflow.rpartition("/")[2]).state
+        def read_state(path: str, text: str | None) -> str:
+            if not text:
+                return ""
+            name = path.rpartition("/")[2]
+            return visible("the workflow's state", lambda: about.get_workflow(name).state) or ""
 
         actions = visible("what Actions may do", read_actions)
         text = self._text_of_file(about, workflow)
+        scheduled = self._text_of_file(about, schedule) if schedule else None
         return RepositoryFacts(
             full_name=about.full_name,
             default_branch=about.default_branch,
@@ -418,7 +460,8 @@ class GitHub:
             has_issues=about.has_issues,
             labels=self._fact(lambda: tuple(label.name for label in about.get_labels())),
             workflow=text,
-            workflow_state=(visible("the workflow's state", read_state) or "") if text else "",
+            workflow_state=read_state(workflow, text),
+            schedule_state=read_state(schedule, scheduled),
             actions_may_open_pulls=Node(actions).true(_MAY_OPEN) if actions is not None else None,
             secrets=visible("names of secrets", read_secrets),
             rules=self.rules_of(about.default_branch),

@@ -113,6 +113,7 @@ class RepositoryFacts(Frozen):
     labels: tuple[str, ...]
     workflow: str | None = Field(description="the workflow file's text on the default branch")
     workflow_state: str = Field(description="active, disabled_manually, …; empty if not seen")
+    schedule_state: str = Field(description="the same of the scheduled workflow")
     actions_may_open_pulls: bool | None
     secrets: tuple[str, ...] | None = Field(description="names only")
     rules: tuple[str, ...] = Field(description="rules that the default branch has, by kind")

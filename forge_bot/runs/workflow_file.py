@@ -25,6 +25,10 @@ _USED = re.compile(rf"(uses: ){re.escape(ACTION)}@\S+(?: # v\S+)?")
 _NAMED = re.compile(r"(workflow_run: \{ workflows: )\[[^\]\n]*\]")
 
 
+UNANSWERED = "unanswered"
+"""The second part of the label of an issue whose question waits for long."""
+
+
 class Label(Frozen):
     """A label that forge-bot listens to."""
 
@@ -39,6 +43,9 @@ LABELS = (
     Label(name="forge:S", color="c5def5", meaning="runs.workflow_file.label_short_way"),
     Label(name="forge:L", color="c5def5", meaning="runs.workflow_file.label_long_way"),
     Label(name="forge:auto", color="c5def5", meaning="runs.workflow_file.label_auto"),
+    Label(
+        name=f"forge:{UNANSWERED}", color="fbca04", meaning="runs.workflow_file.label_unanswered"
+    ),
 )
 
 
@@ -83,6 +90,12 @@ def renew_workflow(text: str, action: str, checks: Sequence[str] = ()) -> str:
     text = _USED.sub(rf"\g<1>{action}", text)
     names = json.dumps(list(checks), ensure_ascii=False)
     return _NAMED.sub(lambda listed: listed[1] + names, text) if checks else text
+
+
+def wake_workflow_text(action: str) -> str:
+    """Return the workflow by which runs that wait are looked after."""
+    text = (templates() / "github" / Path(WAKE_WORKFLOW).name).read_text(encoding="utf-8")
+    return text.replace("__ACTION__", action)
 
 
 def workflow_text(action: str, key: str, checks: Sequence[str] = (), extra: str = "") -> str:

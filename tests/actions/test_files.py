@@ -17,7 +17,13 @@ import yaml
 
 from forge_bot.gate.environment_variables import GATE_VARIABLES, INPUT_VARIABLES
 from forge_bot.runs import workflow_file
-from forge_bot.runs.workflow_file import WORKFLOW, extra_of, key_name, workflow_text
+from forge_bot.runs.workflow_file import (
+    WORKFLOW,
+    extra_of,
+    key_name,
+    wake_workflow_text,
+    workflow_text,
+)
 from tests.actions.runner import ACTION, RELEASE, ROOT, program
 
 WORKFLOWS = {
@@ -57,7 +63,8 @@ WRITTEN = {
     },
     "with the wall": walled(),
 }
-EVERY = {**WORKFLOWS, "what init writes": CONSUMER, **WRITTEN}
+WAKES = wake_workflow_text(RELEASE)
+EVERY = {**WORKFLOWS, "what init writes": CONSUMER, **WRITTEN, "wakes": WAKES}
 LISTENING = {"forge.yml": WORKFLOWS["forge.yml"], "what init writes": CONSUMER, **WRITTEN}
 ACTION_YML = (ROOT / "action.yml").read_text(encoding="utf-8")
 
@@ -115,12 +122,6 @@ def test_the_page_about_the_action_lists_its_inputs_and_outputs() -> None:
         assert f"| `{name}` | {known['description']} | {default} |" in DOCS, name
     for name, known in action["outputs"].items():
         assert f"| `{name}` | {known['description']} |" in DOCS, name
-
-
-def test_the_page_shows_the_workflow_that_init_writes() -> None:
-    shown = DOCS.partition("```yaml\n")[2].partition("```")[0]
-    pinned = re.sub(re.escape(workflow_file.ACTION) + r"@\S+ # v\S+", RELEASE, shown)
-    assert pinned == CONSUMER
 
 
 def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> None:
@@ -198,6 +199,13 @@ def test_only_these_events_are_listened_to(name: str) -> None:
         **({} if name == "without checks" else {"workflow_run": ["completed"]}),
     }
     assert events["workflow_dispatch"]["inputs"].keys() == {"issue"}
+
+
+def test_waiting_runs_are_looked_at_by_a_schedule_without_a_key_and_also_by_hand() -> None:
+    assert read(WAKES)["on"].keys() == {"schedule", "workflow_dispatch"}
+    assert "secrets." not in WAKES
+    ((_, job),) = jobs(WAKES)
+    assert job["steps"][0]["with"] == {"part": "wake"}
 
 
 def test_each_leg_of_the_check_is_a_job() -> None:
@@ -362,7 +370,7 @@ def test_namespaces_are_permitted_before_a_model_runs_and_only_where_commands_ru
 def written(tmp_path: Path) -> list[Path]:
     """All that users have in their repositories, each where it has to lie."""
     files: list[Path] = []
-    for number, text in enumerate((CONSUMER, *WRITTEN.values())):
+    for number, text in enumerate((CONSUMER, WAKES, *WRITTEN.values())):
         file = tmp_path / str(number) / WORKFLOW
         file.parent.mkdir(parents=True)
         file.write_text(text, encoding="utf-8")

@@ -106,7 +106,7 @@ PLAIN = (
         "issues_by_hand",
     ),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
-    *("cap_reached", "switched_off"),
+    *("cap_reached", "switched_off", "reminder"),
     *("batch_under_way", "credit_used_up", "model_down", "not_taken", "git_down"),
     *("github_limited", "branch_protected", "archived", "may_not_push", "workflow_files"),
     *("workflow_push_refused", "checks_wait", "record_not_kept", "cancelled", "no_sandbox"),
@@ -117,6 +117,9 @@ PLAIN = (
 
 
 _OF_OTHERS = {
+    "who": "ann",
+    "people": (),
+    "days": 7,
     "label": "forge",
     "answer": "approve",
     "by": "ann",

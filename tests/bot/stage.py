@@ -20,6 +20,7 @@ from tests.fakes.warm_python import warm_python
 TITLE = "`rota who` names somebody for days before the rota starts"
 BODY = "Before the first day nobody is on call, so it should say so."
 SECRET = "sk-of-the-model-0123456789abcdef"
+BOT = "github-actions[bot]"
 PERMISSIONS = {
     "contents": "write",
     "issues": "write",
@@ -176,11 +177,33 @@ class Stage:
             found["result"], process.returncode, log, (folder / "summary").read_text(), outcome
         )
 
-    def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
+    def wake(self) -> str:
+        """The scheduled job looks at the runs that wait; the log of that."""
+        environ, folder = self.machine("schedule", {}, BOT)
+        environ["FORGE_BOT_WAKE"] = '{"issue": 0}'
+        job = self.process(environ, folder, "--wake")
+        log, _ = job.communicate(timeout=100)
+        shutil.rmtree(folder / "state", ignore_errors=True)
+        assert job.returncode == 0, log
+        return log
+
+    def dispatched(self) -> Job:
+        """The job of the one workflow that was started since this was asked last."""
+        (started,) = self.repo.dispatches
+        self.repo.dispatches.clear()
+        assert (started.workflow, started.ref) == ("forge-bot.yml", "main")
+        login = started.user.login
+        sender = {"login": login, "type": "Bot", "id": 1}
+        return self.job("workflow_dispatch", {"inputs": started.inputs, "sender": sender}, login)
+
+    def process(
+        self, environ: dict[str, str], folder: Path, *options: str
+    ) -> "subprocess.Popen[str]":
         """`forge-bot work`, after the gate has let somebody in."""
+        wake = outputs(folder / "outputs").get("wake", "")
         self.running = subprocess.Popen(
-            [self.python, "-m", "forge_bot", "work"],
-            env={**environ, "FORGE_BOT_WAKE": outputs(folder / "outputs")["wake"]},
+            [self.python, "-m", "forge_bot", "work", *options],
+            env={**environ, **({"FORGE_BOT_WAKE": wake} if wake else {})},
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -37,7 +37,8 @@ def test_every_reply_has_an_example(every: dict[str, CommentReply]) -> None:
 def test_every_sentence_is_short_quiet_and_shows_a_way_out(every: dict[str, CommentReply]) -> None:
     for made in every.values():
         said = made.comment("900001")
-        assert acts(said) == [], made.occasion
+        # A reminder calls who asked for the run.
+        assert acts(said) == [] or made.occasion == "reminder", made.occasion
         assert len(shown(said)) < 1_750, made.occasion
         assert len(shown(made.headline)) < 110, made.occasion
         assert made.headline[-1] in ".?" or made.occasion == "help", made.occasion

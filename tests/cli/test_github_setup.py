@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from forge_bot import __version__
-from forge_bot.runs.workflow_file import ACTION, workflow_text
+from forge_bot.runs.workflow_file import ACTION, WAKE_WORKFLOW, workflow_text
 from tests.fakes.github import FakeGitHub, Repository, Role
 from tests.fakes.sample import Sample
 
@@ -177,6 +177,7 @@ def test_init_makes_the_labels_once(
         "forge:L",
         "forge:S",
         "forge:auto",
+        "forge:unanswered",
     ]
     assert "forge:L is there" in said.out
 
@@ -270,14 +271,17 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
         "issues: write": "issues: read",
     }
     ready(github, repo, changes=changes)
+    github.commit(repo, "main", {WAKE_WORKFLOW: "on: schedule\n"})
     repo.workflow_state = "disabled_inactivity"
     repo.secrets.clear()
     github.protect(repo, "feature/1-example", signatures=True)
     del repo.protections["main"]
     said = sample.forge("doctor", "--github", "acme/rota").out
     page = f"{github.url}/acme/rota"
+    workflows = f"{page}/actions/workflows"
     for problem, step in {
-        "switched off (disabled_inactivity)": f"{page}/actions/workflows/forge-bot.yml",
+        f"{WORKFLOW} is switched off (disabled_inactivity)": f"{workflows}/forge-bot.yml",
+        f"{WAKE_WORKFLOW} is switched off": f"{workflows}/forge-bot-wake.yml",
         f"{ACTION} has no v9.9.9": "init --update",
         "no job has issues: write": "under permissions:",
         "there is no environment models": f"{page}/settings/environments",

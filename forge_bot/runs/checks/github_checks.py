@@ -8,7 +8,14 @@ from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import mapping_of, read_workflow
-from forge_bot.runs.workflow_file import ACTION, LABELS, WORKFLOW, key_name, workflow_text
+from forge_bot.runs.workflow_file import (
+    ACTION,
+    LABELS,
+    WAKE_WORKFLOW,
+    WORKFLOW,
+    key_name,
+    workflow_text,
+)
 from forge_bot.settings.approvals import CODEOWNERS, ApprovalNeed, read_people, standing
 from forge_bot.settings.code_owners import read_code_owners
 from forge_bot.text_format import several
@@ -73,7 +80,7 @@ def check_repository(
     try:
         # No pauses: a person waits at the terminal.
         with GitHub(place.name, token, place.api, patience=0) as client:
-            facts = client.facts(WORKFLOW)
+            facts = client.facts(WORKFLOW, WAKE_WORKFLOW)
             yield from _token(place, facts)
             yield from _workflow(place, facts)
             if facts.workflow is not None:
@@ -154,13 +161,13 @@ def _workflow(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[
     if facts.workflow is None:
         sentence = f"{WORKFLOW} is not on {branch}, where GitHub looks for it"
         yield warn("workflow", sentence, "forge-bot init, then commit and merge it")
-    elif facts.workflow_state.startswith("disabled"):
-        # GitHub does so by itself where a workflow with a schedule had no commits for 60 days.
-        sentence = f"{WORKFLOW} is switched off ({facts.workflow_state})"
-        page = f"{place.page}/actions/workflows/{WORKFLOW.rpartition('/')[2]}"
-        yield warn("workflow", sentence, f"Enable workflow: {page}")
     else:
-        yield note("workflow", f"{WORKFLOW} is on {branch}")
+        yield _switched_on(place, "workflow", WORKFLOW, facts.workflow_state)
+        if facts.schedule_state:
+            yield _switched_on(place, "schedule", WAKE_WORKFLOW, facts.schedule_state)
+        else:
+            sentence = f"without {WAKE_WORKFLOW} runs that wait go on at a command only"
+            yield note("schedule", sentence)
     labelled = _START.casefold() in {name.casefold() for name in facts.labels}
     yield _check(
         "label",
@@ -168,6 +175,15 @@ def _workflow(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[
         _START,
         f"forge-bot init --labels, or by hand: {place.page}/labels",
     )
+
+
+def _switched_on(place: "RepositoryAddress", what: str, workflow: str, state: str) -> CheckResult:
+    """Return whether GitHub starts a workflow. It switches one with a schedule off by itself where
+    a public repository had no commits for 60 days.
+    """
+    page = f"{place.page}/actions/workflows/{workflow.rpartition('/')[2]}"
+    problem = f"{workflow} is switched off ({state})" if state.startswith("disabled") else ""
+    return _check(what, problem, f"{workflow} is there", f"Enable workflow: {page}")
 
 
 def _actions(place: "RepositoryAddress", token: str, text: str) -> Iterator[CheckResult]:

@@ -8,8 +8,8 @@ from tests.fakes.github.calls import Call, R, route
 from tests.fakes.github.people import Role
 from tests.fakes.github.render import checks as render
 from tests.fakes.github.render import stamp
-from tests.fakes.github.replies import Refused, Reply, not_found
-from tests.fakes.github.state import Check
+from tests.fakes.github.replies import Refused, Reply, mapping, not_found
+from tests.fakes.github.state import Check, Dispatch
 
 
 @route("GET", R + "/actions/permissions/workflow", "administration=read", role=Role.ADMIN)
@@ -77,6 +77,26 @@ def workflow(call: Call) -> Reply:
     if call.repo.bare.read(call.repo.bare.default_branch, path) is None:
         raise not_found()
     return Reply(body=render.workflow(call.hub.url, call.repo, path, "forge-bot"))
+
+
+@route("POST", R + "/actions/workflows/{workflow_id}/dispatches", "actions=write", role=Role.WRITE)
+def dispatch(call: Call) -> Reply:
+    """Start a workflow that can be started by hand."""
+    number, ref = call.params["workflow_id"], call.text("ref", "Workflow")
+    paths = call.repo.bare.texts(ref, ".github/workflows/*")
+    name = next(
+        (
+            path.rpartition("/")[2]
+            for path in paths
+            if number in {str(render.workflow_id(path)), path.rpartition("/")[2]}
+        ),
+        None,
+    )
+    if call.user is None or name is None:
+        raise not_found()
+    inputs = dict(mapping(call.given().get("inputs") or {}))
+    call.repo.dispatches.append(Dispatch(name, ref, inputs, call.user))
+    return Reply(204)
 
 
 @route("GET", R + "/environments/{environment_name}", "actions=read")

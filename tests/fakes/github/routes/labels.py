@@ -112,3 +112,13 @@ def add_labels(call: Call) -> Reply:
         [*issue.labels, *(label for label in _wanted(call) if label not in issue.labels)],
     )
     return _on(call, issue)
+
+
+@route("DELETE", R + "/issues/{issue_number}/labels/{name}", *_BOTH, role=Role.TRIAGE)
+def remove_label(call: Call) -> Reply:
+    """Take a label off."""
+    issue, gone = call.issue(), _found(call)
+    if gone not in issue.labels:
+        raise not_found()
+    set_labels(call, issue, [label for label in issue.labels if label is not gone])
+    return _on(call, issue)

@@ -1,0 +1,207 @@
+"""The scheduled job: it lists the runs that wait, from their records, and lets those go on that
+can. It asks no model and has no key; jobs of the usual workflow do the work.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import PurePosixPath
+
+from pydantic import ValidationError
+
+from forge_bot.bot.approval_rules import awaited
+from forge_bot.bot.comments.reply import reply
+from forge_bot.bot.job_context import read_job_context
+from forge_bot.bot.job_start import job_repository
+from forge_bot.bot.protect_token import protect_token
+from forge_bot.bot.switch_watch import tell_jobs
+from forge_bot.bot.thread import Thread
+from forge_bot.bot.wake_decisions import WaitingRun, Wake, WakeStep, decide_wakes
+from forge_bot.engine.reports import REPORT, PauseReason, RunStarted
+from forge_bot.engine.state import State
+from forge_bot.errors import ForgeError
+from forge_bot.gate import outputs
+from forge_bot.gate.environment_variables import Inputs
+from forge_bot.gate.events import issue_of_branch
+from forge_bot.git import Repository
+from forge_bot.github_api.pygithub import GitHub
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.runs.finding_runs.batch_wait import batch_wait
+from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file, runs
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.model_access import is_switched_off
+from forge_bot.runs.open_run import open_run
+from forge_bot.runs.team_spending import Payment, cap_windows, month_of, paid_since
+from forge_bot.runs.wall_clock import now
+from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
+from forge_bot.settings import Config, load_config
+from forge_bot.settings.code_owners import read_code_owners
+from forge_bot.store.run_folder import REPORTS, STATE
+
+_OF_THREAD = ("comment-", "label-")
+"""The beginnings of the key of a run's first report, where the thread began it."""
+
+_COMMENT = "#issuecomment-"
+
+
+def wake(environ: Mapping[str, str] = os.environ) -> int:
+    """Look at all runs that wait, once; return 1 if GitHub refused something."""
+    around, inputs = read_job_context(environ)
+    environ = protect_token(around)
+    repository = job_repository(around)
+    tell_jobs(repository, environ)
+    config = load_config(repository.root)
+    if not config.wakes.enabled:
+        outputs.notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
+        return 0
+    with GitHub(around.repository, around.token, around.api) as github:
+        look = _Look(repository, config, github, inputs, environ)
+        lines = [*look.wake_all()]
+    for line in lines or ["no run waits for anything that is over"]:
+        outputs.notice(line)
+    if around.summary is not None:
+        outputs.write_summary(str(around.summary), "\n".join(f"- {line}" for line in lines))
+    return int(look.refused)
+
+
+class _Look:
+    """One look at the runs of a repository."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        config: Config,
+        github: GitHub,
+        inputs: Inputs,
+        environ: Mapping[str, str],
+    ) -> None:
+        self.repository = repository
+        self.config = config
+        self.github = github
+        self.inputs = inputs
+        self.environ = environ
+        self.refused = False
+        self.at = now()
+        self.remind_after = timedelta(days=config.wakes.remind_after_days)
+        self.label = f"{inputs.label}:{UNANSWERED}"
+        self._asked_by: dict[str, str] = {}
+        self._places: dict[str, str] = {}
+
+    def wake_all(self) -> Iterator[str]:
+        """Do what is due, and yield a line about each step."""
+        paid = paid_since(self.repository, month_of(self.at))
+        labelled = set(self.github.issues_labelled(self.label))
+        waiting = [
+            run for info in runs(self.repository) for run in self._read(info, paid, labelled)
+        ]
+        for issue in labelled - {run.issue for run in waiting if run.labelled}:
+            yield from self._do(f"#{issue}: its question is answered", issue, None)
+        answered: dict[str, datetime] = {}
+        for payment in paid:
+            answered[payment.model] = max(payment.at, answered.get(payment.model, payment.at))
+        wakes = decide_wakes(
+            waiting,
+            self.at,
+            remind_after=self.remind_after,
+            switched_off=is_switched_off(self.environ),
+            answered=answered,
+        )
+        for step in wakes:
+            yield from self._do(f"#{step.run.issue}: {step.step}", step.run.issue, step)
+
+    # -- how the runs stand
+    # ----------------------------------------------------------------------------------------------
+
+    def _read(
+        self, info: RunInfo, paid: tuple[Payment, ...], labelled: set[int]
+    ) -> Iterator[WaitingRun]:
+        """Yield how a run stands, if its thread leads it and it waits for something."""
+        issue = issue_of_branch(info.branch)
+        if info.ended or info.kept or issue is None:
+            return
+        with suppress(ForgeError, ValidationError):
+            line, _, _ = (raw_file(self.repository, info, REPORTS) or b"").partition(b"\n")
+            first = REPORT.validate_json(line)
+            if not isinstance(first, RunStarted) or not first.key.startswith(_OF_THREAD):
+                return
+            state = State.model_validate_json(raw_file(self.repository, info, STATE) or b"")
+            self._asked_by[info.name] = first.by
+            run = WaitingRun(
+                issue=issue,
+                run=info.name,
+                pause=state.pause if state.gate is None else None,
+                room=self._has_room(state, first.by, paid),
+                batch=batch_wait(self.repository, info) is not None,
+            )
+            yield self._with_question(run, state, labelled)
+
+    def _has_room(self, state: State, by: str, paid: tuple[Payment, ...]) -> bool:
+        pause = state.pause
+        return (
+            pause is not None
+            and pause.why is PauseReason.CAP
+            and all(
+                window.left >= pause.dollars
+                for window in cap_windows(self.config.caps, paid, by, self.at)
+            )
+        )
+
+    def _with_question(self, run: WaitingRun, state: State, labelled: set[int]) -> WaitingRun:
+        """Return a run with what its thread says of an open question that is old."""
+        gate = state.gate
+        shown = [show for show in gate.shown if _COMMENT in show.via] if gate is not None else []
+        if gate is None or not shown or self.at - shown[-1].at < self.remind_after:
+            return run
+        self._places[run.run] = f"{run.run}/{gate.name}/{gate.round}"
+        if self.github.issue(run.issue).closed_at is not None:
+            return run
+        thread = Thread(self.github, run.issue, self.inputs)
+        reminder = thread.written("reply", occasion="reminder", to=self._places[run.run])
+        return run.replace(
+            asked=shown[-1].at,
+            reminded=reminder.created_at if reminder is not None else None,
+            labelled=reminder is not None and run.issue in labelled,
+        )
+
+    # -- what is done
+    # ----------------------------------------------------------------------------------------------
+
+    def _do(self, line: str, issue: int, wake: Wake | None) -> Iterator[str]:
+        """Do one step; without one take the label off."""
+        try:
+            match wake.step if wake is not None else None:
+                case None:
+                    self.github.remove_label(issue, self.label)
+                case WakeStep.GO_ON if self.github.issue(issue).closed_at is not None:
+                    return
+                case WakeStep.GO_ON:
+                    branch = self.repository.default_branch() or "main"
+                    workflow = PurePosixPath(WORKFLOW).name
+                    self.github.dispatch(workflow, branch, {"issue": str(issue)})
+                case WakeStep.REMIND:
+                    self._remind(issue, wake.run.run if wake is not None else "")
+                case WakeStep.LABEL:
+                    self.github.add_label(issue, self.label)
+        except ForgeError as error:
+            self.refused = True
+            outputs.error(f"{line}: {error.message}")
+        else:
+            yield line
+
+    def _remind(self, issue: int, run: str) -> None:
+        """Call those who may answer by the rules on approvals; without such, who began the run."""
+        info = resolve_run(self.repository, run)
+        self.repository.take_over(info.branch)
+        owners = read_code_owners(self.repository.root)
+        thread = Thread(self.github, issue, self.inputs, self.config.approvals, owners)
+        with open_run(self.repository, resolve_run(self.repository, run), self.config) as opened:
+            people = awaited(opened, thread)
+        words = reply(
+            "reminder",
+            commands=CommandNames(prefix=self.inputs.prefix, short=self.inputs.bare),
+            who=self._asked_by[run],
+            people=people,
+            days=self.config.wakes.remind_after_days,
+        )
+        self.github.comment(issue, words.comment(self._places[run]))
