@@ -16,8 +16,10 @@ from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Rows
+from forge_bot.interaction.house_demands import Demand
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head
+from forge_bot.interaction.number_format import row as row_of
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
@@ -46,7 +48,12 @@ class Evidence(NamedTuple):
     note: str = ""
 
 
-def evidence(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> Evidence:
+def evidence(
+    view: RunFacts,
+    documents: Mapping[str, str],
+    words: Mapping[str, str],
+    demands: Sequence[Demand] = (),
+) -> Evidence:
     """Return the evidence: what was asked for, the tests of it, and how they ended before and after
     the change. A model names the tests; how they ended is known from the commands that ran.
     """
@@ -64,7 +71,7 @@ def evidence(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, s
         text = say("pull_request.named_by_no_requirement")
         rows.append(_Row(Requirement(text=text, tests=others), check, red, proven, words))
     table = Rows(
-        [row.shown() for row in rows],
+        [*(row.shown() for row in rows), *(row_of(one.asked, one.outcome) for one in demands)],
         "pull_request.more_requirements",
         before=head("columns.requirement_and_tests", "columns.before_and_after"),
         where=_where(view),

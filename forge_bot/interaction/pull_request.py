@@ -34,6 +34,7 @@ from forge_bot.interaction.change_message import (
 from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
 from forge_bot.interaction.evidence_table import Evidence, evidence
 from forge_bot.interaction.fit_comment import Papers, Rows, compose, fold
+from forge_bot.interaction.house_demands import Demand
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import may_be_billed, money, spent
 from forge_bot.interaction.provenance import (
@@ -77,13 +78,13 @@ def pull_request(
     state = view.state
     title = subject_of_change(view.pipeline, state, documents, typed=customs.typed)
     words = requirement_words(state, documents)
-    proof = evidence(view, documents, words)
+    proof = evidence(view, documents, words, customs.demands)
     described = _description(view, documents, words)
     template, asks = fill_template(customs.template, described, _deeds(state))
     left = "" if asks else _left(template)
     parts = [
         _closes(view, proof),
-        _warnings(view, words, proof),
+        _warnings(view, words, proof, customs.demands),
         f"### {say('pull_request.how_it_was_checked')}",
         proof.table,
         proof.note,
@@ -196,7 +197,9 @@ def _closes(view: RunFacts, proof: Evidence) -> str:
     return f"{'Part of' if left else 'Closes'} #{int(source.id)}"
 
 
-def _warnings(view: RunFacts, words: Mapping[str, str], proof: Evidence) -> Rows:
+def _warnings(
+    view: RunFacts, words: Mapping[str, str], proof: Evidence, demands: Sequence[Demand]
+) -> Rows:
     state, verification = view.state, view.state.verification
     check = verification.requirements if verification is not None else None
     approved = [one for one in reversed(state.decisions) if one.answer == "approve"]
@@ -205,6 +208,7 @@ def _warnings(view: RunFacts, words: Mapping[str, str], proof: Evidence) -> Rows
         patches={Markdown(view.links.named(name)): files for name, files in view.patches.items()},
         verification=verification,
         judged=bool(_judged(state)),
+        demands=demands,
         unproven=proof.unproven if _judged(state) else (),
         requirements=[in_words(one, words) for one in (check.said if check is not None else ())],
         unusable=list(map(said_before, state.unusable)),

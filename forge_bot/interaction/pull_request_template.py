@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
 from forge_bot.artifacts.sections import closes_its_blocks
+from forge_bot.interaction.house_demands import Demand
 from forge_bot.prompts import escape
 from forge_bot.values import Frozen
 
@@ -88,12 +89,13 @@ _TOOL = re.compile(
 
 
 class Customs(Frozen):
-    """The common traits of a repository's pull requests: its template, if it has one, and whether
-    titles begin with a type.
+    """The common traits of a repository's pull requests: its template, if it has one, whether
+    titles begin with a type, and what its guide asks of every change.
     """
 
     template: str = ""
     typed: bool = True
+    demands: tuple[Demand, ...] = ()
 
 
 class Deeds(Frozen):

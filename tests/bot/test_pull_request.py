@@ -13,6 +13,7 @@ from forge_bot.engine.gates import AUTO
 from forge_bot.engine.state import State
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.fit_comment import LIMIT, size
+from forge_bot.interaction.house_demands import house_demands
 from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs
@@ -47,7 +48,8 @@ def written(view: RunView | None = None, **documents: str) -> PullRequestText:
 def but_closing(body: str) -> str:
     """The body without the one line that is meant to act."""
     lines = body.splitlines()
-    lines.remove("Closes #42")
+    acting = [line for line in lines if line in {"Closes #42", "Part of #42"}]
+    lines.remove(*acting)
     return "\n".join(lines)
 
 
@@ -381,6 +383,16 @@ def test_conditions_and_deviations_are_said_with_who_gave_them() -> None:
         "- **Other than approved**, as the implementer says: One more test.",
     ]
     assert "Conditions and deviations" not in written().body
+
+
+def test_what_the_guide_asks_stands_among_the_evidence_and_what_is_missing_comes_first() -> None:
+    texts = {"CONTRIBUTING.md": "Add an entry to the changelog, and sign off (DCO)."}
+    demands = house_demands(texts, ["CHANGES.md"], ["CHANGES.md"], signed=False)
+    body = pull_request(scene.delivered(), DOCUMENTS, Customs(demands=demands)).body
+    assert "| `CONTRIBUTING.md` asks for an entry in `CHANGES.md` | in the change |" in body
+    line = "`CONTRIBUTING.md` asks for `Signed-off-by` in each commit"
+    assert f"> - {line}: **a person's to give**." in body
+    assert f"| {line} | **a person's to give** |" in body
 
 
 def test_an_answer_of_a_script_does_not_read_as_a_person_s() -> None:

@@ -12,7 +12,9 @@ from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, ref_target
+from forge_bot.git.tree_merge import changed_files
 from forge_bot.interaction.commit_links import Links
+from forge_bot.interaction.house_demands import GUIDES, TOWNCRIER, Demand, house_demands
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
@@ -223,7 +225,23 @@ def customs_of(run: Run) -> Customs:
     path = find_template(repository.list_files(base))
     raw = repository.read(base, path) if path else None
     template = raw.decode("utf-8", "replace") if raw is not None else ""
-    return Customs(template=template, typed=states_types(repository, base))
+    demands = _demands(run, {path: template})
+    return Customs(template=template, typed=states_types(repository, base), demands=demands)
+
+
+def _demands(run: Run, template: dict[str, str]) -> tuple[Demand, ...]:
+    """Return what the repository asks of every change, with what the run's change has of it."""
+    repository, base = run.repository, run.state.base_commit
+    texts = {
+        path: text.decode("utf-8", "replace")
+        for path, text in repository.read_many(base, [*GUIDES, *TOWNCRIER]).items()
+    }
+    return house_demands(
+        texts | template,
+        repository.list_files(base),
+        changed_files(repository.root, base, run.code_so_far().tip),
+        signed=run.config.sign_off,
+    )
 
 
 def target_of(run: Run) -> str:
