@@ -313,7 +313,7 @@ def list_(repo: Repo = HERE) -> int:
     return look(repo)
 
 
-@app.command(
+@_to_prepare(
     help="Show what became of the runs: pull requests merged, closed and reworked, with their "
     "time, cost and rounds, and the answers of people.",
 )

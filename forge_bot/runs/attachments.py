@@ -43,6 +43,7 @@ _BEGINNINGS = (
     (4, b"ftyp", "a video"),
     (0, b"\x1a\x45\xdf\xa3", "a video"),
 )
+_LOST = "its copy is not the one that was frozen"
 _UNSEEN_RULE = (
     "\nDo not guess what an unseen one shows. What a design would rest on there, a person decides:"
     " a numbered question under `Decisions`."
@@ -189,19 +190,20 @@ def attachment_inputs(run: "Run", model: str, delivery: Delivery) -> Iterator[In
     """Yield what a prompt says of the attachments, and the texts among them. An agent that reads
     files reads images itself.
     """
-    attachments = run.request.attachments
+    attachments, client = run.request.attachments, delivery == "files"
     if not attachments:
         return
-    client = delivery == "files"
+    copies = {item.address: _bytes_of(run, item) for item in attachments}
     hidden = unseen(run.request, images=client or reads_images(model))
-    why = {item.address: f"unseen, since {item.unseen}" for item in hidden}
-    lines = [f"- {item.label}: {why.get(item.address, 'shown')}" for item in attachments]
-    lines += [_UNSEEN_RULE] if hidden else []
-    yield InputFile(
-        name="attachments of the request", text="\n".join(lines), kind="output", untrusted=True
-    )
+    why = {address: _LOST for address, data in copies.items() if data is None}
+    why |= {item.address: item.unseen for item in hidden}
+    standing = {address: f"unseen, since {reason}" for address, reason in why.items()}
+    lines = [f"- {item.label}: {standing.get(item.address, 'shown')}" for item in attachments]
+    lines += [_UNSEEN_RULE] if why else []
+    text = "\n".join(lines)
+    yield InputFile(name="attachments of the request", text=text, kind="output", untrusted=True)
     for item in attachments:
-        data = _bytes_of(run, item)
+        data = copies[item.address]
         if data is not None and not item.is_image:
             text = code_block(data.decode("utf-8", "replace"))
             yield InputFile(name=item.label, text=text, kind="output", untrusted=True)

@@ -13,7 +13,7 @@ from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.limits import WorkLimits
-from forge_bot.agent.models.base import ChatMessage, Model
+from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
@@ -23,6 +23,7 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.model_access import ModelAccess
@@ -214,13 +215,18 @@ class _Inquirer:
             journal=Journal(self.run.places.journal, environ),
             ledger=Ledger(budget, may_ask=access.check),
             notice=TellThinking(self.tell, budget),
+            images={image.digest: data for image, data in self._images()},
         )
+
+    def _images(self) -> tuple[tuple[Image, bytes], ...]:
+        return images_for(self.run, self.run.config.model_for(Tier.STANDARD))
 
     def _opening(self, text: str) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         material = self._material(text, (settings.turns, settings.requests_per_turn))
         prompt = assemble(material, self.templates, token_budget=settings.prompt_tokens)
-        return opening(prompt, material.inputs, self.tell)
+        images = [image for image, _ in self._images()]
+        return opening(prompt, material.inputs, self.tell, images=images)
 
     def _assignment(self, text: str) -> Assignment:
         settings, run = self.run.config.agent, self.run
@@ -277,7 +283,10 @@ class _Inquirer:
             if conversation
             else ()
         )
-        return (*(self.prompts.inputs.artifact(name) for name in documents), stands, *before)
+        model = self.run.config.model_for(Tier.STANDARD)
+        attached = attachment_inputs(self.run, model, "answer")
+        shown = (self.prompts.inputs.artifact(name) for name in documents)
+        return (*shown, *attached, stands, *before)
 
     def _documents(self) -> tuple[str, ...]:
         """Return the request and the documents of the open gate. Without a gate, or if it shows

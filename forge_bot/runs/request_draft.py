@@ -95,9 +95,8 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
         labels=issue.labels,
         issue_type=issue.type,
     )
-    return with_attachments(
-        draft, f"https://{ref.host}", lambda: rendered_issue(ref, token, api_url)
-    )
+    server = issue.url.partition(f"/{ref.owner}/")[0]
+    return with_attachments(draft, server, lambda: rendered_issue(ref, token, api_url))
 
 
 def post_to(url: str, text: str, token: str, api_url: str | None) -> str:

@@ -59,8 +59,12 @@ def frozen(stage: Stage, names: list[str], words: str = WORDS) -> list[str]:
     """Start a run whose issue attaches these; return what is said of them and must be."""
     files = attached(stage)
     stage.issue.body = words + "\n\n".join(f"![]({files[name][0]})" for name in names)
+    reasons = [reason for name in names if (reason := files[name][1])]
+    if reasons:
+        # Nothing else of this run would be asked about.
+        stage.hub.add_label(stage.repo, stage.issue, "forge:auto", by="maint")
     assert stage.label().code == 0
-    return [files[name][1] for name in names]
+    return reasons
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def frozen(stage: Stage, names: list[str], words: str = WORDS) -> list[str]:
 def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(
     stage: Stage, names: list[str]
 ) -> None:
-    reasons = list(filter(None, frozen(stage, names)))
+    reasons = frozen(stage, names)
     (question,) = stage.said("checkpoint")
     request = stage.document("request.md")
     bare = stage.repo.bare
@@ -82,6 +86,7 @@ def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(
     copies = [blob for _, _, blob, path in listed if "/attachment-" in path]
     assert len(copies) == len(names) - len(reasons)
     assert ("Models see what is attached" in question) is bool(copies)
+    assert ("its author did not see" in question) is bool(reasons)
     for reason in reasons:
         assert reason in question
     for raw in map(bare.blob, copies):
@@ -111,6 +116,9 @@ def test_a_design_of_a_request_that_is_hardly_more_than_an_unseen_file_has_to_as
     (question,) = stage.said("checkpoint")
     assert "The document lacks what the next phase needs" in question
     assert "few words beside what no model sees" in question
+    stage.issue.body = f"{WORDS} ![]({stage.hub.attach(png())})"
+    assert heard(stage.say("/refresh")).code == 0
+    assert stage.document("request.md").count("media_type: image/png") == 1
 
 
 def test_models_see_the_same_bytes_in_each_job_and_the_transcript_keeps_none(stage: Stage) -> None:

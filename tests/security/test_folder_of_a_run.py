@@ -19,6 +19,7 @@ STRANGE = (
         "../../.SPECS/design.md",
         "-rf",
         "impl-{task}.md",
+        "attachment-0123456789ab.png",
     ),
 )
 
