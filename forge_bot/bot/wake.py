@@ -15,10 +15,11 @@ from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_start import job_repository
 from forge_bot.bot.protect_token import protect_token
+from forge_bot.bot.review_items import requested_changes
 from forge_bot.bot.switch_watch import tell_jobs
 from forge_bot.bot.thread import Thread
 from forge_bot.bot.wake_decisions import WaitingRun, Wake, WakeStep, decide_wakes
-from forge_bot.engine.reports import REPORT, PauseReason, RunStarted
+from forge_bot.engine.reports import REPORT, FollowUpAsked, PauseReason, RunStarted
 from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
@@ -37,7 +38,7 @@ from forge_bot.runs.wall_clock import now
 from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.code_owners import read_code_owners
-from forge_bot.store.run_folder import REPORTS, STATE
+from forge_bot.store.run_folder import REPORTS, STATE, read_reports
 
 _OF_THREAD = ("comment-", "label-")
 """The beginnings of the key of a run's first report, where the thread began it."""
@@ -87,11 +88,13 @@ class _Look:
         self.label = f"{inputs.label}:{UNANSWERED}"
         self._asked_by: dict[str, str] = {}
         self._places: dict[str, str] = {}
+        self._open_pulls: Mapping[str, int] = {}
 
     def wake_all(self) -> Iterator[str]:
         """Do what is due, and yield a line about each step."""
         paid = paid_since(self.repository, month_of(self.at))
         labelled = set(self.github.issues_labelled(self.label))
+        self._open_pulls = self.github.open_pulls()
         waiting = [
             run for info in runs(self.repository) for run in self._read(info, paid, labelled)
         ]
@@ -118,12 +121,21 @@ class _Look:
     ) -> Iterator[WaitingRun]:
         """Yield how a run stands, if its thread leads it and it waits for something."""
         issue = issue_of_branch(info.branch)
-        if info.ended or info.kept or issue is None:
+        pull = self._open_pulls.get(info.merge_branch, 0)
+        if info.kept or issue is None or (info.ended and not pull):
             return
         with suppress(ForgeError, ValidationError):
-            line, _, _ = (raw_file(self.repository, info, REPORTS) or b"").partition(b"\n")
-            first = REPORT.validate_json(line)
+            raw = raw_file(self.repository, info, REPORTS) or b""
+            first = REPORT.validate_json(raw.partition(b"\n")[0])
             if not isinstance(first, RunStarted) or not first.key.startswith(_OF_THREAD):
+                return
+            if info.ended:
+                asked = [
+                    one for one in read_reports(raw, REPORTS) if isinstance(one, FollowUpAsked)
+                ]
+                thread = Thread(self.github, issue, self.inputs)
+                review = requested_changes(thread, pull, asked)
+                yield WaitingRun(issue=issue, run=info.name, reviewed=review is not None)
                 return
             state = State.model_validate_json(raw_file(self.repository, info, STATE) or b"")
             self._asked_by[info.name] = first.by
@@ -154,6 +166,8 @@ class _Look:
         if gate is None or not shown or self.at - shown[-1].at < self.remind_after:
             return run
         self._places[run.run] = f"{run.run}/{gate.name}/{gate.round}"
+        if run.issue in labelled:
+            return run.replace(asked=shown[-1].at, labelled=True)
         if self.github.issue(run.issue).closed_at is not None:
             return run
         thread = Thread(self.github, run.issue, self.inputs)
@@ -161,7 +175,6 @@ class _Look:
         return run.replace(
             asked=shown[-1].at,
             reminded=reminder.created_at if reminder is not None else None,
-            labelled=reminder is not None and run.issue in labelled,
         )
 
     # -- what is done

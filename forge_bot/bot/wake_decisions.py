@@ -13,7 +13,7 @@ _DAY = timedelta(days=1)
 
 
 class WaitingRun(Frozen):
-    """A run that is not over, as its record and its thread have it."""
+    """A run that may wait, as its record and its thread have it."""
 
     issue: int
     run: str
@@ -21,6 +21,8 @@ class WaitingRun(Frozen):
     room: bool = False
     """Whether the caps allow the call now that they did not allow."""
     batch: bool = False
+    reviewed: bool = False
+    """Whether a review of its pull request requests changes that nobody has asked for yet."""
     asked: datetime | None = None
     """When the open question was shown last."""
     reminded: datetime | None = None
@@ -65,7 +67,7 @@ def _list_going(
     limited: dict[str, list[WaitingRun]] = {}
     for run in runs:
         match run.pause:
-            case None if run.batch:
+            case None if run.batch or run.reviewed:
                 yield run
             case None:
                 pass

@@ -342,6 +342,17 @@ class GitHub:
         what = f"the pull requests of {self.name} could not be read"
         return self._do(what, "repository", read) if wanted else ()
 
+    def open_pulls(self) -> dict[str, int]:
+        """Return the numbers of the open pull requests from branches of the repository itself, by
+        branch.
+        """
+
+        def read() -> dict[str, int]:
+            pulls = self._repository.get_pulls(state="open")
+            return {pull.head.ref: pull.number for pull in pulls if is_own(pull)}
+
+        return self._do(f"the pull requests of {self.name} could not be read", "repository", read)
+
     def open_pull_request(self, new: NewPullRequest) -> PullRequest:
         """Open a pull request, or return the one already open for the same branches. GitHub refuses
         a second one for them. Raises GitHubRefused.

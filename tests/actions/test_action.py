@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.runs.workflow_file import wake_workflow_text
 from tests.actions.conftest import WORKFLOWS
-from tests.actions.runner import Runner, missing
-from tests.bot.stage import SECRET, Job, heard
+from tests.actions.runner import RELEASE, Runner, missing
+from tests.bot.stage import BOT, PERMISSIONS, SECRET, Job, heard
 
 # One process for all of them: what they wait for is the machine itself.
 pytestmark = [pytest.mark.skipif(bool(missing()), reason=missing())]
@@ -128,6 +129,27 @@ def test_the_first_words_are_there_though_nothing_can_be_installed_and_then_they
     assert "could not be set up" in runner.said("tracking")[0]
     assert "could not be set up" in job.summary
     assert runner.branches() == ["main"]
+
+
+@pytest.mark.slow
+def test_the_scheduled_workflow_lets_a_run_go_on_that_waits(runner: Runner) -> None:
+    wakes = wake_workflow_text(RELEASE)
+    runner.files_here = {**runner.files_here, f"{WORKFLOWS}/forge-bot-wake.yml": wakes}
+    runner.hub.commit(runner.repo, "main", {**runner.files_here})
+    runner.permissions = PERMISSIONS | {"actions": "write"}
+    runner.warm, runner.environ["FORGE_BOT_STOP"] = True, "while nobody is there"
+    green(runner.label())
+    assert runner.state["pause"]["why"] == "switch"
+    runner.warm = False
+
+    called, runner.called = runner.called, "forge-bot-wake.yml"
+    woken = green(runner.started("schedule", {}, BOT).ended())
+    assert "#1: goes on" in woken.log
+    runner.called = called
+    assert "awaiting_human" not in str(runner.state), woken.log
+    asked = green(runner.dispatched())
+    assert runner.state["currentPhaseStatus"] == "awaiting_human", asked.log
+    assert len(runner.said("checkpoint")) == len(runner.said("tracking")) == 1
 
 
 @pytest.mark.slow

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.bot.stage import Job, Stage
+from forge_bot.runs.workflow_file import WORKFLOW
+from tests.bot.stage import PERMISSIONS, Job, Stage
 from tests.fakes.batches import BatchServer
 
 pytestmark = pytest.mark.slow
@@ -29,17 +30,22 @@ def begun(stage: Stage, provider: BatchServer) -> Job:
     return job
 
 
-def test_the_next_job_collects_the_batch_of_an_earlier_one(
+def test_a_wake_and_the_next_command_collect_the_batches_of_earlier_jobs(
     stage: Stage, provider: BatchServer
 ) -> None:
     job = begun(stage, provider)
     assert (job.code, job.outcome) == (0, "waiting"), job.log
     assert any("The model answers in a batch" in said for said in stage.said())
-    for _ in range(2):
-        assert provider.end() == 1
-        job = stage.say("/forge retry")
-        assert job is not None
-        assert (job.code, job.outcome) == (0, "waiting"), job.log
+    stage.permissions = PERMISSIONS | {"actions": "write"}
+    stage.hub.commit(stage.repo, "main", {WORKFLOW: "on: push\n"})
+    assert "#1: goes on" in stage.wake()
+    assert provider.end() == 1
+    job = stage.dispatched()
+    assert (job.code, job.outcome) == (0, "waiting"), job.log
+    assert provider.end() == 1
+    retried = stage.say("/forge retry")
+    assert retried is not None
+    assert (retried.code, retried.outcome) == (0, "waiting"), retried.log
     assert set(Counter(provider.handed_in).values()) == {1}
     assert stage.state["flags"]["batch"] is True
 

@@ -16,6 +16,7 @@ from forge_bot.engine.reports import Paused, PauseReason
 from forge_bot.git import Repository
 from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW, WORKFLOW
+from tests.bot.kept import Kept
 from tests.bot.stage import PERMISSIONS, Stage
 
 AT = datetime(2026, 11, 1, 9, 23, tzinfo=UTC)
@@ -37,6 +38,7 @@ GO_ON, REMIND, LABEL = WakeStep.GO_ON, WakeStep.REMIND, WakeStep.LABEL
         ({}, False, None),
         ({"batch": True}, False, GO_ON),
         ({"batch": True}, True, None),
+        ({"reviewed": True}, False, GO_ON),
         ({"pause": paused(LIMIT, AT + HOUR)}, False, None),
         ({"pause": paused(LIMIT, AT)}, False, GO_ON),
         ({"pause": paused(LIMIT, AT)}, True, None),
@@ -133,14 +135,18 @@ def test_a_month_of_limits_lets_every_run_end_and_asks_once_after_each_refusal()
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def woken(stage: Stage) -> Stage:
+def scheduled(stage: Stage) -> Stage:
     """A repository with the scheduled workflow."""
     stage.permissions = PERMISSIONS | {"actions": "write"}
     config = "wakes: {remind_after_days: 3}\n"
     files = {WORKFLOW: "on: push\n", WAKE_WORKFLOW: "on: push\n", ".forge/config.yml": config}
     stage.hub.commit(stage.repo, "main", files)
     return stage
+
+
+@pytest.fixture
+def woken(stage: Stage) -> Stage:
+    return scheduled(stage)
 
 
 def test_an_old_question_gets_one_reminder_then_a_label_and_an_answer_takes_that_off(
@@ -160,6 +166,18 @@ def test_an_old_question_gets_one_reminder_then_a_label_and_an_answer_takes_that
     assert "is answered" in woken.wake()
     assert [label.name for label in woken.issue.labels] == ["forge"]
     assert woken.repo.dispatches == []
+
+
+def test_a_review_that_requests_changes_wakes_a_run_that_is_done_unless_a_stranger_wrote_it(
+    over: Kept, tmp_path: Path
+) -> None:
+    stage = scheduled(over.again(tmp_path))
+    stage.hub.review(stage.pull, "CHANGES_REQUESTED", "Shorter!", by="stranger")
+    stage.wake()
+    assert stage.repo.dispatches == []
+    stage.hub.review(stage.pull, "CHANGES_REQUESTED", "Name the day.", by="boss")
+    stage.wake()
+    assert [started.inputs for started in stage.repo.dispatches] == [{"issue": "1"}]
 
 
 @pytest.mark.slow
