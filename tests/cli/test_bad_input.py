@@ -102,17 +102,51 @@ def test_a_text_without_its_quotes_is_told_as_one(sample: Sample) -> None:
         assert f'forge-bot {command} "say who is next"' in told
 
 
-def test_a_folder_of_skills_that_is_not_there(sample: Sample, tmp_path: Path) -> None:
-    nowhere = str(tmp_path / "nowhere")
-    words = ("run", TASK, "--skills-dir", nowhere, "--model", sample.model())
-    assert nowhere in refused(sample.forge(*words), "CONFIG-006", 5)
+PIPELINE = ".forge/pipelines/develop.yaml"
+FILES: list[tuple[dict[str, str], tuple[str, ...], str, tuple[str, ...]]] = [
+    (
+        {".forge/config.yml": "budget: lots\nsandbox: maybe\n"},
+        (),
+        "CONFIG-001",
+        (".forge/config.yml:1: budget", ".forge/config.yml:2: sandbox"),
+    ),
+    ({".forge/prompts/architect.md.j2": "{% if %}"}, (), "CONFIG-004", ("architect.md.j2",)),
+    ({".forge/prompts/archtect.md.j2": "Hello"}, (), "CONFIG-004", ("archtect",)),
+    (
+        {PIPELINE: "kind: phases\nid: develop\ntitle: x\nflows: {}\nphases: []\n"},
+        (),
+        "CONFIG-002",
+        (),
+    ),
+    (
+        {".forge/pipelines/nightly.yaml": "kind: steps\n"},
+        ("--pipeline", "develp"),
+        "CONFIG-002",
+        ("audit, develop, nightly and scaffold",),
+    ),
+    ({}, ("--skills-dir", "/nowhere"), "CONFIG-006", ("/nowhere",)),
+    ({}, ("--record", "/"), "REQUEST-007", ("--record",)),
+    ({}, ("--branch", "main"), "GIT-005", ()),
+]
 
 
-def test_a_record_that_cannot_be_written_is_told_before_a_run_begins(
-    sample: Sample, tmp_path: Path
+@pytest.mark.parametrize(("files", "words", "code", "said"), FILES)
+def test_files_and_options_that_cannot_be_used_are_told_before_anything_begins(
+    sample: Sample,
+    files: dict[str, str],
+    words: tuple[str, ...],
+    code: str,
+    said: tuple[str, ...],
 ) -> None:
-    words = ("run", TASK, "--record", str(tmp_path), "--model", sample.model())
-    assert "--record" in refused(sample.forge(*words), "REQUEST-007", 2)
+    for name, text in files.items():
+        (sample.path / name).parent.mkdir(parents=True)
+        (sample.path / name).write_text(text)
+    told = refused(
+        sample.forge("run", TASK, *words, "--model", sample.model()),
+        code,
+        2 if code.startswith("REQUEST") else 5,
+    )
+    assert [word for word in said if word not in told] == []
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
@@ -122,35 +156,6 @@ def test_invisible_characters_of_a_title_reach_no_document_and_ask_nothing_more(
     title = "Guard\u200b the \u202estart\u202c"
     assert sample.forge("run", title, "--effort", "S", "--model", sample.model()).code == 3
     assert json.loads(sample.forge("status", "--json").out)["title"] == "Guard the start"
-
-
-def test_bad_configuration_is_told_with_all_its_places(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("budget: lots\nsandbox: maybe\n")
-    said = refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-001", 5)
-    assert ".forge/config.yml:1: budget" in said
-    assert ".forge/config.yml:2: sandbox" in said
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [("architect.md.j2", "{% if %}", "architect.md.j2"), ("archtect.md.j2", "Hello", "archtect")],
-)
-def test_a_broken_prompt_is_told_before_anything_begins(
-    sample: Sample, name: str, text: str, said: str
-) -> None:
-    (sample.path / ".forge" / "prompts").mkdir(parents=True)
-    (sample.path / ".forge" / "prompts" / name).write_text(text)
-    assert said in refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-004", 5)
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
-
-
-def test_a_pipeline_that_contradicts_itself_is_told_before_anything_begins(sample: Sample) -> None:
-    (sample.path / ".forge" / "pipelines").mkdir(parents=True)
-    (sample.path / ".forge" / "pipelines" / "develop.yaml").write_text(
-        "kind: phases\nid: develop\ntitle: x\nflows: {}\nphases: []\n"
-    )
-    refused(sample.forge("run", TASK, "--model", sample.model()), "CONFIG-002", 5)
 
 
 def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
@@ -166,11 +171,6 @@ def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     assert "no tests to verify with" in waiting.out
 
 
-def test_a_branch_that_exists(sample: Sample) -> None:
-    sample.git("branch", "taken")
-    refused(sample.forge("run", TASK, "--branch", "taken", "--model", sample.model()), "GIT-005", 5)
-
-
 def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample) -> None:
     def ran(*more: str) -> Said:
         return sample.forge("run", TASK, *more, "--effort", "S", "--model", sample.model())
@@ -178,13 +178,6 @@ def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample)
     refused(ran("--branch", "a b"), "REQUEST-007", 2)
     assert ran().code == 3
     assert sample.git("branch", "--format=%(refname:short)").split() == [sample.branch, "main"]
-
-
-def test_a_pipeline_that_is_not_there_names_those_that_are(sample: Sample) -> None:
-    (sample.path / ".forge" / "pipelines").mkdir(parents=True)
-    (sample.path / ".forge" / "pipelines" / "nightly.yaml").write_text("kind: steps\n")
-    said = sample.forge("run", TASK, "--model", sample.model(), "--pipeline", "develp")
-    assert "audit, develop, nightly and scaffold" in refused(said, "CONFIG-002", 5)
 
 
 def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) -> None:

@@ -22,16 +22,33 @@ def test_a_missing_key_is_named_with_its_variable(sample: Sample) -> None:
     assert "ANTHROPIC_API_KEY" in said.out
 
 
-def test_missing_tests_tools_and_walls_are_told_with_the_next_step(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(
-        "commands: {test: [], lint: nosuchlinter .}\nsandbox: off\n"
-    )
+WRONG = [
+    (
+        {".forge/config.yml": "commands: {test: [], lint: nosuchlinter .}\nsandbox: off\n"},
+        ("install nosuchlinter", "sandbox: off", "commands.test"),
+    ),
+    (
+        {
+            ".forge/pipelines/develop.yaml": (
+                "kind: phases\nid: develop\ntitle: T\nflows: {S: light}\nphazes: []\n"
+            )
+        },
+        ("develop.yaml:5: phazes: there is no such key",),
+    ),
+    ({".forge/prompts/architect.md.j2": "{{ nonsense( }}\n"}, ("architect.md.j2",)),
+]
+
+
+@pytest.mark.parametrize(("files", "words"), WRONG)
+def test_what_is_missing_or_cannot_be_read_is_told_with_its_place_or_the_next_step(
+    sample: Sample, files: dict[str, str], words: tuple[str, ...]
+) -> None:
+    for name, text in files.items():
+        (sample.path / name).parent.mkdir(parents=True)
+        (sample.path / name).write_text(text)
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 5
-    assert "install nosuchlinter" in said.out
-    assert "sandbox: off" in said.out
-    assert "commands.test" in said.out
+    assert [word for word in words if word not in said.out] == []
 
 
 def test_a_detached_head_is_told(sample: Sample) -> None:
@@ -60,30 +77,6 @@ def test_ask_tries_the_model_with_one_short_question(
     gone = sample.forge("doctor", "--ask", "--model", "openai-chat:small")
     assert gone.code == 5
     assert "→" in gone.out
-
-
-BROKEN = "kind: phases\nid: develop\ntitle: T\nflows: {S: light}\nphazes: []\n"
-
-
-def test_a_pipeline_that_cannot_be_loaded_is_told_with_its_lines(sample: Sample) -> None:
-    folder = sample.path / ".forge" / "pipelines"
-    folder.mkdir(parents=True)
-    (folder / "develop.yaml").write_text(BROKEN)
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 5
-    assert (
-        ".forge/pipelines/develop.yaml:5: phases.phazes" in said.out
-        or "develop.yaml:5: phazes: there is no such key" in said.out
-    )
-
-
-def test_a_prompt_that_cannot_be_rendered_is_told(sample: Sample) -> None:
-    folder = sample.path / ".forge" / "prompts"
-    folder.mkdir(parents=True)
-    (folder / "architect.md.j2").write_text("{% block role %}\n{{ nonsense( }}\n")
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 5
-    assert "architect.md.j2" in said.out
 
 
 def test_tools_and_skills_are_counted_and_a_file_of_them_that_cannot_be_read_is_told(
