@@ -39,16 +39,6 @@ def ask_shop(tmp_path: Path) -> Ask:
     return ask
 
 
-def test_the_definitions_of_a_file_come_with_their_lines(ask_shop: Ask) -> None:
-    found = ask_shop(show="symbol_list", about="shop/prices.py")
-    assert found.content.splitlines() == [
-        "4-6: class Price:",
-        "5-6:   def net(self) -> int:",
-        "9: def _inner(): ...",
-    ]
-    assert found.note == "shop/prices.py"
-
-
 def test_what_a_file_uses_and_what_uses_it_come_with_their_lines(ask_shop: Ask) -> None:
     assert ask_shop(show="import_graph", about="shop/prices.py").content.splitlines() == [
         "shop/cli.py:3 imports it",
@@ -62,21 +52,6 @@ def test_what_a_file_uses_and_what_uses_it_come_with_their_lines(ask_shop: Ask) 
         "imports shop.nothing in line 4, which is not there",
     ]
     assert ask_shop(show="import_graph", about="notes.md").content == "Nothing."
-
-
-def test_a_map_begins_with_what_is_most_used_near_a_path_or_words(ask_shop: Ask) -> None:
-    assert ask_shop(show="repo_map").content.startswith(
-        "shop/prices.py\n  class Price\nshop/taxes.py\n"
-    )
-    assert ask_shop(show="repo_map", about="shop/cli.py").content.startswith("shop/cli.py\n")
-    assert ask_shop(show="repo_map", about="the prices").content.startswith("shop/prices.py\n")
-    small = ask_shop(WorkLimits(result_chars=200), show="repo_map")
-    assert len(small.content) <= 240
-    assert small.content.count(".py") >= 3
-
-
-def test_a_name_without_folders_is_enough_where_only_one_file_has_it(ask_shop: Ask) -> None:
-    assert ask_shop(show="symbol_list", about="taxes.py").note == "shop/taxes.py"
 
 
 def test_files_are_read_as_they_lie_there(ask_shop: Ask, tmp_path: Path) -> None:

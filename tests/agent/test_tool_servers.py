@@ -315,34 +315,3 @@ def test_a_server_has_the_network_only_where_it_is_declared(
         saying(program, f"import socket; print(socket.socket().connect_ex({address!r}))")
         # 111 is a refused connection: within its box nobody listens there.
         assert said_by(root, str(program), CapabilityPolicy(network=network)) == reached
-
-
-def test_a_server_that_npm_has_installed_runs_in_its_box_and_knows_the_work_tree(
-    tmp_path: Path,
-) -> None:
-    packages = tmp_path / "elsewhere" / "node_modules"
-    (packages / "tickets").mkdir(parents=True)
-    (packages / ".bin").mkdir()
-    program = packages / "tickets" / "server.py"
-    program.write_text(f"#!/usr/bin/env python3\n{SERVER.read_text()}")
-    program.chmod(0o755)
-    (packages / ".bin" / "tickets").symlink_to("../tickets/server.py")
-    root = tmp_path / "rota"
-    root.mkdir()
-    command = str(packages / ".bin" / "tickets")
-    entry = {"command": command, "args": ["well"], "env": {"TICKETS_TOKEN": "${FORGE_BOT_TREE}"}}
-    file = configure(root, {"tickets": entry})
-    given = CapabilitySetup(
-        agreed=None,
-        root=root,
-        tree=root,
-        config=parse_capability_file(file.read_text()),
-        environ={},
-    )
-    catalogue = discover(given)
-    assert catalogue.problems == ()
-    wanted = CapabilityRequest(
-        key="1.1-x", capability="mcp_tickets_echo", params=json.dumps({"text": "hi"})
-    )
-    found = ToolCalls(given, catalogue).call(wanted, 8_000)
-    assert found.content == f"hi with {root}"

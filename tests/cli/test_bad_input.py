@@ -3,14 +3,11 @@ nothing lost.
 """
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from forge_bot.store import held
 from tests.fakes.sample import Said, Sample
-from tests.fakes.warm_python import warm_python
 
 TASK = "Fix the rota before its start"
 
@@ -239,21 +236,6 @@ def test_a_script_without_the_answer_stops_the_run_where_it_stands(
     )
     refused(said, "MODEL-004", 1)
     assert sample.forge("resume", "--model", sample.model()).code == 3
-
-
-def test_two_processes_on_one_run(asked_sample: Sample) -> None:
-    model = asked_sample.model()
-    lock = asked_sample.path / ".git" / "forge-bot" / f"{asked_sample.workspace.name}.lock"
-    with held(lock, "the test"):
-        said = subprocess.run(
-            [warm_python(), "-m", "forge_bot", "approve", "--by-script", "--model", model],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=asked_sample.path,
-        )
-    assert said.returncode == 5
-    assert "RUN-001" in said.stderr
 
 
 def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(sample: Sample) -> None:

@@ -168,34 +168,6 @@ async def test_a_publication_is_an_argument_list_for_the_host(
         assert after["phase"] == "final-summary"
 
 
-async def test_a_negative_review_stands_beside_the_next_action(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        host.answers = {
-            **script.usual(),
-            ("design-reviewer", "*", "1"): script.review(
-                "REVISE", "[CRITICAL] Missing error handling"
-            ),
-        }
-        await host.begin(TASK, "M")
-        review = await host.drive(await host.next(), "design-reviewer")
-        host.perform(review)
-        action = await host.next(
-            previous_action_complete=True, previous_tokens=15000, previous_duration_ms=45000
-        )
-        assert action["report_result"] == {
-            "next_action_hint": "revision_required",
-            "verdict_parsed": "REVISE",
-            "findings": [{"severity": "CRITICAL", "description": "Missing error handling"}],
-            "warning": "",
-            "display_message": "Design Review: REVISE",
-        }
-        assert (action["type"], action["phase"], action["agent"]) == (
-            "spawn_agent",
-            "phase-3",
-            "architect",
-        )
-
-
 # -- what these tests stand on
 # --------------------------------------------------------------------------------------------------
 

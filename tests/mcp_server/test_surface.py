@@ -5,7 +5,6 @@ changes.
 import json
 from typing import Any
 
-import jsonschema_rs
 import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent, TextResourceContents
@@ -195,45 +194,3 @@ async def test_lists_name_what_there_is_now(sample: Sample) -> None:
         await host.begin(TASK)
         more = {resource.uri for resource in (await host.client.list_resources()).resources} - uris
         assert more == {f"forge://run/{host.workspace.removeprefix('.specs/')}/state"}
-
-
-async def test_what_costs_no_context_comes_beside_the_answers(sample: Sample) -> None:
-    async with hosting(sample) as host:
-
-        async def beside(tool: str, **arguments: Any) -> Any:
-            return (await host.client.call_tool(tool, arguments)).meta or {}
-
-        handed = {"workspace": ".specs/x", "task_text": TASK}
-        schema = jsonschema_rs.validator_for(await read_json(host, "forge://schema/ui"))
-        discussed = await beside("pipeline_init_with_context", **handed, flags={"discuss": True})
-        assert (discussed["ui"]["kind"], len(discussed["ui"]["data"]["questions"])) == ("input", 3)
-        proposed = await beside("pipeline_init_with_context", **handed, flags={})
-        for shown in (discussed["ui"], proposed["ui"]):
-            schema.validate(shown)
-        assert [action["answer"] for action in proposed["ui"]["actions"]] == ["S", "M", "L"]
-        assert [
-            action["effect"].endswith("recommended") for action in proposed["ui"]["actions"]
-        ] == [False, True, False]
-        begun = await beside(
-            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
-        )
-        assert begun["hints"]["next"].startswith("git checkout -b ")
-        run = begun["resource_links"][0].split("/")[3]
-        host.workspace = f".specs/{run}"
-        host.git("checkout", "-q", "-b", begun["hints"]["next"].split()[3].rstrip(","))
-        links = [f"forge://run/{run}/state"]
-        action = await host.next()
-        for tool, arguments in {
-            "pipeline_init": {"arguments": host.workspace},
-            "pipeline_next_action": {"workspace": host.workspace},
-            "state_resume_info": {"workspace": host.workspace},
-        }.items():
-            assert (await beside(tool, **arguments))["resource_links"] == links, tool
-        assert (await beside("run_list"))["resource_links"] == links[:1]
-        host.perform(action)
-        answer = await beside("pipeline_report_result", workspace=host.workspace, phase="phase-1")
-        assert (answer["resource_links"], answer["annotations"]) == (links, {"findings": 0})
-        assert (await beside("run_control", workspace=host.workspace, operation="abandon"))[
-            "resource_links"
-        ] == links
-        assert (await read_json(host, links[0]))["currentPhaseStatus"] == "abandoned"

@@ -4,7 +4,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
@@ -36,20 +35,6 @@ def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_i
     assert world.wait(first) == 0, world.printed
     world.git("worktree", "remove", "--force", str(other))
     assert world.standing() == parts[1].standing
-
-
-@pytest.mark.slow
-def test_a_process_that_was_killed_holds_nothing(short: Told) -> None:
-    world, _ = short
-    world.back("1")
-    with world.play.silent(at=1):
-        first = world.start(SHORT[1].words)
-        world.play.wait_until_silent()
-        os.kill(first, signal.SIGKILL)
-        assert world.wait(first) == -9
-    # The note about the holder is still there; it is the lock that counts.
-    assert next((world.path / ".git" / "forge-bot").glob("*.holder")).read_text()
-    assert world.forge("resume", *MODEL)[0] == 0, world.printed
 
 
 @pytest.mark.slow
