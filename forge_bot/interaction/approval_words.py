@@ -11,6 +11,7 @@ def awaited_approvals(standing: Standing, *, mention: bool = False) -> Markdown:
     need = standing.need
     done = {name.casefold() for name in (*standing.given, need.barred, *standing.missing)}
     left = [name for name in need.names if name.casefold() not in done]
+    told = any("/" in name or name.casefold() == need.barred.casefold() for name in need.names)
     mentioned = {name: f"@{name}" for name in left if mention and not is_address(name)}
     names = [mentioned.get(name) or escape.code(name) for name in left]
     return render(
@@ -22,5 +23,5 @@ def awaited_approvals(standing: Standing, *, mention: bool = False) -> Markdown:
         asks_admin=standing.asks_admin,
         unowned=need.unowned,
         missing=standing.missing,
-        barred=need.barred,
+        barred=need.barred if told else "",
     )

@@ -2,6 +2,8 @@
 and the pull request say.
 """
 
+import json
+
 import pytest
 
 from tests.bot.stage import PERMISSIONS, Stage, heard
@@ -52,6 +54,17 @@ def test_two_people_approve_together_and_all_texts_name_both(waiting: Stage) -> 
     messages = waiting.repo.bare.git("log", "--format=%B", f"main..{waiting.offered}")
     assert "Approved-by: ada via " in messages
     assert "Approved-by: tess via " in messages
+
+
+def test_an_approval_that_somebody_writes_into_the_record_does_not_count(waiting: Stage) -> None:
+    set_rules(waiting, TWO)
+    said_to(waiting, "ada")
+    name = next(name for name in waiting.files() if name.endswith("/reports.jsonl"))
+    recorded = waiting.files()[name]
+    forged = json.loads(recorded.splitlines()[-1]) | {"key": "comment-7", "by": "tess"}
+    waiting.hub.commit(waiting.repo, waiting.branch, {name: f"{recorded}{json.dumps(forged)}\n"})
+    assert "You approved this already" in (told := said_to(waiting, "ada"))
+    assert "Waiting for `acme/core`; 1 of 2 (`ada`)." in told
 
 
 def test_an_approval_of_one_version_is_none_of_the_next(waiting: Stage) -> None:
