@@ -20,7 +20,7 @@ from forge_bot.knowledge.code_index import (
     is_prose,
     meant_by,
 )
-from forge_bot.knowledge.likely_definitions import likely_definitions
+from forge_bot.knowledge.likely_definitions import after_docstring, likely_definitions
 from forge_bot.knowledge.mentions import as_searched, last_part, only_hands_on
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.search_words import words
@@ -57,6 +57,7 @@ _IMPORT = re.compile(
     r"(?:from\s+[\w.]+\s+import|import|package|use|pub use|mod|using|#include|require)\b"
     r"|(?:const|let|var)\b.*\brequire\(|export\b.*\bfrom\s+['\"]"
 )
+_EXAMPLE = (">>>", "...")
 _CALL = re.compile(r"(?<!def )(?<!class )(?<!func )(?<!fn )(?<!\w)([A-Za-z_]\w*)\(")
 _DECLARED = (
     r"^\s*(?:(?:export|default|async|static|get|set|pub)\s+)*(?:"
@@ -258,7 +259,8 @@ class _Parts:
             if one.length <= LONGEST:
                 yield one.first, one.last
                 continue
-            ranked = self._rank(self._pieces_of(one), _MOST_PIECES)
+            begin = one.at if one in meant else after_docstring(self.lines, one)
+            ranked = self._rank([*pieces_between(self.lines, begin, one.last)], _MOST_PIECES)
             pieces = [span for span in ranked if span[1] - span[0] >= _LEAST_LEFT]
             yield from pieces
             yield from self._find_called(pieces)
@@ -270,8 +272,11 @@ class _Parts:
                 yield one.first, one.last
 
     def _called_in(self, spans: Sequence[Span]) -> list[Definition]:
-        """Return the definitions of this file that some lines call by a name of their own."""
-        text = "\n".join(line for first, last in spans for line in self.lines[first - 1 : last])
+        """Return the definitions of this file that some lines call by a name of their own, but for
+        examples in a docstring.
+        """
+        lines = (line for first, last in spans for line in self.lines[first - 1 : last])
+        text = "\n".join(line for line in lines if not line.lstrip().startswith(_EXAMPLE))
         hits = [meant_by(name, self.definitions) for name in dict.fromkeys(_CALL.findall(text))]
         return [hit[0] for hit in hits if len(hit) == 1]
 

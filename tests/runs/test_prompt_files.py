@@ -201,7 +201,7 @@ def test_a_name_of_the_standard_library_is_not_taken_for_one_of_the_repository(
     shown = PromptFiles(here, here.commit_id("main"), "`pathlib.Path` for an editor").looked_up()
     assert "is defined at" not in told(shown)
     shown = PromptFiles(here, here.commit_id("main"), "`types.Path` for an editor").looked_up()
-    assert "`types.Path` is defined at app/types.py:1\n" in told(shown)
+    assert told(shown) == "`types.Path` is defined at app/types.py:1"
 
 
 def test_where_too_many_lines_hold_a_name_the_search_is_advised(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ class RequestLookup(NamedTuple):
             if hits:
                 places = ", ".join(f"{path}:{line}" for path, line in hits)
                 yield f"`{name}` is defined at {places}"
-        if self.likely:
+        if self.likely and not any(self.defined.values()):
             yield "Most likely files by their words, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
         listed_uses: dict[Use, None] = {}
