@@ -53,6 +53,7 @@ from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.judgement import said_before
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
 _MOST_LINES, _MOST_ROWS = 60, 12
 _MOST_USES = 20
 _USUAL = Customs()
@@ -164,7 +165,7 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
     return render(
         "parts.description",
         symptom=view.state.title,
-        cause=in_words(cause, words),
+        cause=in_words(_NUMBERS.sub("", cause), words),
         change=Markdown(change),
         first=next(iter(files), None),
     )

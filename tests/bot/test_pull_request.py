@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.state import State
+from forge_bot.gate.grammar import Approve, Mistyped
+from forge_bot.gate.parse_comment import read_answer
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.house_demands import house_demands
@@ -356,7 +358,7 @@ def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
         "# fix: name the last day too\n\n## Approach\n\nThe search stops at the last day.\n\n"
         "## Changes\n\n- `tests/test_a.py`: one more\n- `rota/schedule.py`: the loop of `next`:\n"
     )
-    cause = "# A\n\n## Root Cause or Integration Points\n\n- `date.max + 1` raises (R-1)\n- More\n"
+    cause = "# A\n\n## Root Cause or Integration Points\n\n- R-1, R-2: `date.max + 1` raises (R-1)\n- More\n"
     body = written(
         changed(title="`next` fails on the last day"), design=design, analysis=cause
     ).body
@@ -383,6 +385,35 @@ def test_conditions_and_deviations_are_said_with_who_gave_them() -> None:
         "- **Other than approved**, as the implementer says: One more test.",
     ]
     assert "Conditions and deviations" not in written().body
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown_as"),
+    [
+        ("garde l’ancien nom ; 必ず古い名前を残す", "garde l’ancien nom ; 必ず古い名前を残す"),
+        ("keep 'sch'; and never say 'sch'", "keep 'sch'; and never say 'sch'"),
+        (
+            "<!-- --> <b>tick</b> all, closes #1 @team [skip ci]",
+            "tick all, closes #1 @team (skip ci)",
+        ),
+        ("a long word " * 420, "the condition has 5039 characters, and 500 are the most."),
+    ],
+    ids=["another language", "contradicts itself", "acts", "5,000 characters"],
+)
+def test_a_condition_is_shown_whole_and_acts_on_nothing_or_is_refused(
+    typed: str, shown_as: str
+) -> None:
+    command = read_answer(f"approve with {typed}", takes_words=False)
+    if isinstance(command, Mistyped):
+        assert shown_as in command.hint
+        return
+    assert isinstance(command, Approve)
+    one = scene.delivered().state.decisions[0]
+    told = (one.replace(condition=command.words), one.replace(condition="the other way round"))
+    body = written(changed(decisions=told)).body
+    assert shown_as in shown(body)
+    assert "the other way round" in body
+    assert acts(but_closing(body)) == []
 
 
 def test_what_the_guide_asks_stands_among_the_evidence_and_what_is_missing_comes_first() -> None:
