@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.gates import agreed_so_far, approvals_of
-from forge_bot.engine.state import Decision, State
+from forge_bot.engine.state import Decision
 from forge_bot.gate.grammar import Approve
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
@@ -41,7 +41,7 @@ class ApprovalOutcome(NamedTuple):
 
 def judge_approval(run: Run, thread: Thread, by: str) -> ApprovalOutcome:
     """Return what a person's approval of the open question does."""
-    before = _given(run.state, thread)
+    before = _given(run, thread)
     standings = _standings(run, thread, (*before, by))
     again = by.casefold() in {one.casefold() for one in before}
     return ApprovalOutcome(judge(standings, by), _in_words(standings), again)
@@ -49,31 +49,34 @@ def judge_approval(run: Run, thread: Thread, by: str) -> ApprovalOutcome:
 
 def awaited(run: Run, thread: Thread) -> tuple[Markdown, ...]:
     """Return who is waited for at the open question: a sentence for each rule that is not met."""
-    return _in_words(_standings(run, thread, _given(run.state, thread)), mention=True)
+    return _in_words(_standings(run, thread, _given(run, thread)), mention=True)
 
 
 def are_enough(run: Run, thread: Thread, decision: Decision) -> bool:
     """Return whether the approvals that settled a question are enough for all paths that are known
     now.
     """
-    given = _in_comments(thread, approvals_of(run.state, decision))
+    given = _in_comments(run, thread, approvals_of(run.state, decision))
     return all(one.is_met for one in _standings(run, thread, given, decision))
 
 
-def _given(state: State, thread: Thread) -> tuple[str, ...]:
+def _given(run: Run, thread: Thread) -> tuple[str, ...]:
     """Return who approved the open question in this thread so far."""
-    return _in_comments(thread, agreed_so_far(state))
+    return _in_comments(run, thread, agreed_so_far(run.state))
 
 
-def _in_comments(thread: Thread, decisions: Sequence[Decision]) -> tuple[str, ...]:
-    return tuple(one.by for one in decisions if is_in_comment(thread, one))
+def _in_comments(run: Run, thread: Thread, decisions: Sequence[Decision]) -> tuple[str, ...]:
+    return tuple(one.by for one in decisions if is_in_comment(run, thread, one))
 
 
-def is_in_comment(thread: Thread, decision: Decision) -> bool:
-    """Return whether a comment here gives an approval, of its person, who may give commands."""
+def is_in_comment(run: Run, thread: Thread, decision: Decision) -> bool:
+    """Return whether a comment on the issue or the pull request gives an approval, of its person,
+    who may give commands.
+    """
+    pull = thread.pull_of(run)
     return any(
         (spoken.comment.url, spoken.by.casefold()) == (decision.via, decision.by.casefold())
-        for spoken in thread.spoken(thread.number)
+        for spoken in thread.spoken(thread.number, *((pull,) if pull else ()))
         if isinstance(spoken.command, Approve)
     )
 

@@ -300,7 +300,7 @@ def unverified(run: Run, thread: Thread) -> Decision | None:
     for decision in reversed(approved):
         again = decision.reason is Reason.UNVERIFIED_APPROVAL
         by_auto = decision.via == AUTO and run.state.flags.auto
-        ours = by_auto or is_in_comment(thread, decision)
+        ours = by_auto or is_in_comment(run, thread, decision)
         judged = again or decision is newest.get(decision.gate)
         enough = not judged or are_enough(run, thread, decision)
         if again and ours and enough:

@@ -68,7 +68,7 @@ class ThreadHost:
             who = who_answered(doubtful.by, doubtful.via)
             why = f"Approved by {who}; " + (
                 "for what changed since, the rules on approvals ask for more people"
-                if is_in_comment(self.writer.thread, doubtful)
+                if is_in_comment(self.run, self.writer.thread, doubtful)
                 else "here it cannot be checked who that was"
             )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
