@@ -314,8 +314,7 @@ def list_(repo: Repo = HERE) -> int:
 
 
 @_to_prepare(
-    help="Show what became of the runs: pull requests merged, closed and reworked, with their "
-    "time, cost and rounds, and the answers of people.",
+    help="Show what became of the runs and their pull requests, and what they took.",
 )
 def stats(
     repo: Repo = HERE,

@@ -15,7 +15,7 @@ import pytest
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, ModelReply
+from forge_bot.agent.models.base import ChatMessage, FinishReason, Image, MessageRole, ModelReply
 from forge_bot.agent.redaction import redactor
 from forge_bot.errors import DiskFull
 from forge_bot.values import Usage
@@ -36,7 +36,8 @@ NOTE = CapabilityResult(
     content="found ✓",
     note="lines 1-2",
 )
-QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?"),)
+PICTURE = Image(label="shot.png", media_type="image/png", digest="0" * 64)
+QUESTION = (ChatMessage(role=MessageRole.USER, text="Why?", images=(PICTURE,)),)
 
 
 SECRET = 'pa+ss/w=rd&"with" signs?1234'
@@ -58,6 +59,7 @@ def test_replies_and_observations_come_back_whole_in_another_process(path: Path)
     journal.looked("a1@#1.1-x", NOTE)
     again = Journal(path, {})
     assert again.answered("a1@#1") == REPLY
+    assert again.sent("a1@#1") == QUESTION
     assert again.observed("a1@#1.1-x") == NOTE
     assert again.take_lost("a1@#") == ()
 

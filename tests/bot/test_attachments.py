@@ -121,7 +121,7 @@ def test_a_design_of_a_request_that_is_hardly_more_than_an_unseen_file_has_to_as
     assert stage.document("request.md").count("media_type: image/png") == 1
 
 
-def test_models_see_the_same_bytes_in_each_job_and_the_transcript_keeps_none(stage: Stage) -> None:
+def test_models_see_the_same_bytes_in_each_job(stage: Stage) -> None:
     with AgentServer() as models:
         stage.environ |= {
             "FORGE_BOT_MODEL": "anthropic:claude-sonnet-5-5",
