@@ -27,10 +27,13 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
 from forge_bot.runs.attachments import unseen
 from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.model_access import asked_by
 from forge_bot.runs.past_runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
+from forge_bot.runs.team_spending import spending_now
+from forge_bot.runs.wall_clock import now
 from forge_bot.sentences import listed, say
 from forge_bot.store import SPECS, UnreadComment
 from forge_bot.values import Tier
@@ -269,9 +272,15 @@ def _pushed(run: Run) -> str:
 
 
 def expected_cost(run: Run) -> str:
-    """Return the estimate of a run in plain words; empty without evidence for one. Each job
-    computes it anew.
+    """Return the estimate of a run in plain words, with what all runs spent of each cap; empty
+    without evidence for one. Each job computes it anew.
     """
+    windows = spending_now(run.repository, run.config.caps, asked_by(run), now())
+    spent = "; all runs: " + ", ".join(window.sentence for window in windows) if windows else ""
+    return f"{_estimated_cost(run)}{spent}".removeprefix("; ")
+
+
+def _estimated_cost(run: Run) -> str:
     state = run.state
     models = {tier: run.config.model_for(tier) for tier in Tier}
     try:

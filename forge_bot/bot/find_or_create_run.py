@@ -176,6 +176,7 @@ def _check_readiness(supervisor: "Supervisor", beginning: NewRun, pipeline: str)
         branch=beginning.plan.branch,
         base=base.commit,
         scope=beginning.flags.scope,
+        by=beginning.by,
     )
     results = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))
     results.require()

@@ -5,7 +5,7 @@ thread, reports to the run, lets a worker work, records the result, pushes, and 
 import os
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from threading import Event
 
 from forge_bot.agent.models.provider_keys import missing_key
@@ -360,6 +360,10 @@ class Supervisor:
     def _push_work(self, run: Run, commit: str) -> None:
         """Push a commit of a worker's files, and show the progress."""
         self.pusher.push(run.tree, commit)
+        if self.config.caps.exist:
+            # The worker counts what other runs paid by the records that are here.
+            with suppress(GitFailed):
+                self.repository.fetch()
         if self.writer.track(self.writer.view_at(run.state, run.pipeline, commit), at_once=False):
             before, self.issue = self.issue, self.github.issue(self.thread.number)
             # Only a label that was on when the job began can be taken off to stop it.

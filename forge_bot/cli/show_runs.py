@@ -100,9 +100,9 @@ def _describe_standing(repository: Repository, info: RunInfo) -> str:
         return f"[yellow]waits for you at {info.phase}[/]"
     if info.ended:
         return escape(info.status)
-    from forge_bot.runs.finding_runs.batch_wait import batch_in_words
+    from forge_bot.runs.finding_runs.batch_wait import wait_in_words
 
-    batch = batch_in_words(repository, info)
+    batch = wait_in_words(repository, info)
     if batch:
         return f"at {info.phase}, {escape(batch)}"
     return f"at {info.phase}"
@@ -174,9 +174,9 @@ def _print_question(gate: "OpenGate", console: Console) -> None:
 
 def _print_next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print the command that continues a run without an open question."""
-    from forge_bot.runs.finding_runs.batch_wait import batch_in_words
+    from forge_bot.runs.finding_runs.batch_wait import wait_in_words
 
-    if batch := batch_in_words(repository, info):
+    if batch := wait_in_words(repository, info):
         console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]")
         console.print("  [bold]forge-bot resume[/] looks whether it has ended")
     else:

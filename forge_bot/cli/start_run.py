@@ -99,7 +99,7 @@ class _Start:
         """Return the subject of the checks before a run."""
         scope = self.options.scope or ""
         branch = plan.merge_branch or plan.branch
-        intent = RunIntent(branch=branch, here=plan.here, scope=scope)
+        intent = RunIntent(branch=branch, here=plan.here, scope=scope, by=local_user())
         signs_here = self.place is None or self.place.dev
         return CheckSubject(self.repository, self.config, intent, signs_here=signs_here)
 

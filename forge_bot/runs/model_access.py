@@ -10,19 +10,20 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from forge_bot.engine.reports import Paused, PauseReason, RunStarted
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.revisions import HEADS
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.finding_runs.batch_wait import StandingPause
 from forge_bot.runs.run import Run
 from forge_bot.runs.team_spending import CapWindow, recent_files, spending_now
 from forge_bot.runs.wall_clock import now
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import money
-from forge_bot.values import Recorded, RunStatus
+from forge_bot.values import RunStatus
 
 SWITCH = "FORGE_BOT_STOP"
 """The variable of the repository, of a job or of a terminal that stops every run."""
@@ -34,17 +35,6 @@ _OFF = frozenset({"", "0", "false", "no", "off"})
 _HOUR = 3_600
 _LONGEST = 31 * 24 * _HOUR
 """Seconds. A provider that asks for a longer pause is asked again after it."""
-
-
-class StandingPause(Recorded):
-    """The part of a state that says why a run is paused."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    run: str
-    updated_at: datetime
-    current_phase_status: RunStatus
-    pause: Paused | None = None
 
 
 def is_switched_off(environ: Mapping[str, str]) -> bool:

@@ -12,6 +12,7 @@ from forge_bot.engine.reports import PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.finding_runs.batch_wait import wait_in_words
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.model_access import SWITCH, is_switched_off
 from forge_bot.runs.open_run import look_at_run
@@ -121,6 +122,8 @@ def test_the_switch_stops_a_run_and_without_it_the_run_goes_on(
     pause = recorded(here).state.pause
     assert pause is not None
     assert (pause.why, pause.until) == (PauseReason.SWITCH, None)
+    repository = Repository.find(here.path)
+    assert "of a switch" in wait_in_words(repository, runs(repository)[0])
     monkeypatch.setenv(SWITCH, " ")
     assert here.go_on(talker)[0] is Outcome.DONE
 

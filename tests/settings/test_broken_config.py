@@ -68,6 +68,13 @@ BROKEN = {
     "less than nothing": ("budget: -1\n", ":1: budget"),
     "nothing": ("budget: 0\n", ":1: budget"),
     "yes": ("budget: yes\n", ":1: budget"),
+    "a cap of words": ("caps: {day: a lot}\n", ":1: caps.day"),
+    "a cap below nothing": ("caps: {month: -1}\n", ":1: caps.month"),
+    "a cap of nothing": ("caps: {month: 0}\n", ":1: caps.month"),
+    "a cap with its currency": ("caps: {person: 5 usd}\n", ":1: caps.person"),
+    "a cap with its sign": ("caps: {person: $5}\n", ":1: caps.person"),
+    "a cap of a week": ("caps: {week: 5}\n", ":1: caps.week"),
+    "a reminder at once": ("wakes: {remind_after_days: 0}\n", ":1: wakes.remind_after_days"),
 }
 
 

@@ -81,6 +81,7 @@ class RunIntent(Frozen):
     here: bool = False
     base: str = ""
     scope: str = ""
+    by: str = ""
 
 
 @dataclass

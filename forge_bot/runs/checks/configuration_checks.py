@@ -20,6 +20,8 @@ from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse,
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
 from forge_bot.runs.standing_rules import rules_at
+from forge_bot.runs.team_spending import spending_now
+from forge_bot.runs.wall_clock import now
 from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 from forge_bot.text_format import several
@@ -61,6 +63,20 @@ def signing(subject: CheckSubject) -> Iterator[CheckResult]:
     key = find_key(root, subject.environ, wanted=wanted) if subject.signs_here else None
     if key is not None:
         yield note("signing", f"Commits for merge are signed by {try_key(root, key)}.")
+
+
+def caps(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield what all runs have spent of each cap, before one more begins."""
+    config = subject.config.caps
+    for window in spending_now(subject.repository, config, subject.intent.by, now()):
+        if window.left > 0:
+            yield note("caps", f"All runs have spent {window.sentence}.")
+        else:
+            yield warn(
+                "caps",
+                f"The cap {window.key} is reached: {window.sentence}.",
+                f"A run waits until {window.ends:%Y-%m-%d %H:%M} UTC, or until the cap is raised.",
+            )
 
 
 def _is_of_steps(subject: CheckSubject) -> bool:
