@@ -128,7 +128,9 @@ def excerpt(
         more = merge_spans((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
-    return Excerpt(written(lines, chosen, definitions), chosen, total)
+    # Where more of a file is shown, the prompt has said what else it holds.
+    named = () if without else definitions
+    return Excerpt(written(lines, chosen, named), chosen, total)
 
 
 class _Parts:
