@@ -32,6 +32,7 @@ from forge_bot.runs.follow_up import Wanted, make_follow_up
 from forge_bot.runs.publishing.publish_result import documents_of
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
+from forge_bot.sentences import say
 from forge_bot.values import RunStatus
 
 _MOST_CHECKS = 8
@@ -140,7 +141,10 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
             if not (notes or taken.reviews):
                 return reply("no_reviews", left=taken.left, commands=writer.commands)
             return Wanted(notes, reviews=taken.reviews, left=taken.left)
-        case grammar.Start(text=notes) | grammar.Reject(notes=notes):
+        case grammar.Start(text=notes) as command:
+            plain = command == grammar.Start(notes)
+            return Wanted(notes, left=() if plain else (say("bot.flags_unread"),))
+        case grammar.Reject(notes=notes):
             return Wanted(notes)
         case grammar.Retry(notes=notes):
             checks = _failed_checks(run, writer)

@@ -42,6 +42,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.escape import BLANK
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
@@ -332,9 +333,10 @@ def _answer(
     """Post the answers to these questions; return the end of the job if one could not be given."""
     given = {answer.key: answer for answer in result.answers}
     thread = supervisor.thread
-    with supervisor.opened(info) as run:
-        pages = (thread.number, thread.pull_of(run) or thread.number)
-    asked = {spoken.key: spoken for spoken in thread.spoken(*pages)}
+    # Opening the run might commit, and nobody would push that.
+    run = look_at_run(supervisor.repository, info, supervisor.config)
+    pages = (thread.number, thread.pull_of(run) or thread.number)
+    asked = {spoken.key: spoken for spoken in thread.spoken(*pages)} if handed.questions else {}
     ends: list[Ended | None] = []
     for question in handed.questions:
         if question.key in given and question.key in asked:

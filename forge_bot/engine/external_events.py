@@ -150,8 +150,8 @@ def _title(report: FollowUpAsked) -> str:
     if report.notes:
         return short_line(report.notes.strip().splitlines()[0], _LONGEST_TITLE)
     if report.items:
-        people = ", ".join(dict.fromkeys(item.by for item in report.items))
-        return short_line(f"Change what {people} asked for in the review", _LONGEST_TITLE)
+        paths = ", ".join(dict.fromkeys(item.path for item in report.items if item.path))
+        return short_line(f"Change {paths or 'it'} as the review asks", _LONGEST_TITLE)
     return f"Work on the failed checks: {', '.join(report.checks)}"
 
 

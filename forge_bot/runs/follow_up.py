@@ -102,13 +102,11 @@ def _check(check: FailedCheck) -> str:
 
 
 def _review(number: int, words: ReviewWords) -> str:
-    item = words.item
-    who = f"{item.by}, who may give no commands here" if item.stranger else item.by
-    older = "; the lines are those of an older version" if words.outdated else ""
+    older = ["These lines are those of an older version."] if words.outdated else []
     hunk = [_fenced(words.hunk)] if words.hunk else []
     said = [f"{_plain(by)}:\n\n{_fenced(text)}" for by, text in words.said]
-    place = _plain(item.place) or "the whole change"
-    return "\n\n".join([f"## F-{number}: {place}", f"Of {_plain(who)}{older}.", *hunk, *said])
+    place = _plain(words.item.place) or "the whole change"
+    return "\n\n".join([f"## F-{number}: {place}", *older, *hunk, *said])
 
 
 def _plain(text: str) -> str:

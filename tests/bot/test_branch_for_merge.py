@@ -31,6 +31,7 @@ def test_one_commit_a_task_is_in_the_run_and_the_record_has_both(
     stage = landed.again(tmp_path)
     bare = stage.repo.bare
     assert bare.git("rev-list", "--count", f"main..{stage.offered}").strip() == "1"
+    assert stage.offered == stage.branch.replace("feature/", "chore/", 1)
     assert bare.contains(stage.branch, bare.head(stage.offered))
     parents = bare.git("log", "-1", "--format=%P", _record(stage)).split()
     assert parents == [bare.head(stage.branch), bare.head(stage.offered)]

@@ -43,16 +43,26 @@ def last_commit(stage: Stage) -> str:
 
 
 def test_words_on_the_pull_request_are_done_and_one_comment_there_tells_it_to_its_end(
-    opened: Stage,
+    landed: Kept, tmp_path: Path
 ) -> None:
+    opened = landed.again(tmp_path)
     first, before = opened.repo.bare.head(opened.offered), len(opened.issue.comments)
     opened.model(changing(1, "P-1"))
-    asked = opened.comment("/forge Say `nobody` in English.\nNot in French.", issue=opened.pull)
+    asked = opened.comment(
+        "/forge --auto Say `nobody` in English.\nNot in French.", issue=opened.pull
+    )
     assert heard(opened.delivered(asked)).code == 0
     assert opened.state["currentPhaseStatus"] == "completed"
     [comment] = told(opened)
     assert "**Done: what `maint` asked for.**" in comment
-    for shown in ("Not in French.", "say `nobody` in", "rota/more1.py", "evidence.json", "| P-1"):
+    for shown in (
+        "Not in French.",
+        "say `nobody` in",
+        "rota/more1.py",
+        "evidence.json",
+        "| P-1",
+        "flags",
+    ):
         assert shown in comment, comment
     message = last_commit(opened)
     assert "maint asked for this: Say `nobody` in English. Not in French." in " ".join(
@@ -142,6 +152,7 @@ def test_threads_of_reviews_are_taken_by_a_command_and_answered_where_they_stand
     # What was taken and answered is not taken again; what is new is.
     heard(opened.say("/forge fix", issue=pull))
     assert "Taken from the review: 1 of `eve`" in told(opened)[-1]
+    assert "Each thread has its answer." in comment
     heard(opened.say("/forge fix", issue=pull))
     [nothing] = opened.said("reply occasion=no-reviews", pull)
     assert "ask for nothing" in nothing
@@ -250,3 +261,13 @@ def test_a_follow_up_whose_job_is_killed_goes_on_and_tells_its_end_once(
     assert "over=yes" in comment
     assert [len(thread.comments) for thread in threads] == [2, 2]
     assert opened.document("reports.jsonl").count('"type":"follow_up_asked"') == 1
+
+
+def test_a_question_on_the_pull_request_is_answered_there_by_separate_jobs_too(
+    walled: Kept, tmp_path: Path
+) -> None:
+    stage = walled.again(tmp_path)
+    stage.model({("inquiry", "*", "*"): ANSWER})
+    assert heard(stage.say("/ask Why?", issue=stage.pull)).code == 0
+    [answer] = stage.said("reply occasion=answer", stage.pull)
+    assert "counted from the first shift" in answer

@@ -58,6 +58,7 @@ def follow_up_comment(view: RunView, report: FollowUpAsked, end: EndOfFollowUp |
         most=CHECK_ROUNDS,
         taken=[(by, count, stranger) for (by, stranger), count in taken.items()],
         left=report.left,
+        answered=end is not None and any(item.thread for item in report.items),
         commits=len(end.commits) if end is not None else 0,
         now=standing(view) if end is None or abandoned else "",
     )
