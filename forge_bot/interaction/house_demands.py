@@ -53,9 +53,9 @@ def house_demands(
 def _sign_off(guides: Mapping[str, str], *, signed: bool) -> Iterator[Demand]:
     for path, text in guides.items():
         if _SIGN_OFF.search(text):
-            outcome = say(f"pull_request.{'signed_off' if signed else 'sign_off_is_yours'}")
+            outcome = "pull_request.signed_off" if signed else "pull_request.sign_off_is_yours"
             asked = say("pull_request.asks_for_sign_off", guide=escape.code(path))
-            yield Demand(asked=asked, met=signed, outcome=outcome)
+            yield Demand(asked=asked, met=signed, outcome=say(outcome))
             return
 
 
