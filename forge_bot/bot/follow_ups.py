@@ -111,7 +111,7 @@ def _follow_review(run: Run, writer: CommentWriter, strike: Redactor) -> None:
     if review is None or taken is None or not taken.reviews:
         return
     wanted = Wanted(reviews=taken.reviews, left=taken.left)
-    key, by = f"review-{review.id}", review.author.login
+    key, by = f"review:{review.id}", review.author.login
     at = max(run.now(), review.at)
     run.tell(make_follow_up(run, wanted, key=key, at=at, by=by, via=review.url, strike=strike))
     show_follow_ups(run, writer.view(run), writer)

@@ -125,7 +125,7 @@ def _of_threads(thread: Thread, reviews: Reviews) -> Iterator[_Found]:
 def _of_requests(thread: Thread, reviews: Reviews) -> Iterator[_Found]:
     for review in reviews.requests:
         if review.body.strip() and not thread.own(review):
-            item = ReviewItem(by=review.author.login, newest=f"review-{review.id}")
+            item = ReviewItem(by=review.author.login, newest=f"review:{review.id}")
             yield _found(thread, ReviewWords(item=item, said=()), [review])
 
 

@@ -106,7 +106,7 @@ def printed(sample: Sample) -> dict[str, object]:
 
 def test_it_is_the_state_with_all_its_keys(asked_sample: Sample) -> None:
     found = printed(asked_sample)
-    assert set(found) == keys(State) - {"sentBack", "acceptedDoubts", "pause"}
+    assert set(found) == keys(State) - {"agreed", "sentBack", "acceptedDoubts", "pause"}
     assert found == json.loads((asked_sample.workspace / "state.json").read_text())
 
 
