@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import reply
+from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
@@ -13,12 +14,14 @@ from forge_bot.errors import BadOption
 from forge_bot.gate import grammar, outputs
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository
+from forge_bot.interaction.commit_links import Links
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, create_run, plan_for, scope_folder
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
+from forge_bot.store import SPECS
 
 if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
@@ -45,7 +48,15 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | None:
             no_run = reply("no_run", commands=supervisor.commands, label=label)
             supervisor.writer.say(no_run, command)
         return None
-    return _begin(supervisor, asked)
+    try:
+        return _begin(supervisor, asked)
+    except BadOption as error:
+        if asked is not None:
+            # Once it is answered, no later event begins with it again.
+            links = Links(repository=around.url, commit="", workspace=SPECS, job=around.run_url)
+            commands = supervisor.commands.replace(repeat=supervisor.commands.prefix)
+            supervisor.writer.say(reply_to_error(error, links, commands), asked)
+        raise
 
 
 def of_issue(repository: Repository, issue: int) -> list[RunInfo]:

@@ -97,6 +97,9 @@ def test_nothing_begins_with_a_comment_that_is_not_there_and_strangers_take_noth
     assert job.code != 0
     assert "it is not there, or was deleted" in stage.said()[-1]
     assert stage.branches() == ["main"]
+    assert len(stage.said("reply")) == 1
+    assert heard(stage.say("/status")).code == 0
+    assert stage.branches() == ["main"]
     assert heard(stage.say(f"/forge with {link(stage, stranger)} also on Sundays")).code == 0
     assert "```\nMe too.\n```" in request(stage)
     assert "also on Sundays" in request(stage)
