@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.interaction.pull_request import PullRequestText
+from forge_bot.runs.publishing.open_pull_request import WantedPullRequest, opener
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"
@@ -285,6 +287,22 @@ def test_the_pull_request_is_opened_with_gh(
     assert "How it was checked" in body.read_text()
     assert "https://github.com/o/r/pull/7" in said
     assert sample.git("--git-dir", str(remote), "rev-parse", sample.offered)
+
+
+@pytest.mark.parametrize("draft", [True, False])
+def test_an_open_one_gets_the_new_text_and_is_ready_once_it_is_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draft: bool
+) -> None:
+    log = _gh(tmp_path, monkeypatch)
+    there = 'echo "already exists: https://github.com/o/r/pull/7" >&2; [ "$2" != create ]\n'
+    gh = tmp_path / "tools" / "gh"
+    gh.write_text(gh.read_text().replace("echo https://github.com/o/r/pull/7\n", there))
+    text = PullRequestText(title="fix: x", body="x", draft=draft)
+    wanted = WantedPullRequest("fix/x", "main", text, tmp_path / "body.md")
+    assert opener(tmp_path)(wanted) == "https://github.com/o/r/pull/7"
+    said = " ".join(log.read_text().splitlines())
+    assert "pr edit fix/x --title" in said
+    assert said.endswith("pr ready fix/x") is not draft
 
 
 @pytest.mark.slow

@@ -108,6 +108,8 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
             words = _words(changed.stderr)
             message = f"gh could not change the pull request: {words}"
             raise _failed(root, message, changed.stderr)
+        if not wanted.text.draft:
+            _gh(root, ("gh", "pr", "ready", wanted.head, *_elsewhere(wanted)))
     address = _ADDRESS.search(output)
     return address[0] if address else ""
 
