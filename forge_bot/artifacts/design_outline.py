@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from forge_bot.artifacts.markdown import Block, InlineSpan
+from forge_bot.artifacts.markdown import Block, BlockKind, InlineSpan
 from forge_bot.artifacts.open_decisions import OpenDecision, read_open_decisions
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
@@ -12,9 +12,11 @@ from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)
+_COLUMNS = 3
+_PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$", re.IGNORECASE)
 _INTERFACE = re.compile(
     r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
-    r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+.*"
+    r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+[\s({<].*"
     r"|--[a-z][\w-]*(?:[ =]\S.*)?"
     r"|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
 )
@@ -44,14 +46,24 @@ class FileChange(Frozen):
         return belongs_to_tests(self.path)
 
 
+class Example(Frozen):
+    """What somebody does, what comes of it today, and what will come of it."""
+
+    input: str
+    today: str
+    after: str
+
+
 class DesignOutline(Frozen):
     """The parts of a design that a person reads first.
 
-    `approach` is its first paragraph, without the numbers of requirements. `decisions` are open.
-    `interfaces` are the signatures, options and routes that the changes name.
+    `approach` is its first paragraph, without the numbers of requirements, and `examples` its
+    table. `decisions` are open. `interfaces` are the public signatures, options and routes that the
+    changes of code name.
     """
 
     approach: str = ""
+    examples: tuple[Example, ...] = ()
     files: tuple[FileChange, ...] = ()
     tests: tuple[str, ...] = ()
     interfaces: tuple[str, ...] = ()
@@ -61,7 +73,6 @@ class DesignOutline(Frozen):
     def reworded(self, words: Callable[[str], str]) -> "DesignOutline":
         return self.replace(
             approach=words(self.approach),
-            risks=tuple(map(words, self.risks)),
             decisions=tuple(decision.reworded(words) for decision in self.decisions),
         )
 
@@ -77,6 +88,7 @@ def read_outline(design: str) -> DesignOutline:
     changes = [_without_demands(block) for block in _items(design, "Changes")]
     return DesignOutline(
         approach=without_numbers(first_paragraph(design, "Approach")),
+        examples=_examples(design),
         files=tuple(
             FileChange(path=path, change=change or _first_below(changes[place + 1 :]))
             for place, block in enumerate(changes)
@@ -125,11 +137,34 @@ def _items(design: str, heading: str) -> list[Block]:
     return [block for block in blocks_below(design, heading) if block.starts_item]
 
 
+def _examples(design: str) -> tuple[Example, ...]:
+    rows = [
+        block.cells
+        for block in blocks_below(design, "Approach")
+        if block.kind is BlockKind.ROW and not block.header and len(block.cells) == _COLUMNS
+    ]
+    return tuple(Example(input=given, today=now, after=then) for given, now, then in rows)
+
+
 def _interfaces(design: str) -> tuple[str, ...]:
-    """Return the code below `Changes` that other code or people call, each once."""
-    spans = (span for block in _items(design, "Changes") for span in block.spans if span.code)
-    named = (one_line(span.text) for span in spans)
-    return tuple(dict.fromkeys(item for item in named if _INTERFACE.fullmatch(item)))
+    """Return the code below `Changes` that other code or people call, each once, but for what
+    tests and documentation name.
+    """
+    named = list[str]()
+    of_code = True
+    for block in _items(design, "Changes"):
+        if block.depth == 1 and FILE_PATH.fullmatch(path := leading_code(block)):
+            of_code = not (belongs_to_tests(path) or _PROSE.search(path))
+        named += [one_line(span.text) for span in block.spans if span.code and of_code]
+    return tuple(
+        dict.fromkeys(item for item in named if _INTERFACE.fullmatch(item) and _is_public(item))
+    )
+
+
+def _is_public(signature: str) -> bool:
+    """Return whether the name is not marked as private. What is called `__so__` is public."""
+    name = signature.partition("(")[0].split()[-1].replace("::", ".").rpartition(".")[2]
+    return not name.startswith("_") or name.endswith("__")
 
 
 def _without_demands(block: Block) -> Block:
@@ -142,16 +177,16 @@ def _without_demands(block: Block) -> Block:
 
 
 def _about(block: Block, paths: Sequence[str]) -> str:
-    words = one_line(block.text)
+    words = block.words
     for path in paths:
-        _, _, words = words.partition(one_line(path))
+        _, _, words = words.partition(f"`{one_line(path)}`")
     change = one_line(words).lstrip(",;:：–—- ")
     return "" if _POINTER.fullmatch(change) else change
 
 
 def _first_below(behind: Sequence[Block]) -> str:
     """Return the words of the first item below an item; empty where another begins."""
-    return one_line(behind[0].text) if behind and behind[0].depth > 1 else ""
+    return behind[0].words if behind and behind[0].depth > 1 else ""
 
 
 def _test_name(block: Block) -> str:

@@ -1,7 +1,7 @@
 """The table of requirements that a verifier or reviewer wrote: Requirement, Files, Tests, State."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.text_format import gist
@@ -87,6 +87,16 @@ def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:
         return f"{number[0]} ({gist(known, _LONGEST_WORDS)})"
 
     return _NUMBER.sub(words, without_numbers(text))
+
+
+def words_of_numbers(texts: Iterable[str], requirements: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the requirements that texts name by their numbers, each once, as `**R-1**: words`."""
+    numbers = (number for text in texts for number in _NUMBER.findall(text))
+    return tuple(
+        f"**{number}**: {gist(requirements[number], _LONGEST_WORDS)}"
+        for number in dict.fromkeys(numbers)
+        if number in requirements
+    )
 
 
 def read_requirements(markdown: str) -> tuple[Requirement, ...]:

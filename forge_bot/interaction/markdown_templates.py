@@ -5,7 +5,6 @@ parts of longer texts, in `parts.toml`.
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
-from textwrap import shorten
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -50,7 +49,6 @@ def _templates(_language: str) -> Environment:
         "codes": _markdown(_codes),
         "block": _markdown(code_block),
         "fenced": _markdown(escape.fenced),
-        "gist": _markdown(_gist),
         "row": _markdown(listed),
         "source": _markdown(escape.show_source),
         "tests": _markdown(_tests),
@@ -85,10 +83,6 @@ def _tests(names: Sequence[str]) -> str:
     """Return the first names of tests as code, and how many more there are."""
     more = say("words.and_more", count=len(names) - _TESTS) if len(names) > _TESTS else ""
     return ", ".join(escape.code(named_once(name), 80) for name in names[:_TESTS]) + more
-
-
-def _gist(text: str) -> str:
-    return escape.plain(shorten(text, 60, placeholder=" …"))
 
 
 def _whole(text: str, most: int = 600) -> str:

@@ -15,7 +15,12 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from forge_bot.artifacts.read_artifact import MOST_CHARACTERS
-from forge_bot.artifacts.requirement_table import numbered_requirements, with_requirement_words
+from forge_bot.artifacts.requirement_table import (
+    numbered_requirements,
+    with_requirement_words,
+    without_numbers,
+    words_of_numbers,
+)
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import AgentPhase
@@ -77,6 +82,9 @@ class QuestionData(Frozen):
     digest: str
     risks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    requirements: tuple[str, ...] = unless_empty(
+        (), "what the numbers in risks and findings stand for, as Markdown"
+    )
     overview: Overview = Overview()
     documents: tuple[ShownDocument, ...] = ()
     difference: str = ""
@@ -165,20 +173,20 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
     is_usual = asked.reason is None and "approve" in asked.options
     seen = overview(run, asked) if is_usual else Overview()
     what = f"{run.state.title} ({run.state.branch})", _meaning(run, asked)[0], spoken(asked.subject)
+    findings = asked.findings or _reviewed(run, asked)
+    numbered = (*asked.risks, *seen.outline.risks, *(one.description for one in findings))
     data = QuestionData(
         gate=asked.name,
         decision=tuple(filter(None, what)),
         digest=asked.digest,
         risks=(
-            *map(spoken, asked.risks),
+            *asked.risks,
             *_setup_of_patch(run),
             *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
             *told(run.rules, run.state),
         ),
-        findings=tuple(
-            finding.replace(description=spoken(finding.description))
-            for finding in asked.findings or _reviewed(run, asked)
-        ),
+        findings=findings,
+        requirements=words_of_numbers(map(without_numbers, numbered), requirements),
         overview=seen.replace(outline=seen.outline.reworded(spoken)),
         documents=documents,
         difference=difference(run, asked),

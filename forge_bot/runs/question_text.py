@@ -46,6 +46,7 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],
         findings=heaviest[:most],
         more_findings=len(heaviest) - len(heaviest[:most]),
+        requirements=data.requirements,
     )
 
 

@@ -47,6 +47,8 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("answer", "approve", "done") if answer in effects), "")
     others = [(_line(view, one, gate), effects[one]) for one in effects if one != first]
+    if first == "approve" and data.overview.spent:
+        others[:0] = _other_approvals(view, question, gate)
     return render(
         "parts.question",
         asked=Markdown(asked_for(view, gate).removesuffix(".")),
@@ -85,6 +87,19 @@ def _line(view: RunView, answer: str, gate: OpenGate) -> str:
     if answer == "approve":
         return view.commands.say("approve", short(gate.digest))
     return view.commands.form(answer)
+
+
+def _other_approvals(view: RunView, question: Question, gate: OpenGate) -> list[tuple[str, str]]:
+    """Return the approvals that say more than yes: with another choice, and with a condition."""
+    approval = _line(view, "approve", gate)
+    choices = [
+        (f"{approval} {decision.number}{option.letter}", say("question.with_choice"))
+        for decision in question.data.overview.outline.decisions[:1]
+        for option in decision.options
+        if option != decision.default
+    ]
+    words = say("words.your_condition")
+    return [*choices[:1], (f"{approval} with <{words}>", say("question.with_condition"))]
 
 
 # -- what it is about
