@@ -45,16 +45,18 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "1. README says “`who` prints a name for every day”",
         "   - **a** Yes, as `who` and `week` do; README stays true. _(the default)_",
         "   - **b** No: a DATE before",
-        "**What will change**: 4 files, 1 of them tests, 7 test cases",
-        "- `rota/schedule.py`: new method",
-        "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
         "- ⚠️ project commands run without a sandbox; forge-bot doctor says how to get one",
         "- ⚠️ Duration: a person in `people` with a very long round",
+        "**What will change**: 4 files, 1 of them tests, 7 test cases",
+        "- `rota/schedule.py`",
+        "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
         "**Review** by a model: approved with notes; 1 finding stays open",
         "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
         "4 model calls, of a budget of",
         "$1.28 more",
         "```text\n/approve 50753fa\n```",
+        "- `/approve 50753fa 1b`: the same, with this choice",
+        "- `/approve 50753fa with <your condition>`: the same, and your words become a requirement",
         "/reject <what should be different>",
         "/ask <your question>",
         "/abandon",
@@ -133,8 +135,35 @@ def test_the_files_of_one_bullet_all_change_and_those_left_unchanged_do_not() ->
     )
     assert "**What will change**: 4 files, 1 of them tests" in said
     in_order(said, "- `a/one.py`\n", "- `tests/test_one.py`\n", "- `c.py`: unchanged in meaning")
-    assert "- `d.py`: a new f\n" in said
+    assert "- `d.py`: a new `f`\n" in said
     assert "- `b.py`" not in said
+
+
+def test_examples_stand_above_the_risks_and_what_a_number_means_below_the_findings() -> None:
+    said = designed(
+        "- `a.py`: faster\n- `b.py`: " + "very long words " * 20,
+        'It is kept.\n\n| Input | Today | After |\n|---|---|---|\n| `f("a_b")` | `a` | `a_b` |\n',
+    )
+    in_order(
+        said,
+        "It is kept.\n",
+        '- `f("a_b")`: today `a`; **then** `a_b`\n',
+        "**What will change**",
+        "- `a.py`: faster\n",
+        "- `b.py`\n",
+    )
+    view = scene.design_waits()
+    finding = Finding(severity=Severity.MINOR, description="R-2 is half met.")
+    named = with_data(view, findings=(finding,), requirements=("**R-2**: It is `kept`.",))
+    in_order(checkpoint(named), "R-2 is half met.", "- **R-2**: It is `kept`.", "**Cost**")
+
+
+def test_a_private_name_and_one_of_the_documentation_are_no_interfaces() -> None:
+    said = designed(
+        "- `a.py`: x\n  - `_kept(text: str) -> str` and `class Box(Kept)`\n"
+        "- `docs/a.md`: an example with `class Color(Enum)`\n"
+    )
+    assert "- Interfaces: `class Box(Kept)`\n" in said
 
 
 def test_the_approach_ends_after_a_sentence_and_names_no_requirements() -> None:
@@ -145,7 +174,7 @@ def test_the_approach_ends_after_a_sentence_and_names_no_requirements() -> None:
         " never goes past the end of the calendar. It is told in README. " + "And more so. " * 20,
     )
     assert "from the given day on and stops after one whole round of all people (that" in said
-    assert "end of the calendar. …\n" in said
+    assert "And more so. …\n" in said
     assert "(R-1" not in said
     assert "Interfaces" not in said
 

@@ -366,7 +366,7 @@ def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
         "**Symptom**: `next` fails on the last day  ",
         "**Cause**: `date.max + 1` raises  ",
         "**Change**: The search stops at the last day.  ",
-        "**Begin to read at** `rota/schedule.py`: the loop of next",
+        "**Begin to read at** `rota/schedule.py`: the loop of `next`",
     ]
     assert "**Cause**" not in written(analysis=cause).body
 

@@ -226,9 +226,9 @@ def test_several_files_that_begin_one_bullet_all_count() -> None:
     design = f"## Changes\n\n{bullet}\n- `f()`, `g()`: y\n- `e.py`, see `h.py`: z\n"
     assert planned_files(design) == ("tests/test_a.py", "tests/test_b.py", "c.py", "e.py")
     said = [(file.path, file.change) for file in read_outline(design).files]
-    shown = "new tests, as d.py has"
+    shown = "new tests, as `d.py` has"
     assert said[:3] == [(path, shown) for path in ("tests/test_a.py", "tests/test_b.py", "c.py")]
-    assert said[3:] == [("f()", "g(): y"), ("e.py", "see h.py: z")]
+    assert said[3:] == [("f()", "`g()`: y"), ("e.py", "see `h.py`: z")]
 
 
 @pytest.mark.parametrize("tail", ["```\ncode", "<!-- hidden", "x" * 4_001])
