@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 
@@ -18,6 +19,7 @@ from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW, WORKFLOW
 from tests.bot.kept import Kept
 from tests.bot.stage import PERMISSIONS, Stage
+from tests.fakes.agents import AgentServer
 
 AT = datetime(2026, 11, 1, 9, 23, tzinfo=UTC)
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(days=7)
@@ -28,6 +30,7 @@ def paused(why: PauseReason, until: datetime | None, *, at: datetime = AT) -> Pa
 
 
 LIMIT, CAP, OFF = PauseReason.LIMIT, PauseReason.CAP, PauseReason.SWITCH
+PRICED = "openai-chat:gpt-5"
 ONE = WaitingRun(issue=1, run="one")
 GO_ON, REMIND, LABEL = WakeStep.GO_ON, WakeStep.REMIND, WakeStep.LABEL
 
@@ -198,6 +201,28 @@ def test_the_switch_stops_a_run_and_a_wake_without_it_lets_the_run_go_on(woken: 
     assert (job.code, woken.state["currentPhaseStatus"]) == (0, "awaiting_human"), job.log
     assert len(woken.said("reply")) == 1
     assert "no run waits" in woken.wake()
+
+
+@pytest.mark.slow
+def test_a_cap_is_said_with_its_amounts_and_a_higher_one_lets_the_next_look_go_on(
+    woken: Stage,
+) -> None:
+    woken.hub.commit(woken.repo, "main", {".forge/config.yml": "caps: {person: 0.10}\n"})
+    with AgentServer() as provider:
+        woken.environ |= {"OPENAI_BASE_URL": f"{provider.url}/v1", "FORGE_BOT_MODEL": PRICED}
+        job = woken.label()
+        assert (job.code, job.outcome) == (0, "waiting"), job.log
+        (said,) = woken.said("reply occasion=cap-reached")
+        assert "$0.00 of $0.10 this month for maint" in said.replace("\\", "")
+        assert provider.questions == []
+        woken.wake()
+        assert woken.repo.dispatches == []
+        woken.hub.commit(woken.repo, "main", {".forge/config.yml": "caps: {person: 9}\n"})
+        assert "#1: goes on" in woken.wake()
+        job = woken.dispatched()
+    assert (job.code, woken.state["currentPhaseStatus"]) == (0, "awaiting_human"), job.log
+    assert Decimal(woken.state["usage"]["cost"]) > 0
+    assert len(woken.said("reply")) == 1
 
 
 def test_jobs_under_way_learn_of_the_switch_from_the_next_job_that_begins(tmp_path: Path) -> None:

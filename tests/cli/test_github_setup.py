@@ -158,8 +158,12 @@ def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_dec
     assert not (sample.path / WORKFLOW).exists()
     sample.git("remote", "set-url", "origin", "https://git.example.com/acme/rota.git")
     assert sample.forge("init").code == 2
-    assert sample.forge("init", "--workflow").code == 0
-    assert (sample.path / WORKFLOW).is_file()
+    config = sample.path / ".forge" / "config.yml"
+    for settings, scheduled in (("wakes: {enabled: false}\n", False), ("", True)):
+        config.write_text(settings)
+        assert sample.forge("init", "--workflow").code == 0
+        assert (sample.path / WORKFLOW).is_file()
+        assert (sample.path / WAKE_WORKFLOW).is_file() is scheduled
 
 
 def test_init_makes_the_labels_once(

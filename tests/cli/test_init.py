@@ -5,7 +5,13 @@ are switched on.
 import re
 from decimal import Decimal
 
-from forge_bot.runs.workflow_file import ACTION, WORKFLOW, page_address, schema_address
+from forge_bot.runs.workflow_file import (
+    ACTION,
+    WAKE_WORKFLOW,
+    WORKFLOW,
+    page_address,
+    schema_address,
+)
 from forge_bot.settings.config import Config, parse_config
 from forge_bot.values import Tier
 from tests.fakes.sample import Sample
@@ -93,11 +99,14 @@ def test_a_workflow_is_renewed_and_what_a_person_changed_stays(sample: Sample) -
     missing = sample.forge("init", "--update")
     assert (missing.code, "forge-bot init writes it" in missing.err) == (2, True)
     sample.forge("init", "--workflow", "--no-baseline")
-    file = sample.path / WORKFLOW
+    file, wakes = sample.path / WORKFLOW, sample.path / WAKE_WORKFLOW
     written = file.read_text()
+    wakes.write_text(f"uses: {ACTION}@{'0' * 40} # v0.0.1\ncron: mine\n")
     changed = written.replace("timeout-minutes: 330", "timeout-minutes: 60")
     file.write_text(re.sub(rf"uses: {ACTION}@.*", f"uses: {ACTION}@{'0' * 40} # v0.0.1", changed))
     renewed = sample.forge("init", "--update")
     assert file.read_text() == changed
+    (action,) = re.findall(rf"uses: {ACTION}@.*", written)
+    assert wakes.read_text() == f"{action}\ncron: mine\n"
     assert "-    timeout-minutes: 330\n  +    timeout-minutes: 60" in renewed.out
     assert f"{WORKFLOW} is up to date" in sample.forge("init", "--update").out
