@@ -12,7 +12,7 @@ from forge_bot.engine.external_events import FOLLOW_UP, has_change
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import FailedCheck
-from forge_bot.prompts.untrusted import clean_plain
+from forge_bot.prompts.untrusted import clean, clean_plain
 from forge_bot.runs.run import Run
 from forge_bot.text_format import code_block
 from forge_bot.values import Frozen, RunStatus
@@ -104,7 +104,8 @@ def _check(check: FailedCheck) -> str:
 def _review(number: int, words: ReviewWords) -> str:
     older = ["These lines are those of an older version."] if words.outdated else []
     hunk = [_fenced(words.hunk)] if words.hunk else []
-    said = [f"{_plain(by)}:\n\n{_fenced(text)}" for by, text in words.said]
+    # Only what a reader of the page is shown: nobody took what is hidden.
+    said = [f"{_plain(by)}:\n\n{_fenced(clean(text).text)}" for by, text in words.said]
     place = _plain(words.item.place) or "the whole change"
     return "\n\n".join([f"## F-{number}: {place}", *older, *hunk, *said])
 
