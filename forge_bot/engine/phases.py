@@ -33,7 +33,7 @@ ProcessCondition = Literal[
     "design-has-tasks",
     "one-task-reviewed",
     "verification-green",
-    "nothing-went-back",
+    "no-debug-report",
 ]
 """Conditions under which our own process writes a document, and no model is asked."""
 

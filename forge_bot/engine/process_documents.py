@@ -53,8 +53,8 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
         case "verification-green":
             verification = state.verification
             return verification is not None and not verification.red
-        case "nothing-went-back":
-            return not state.flags.debug and not went_back(state)
+        case "no-debug-report":
+            return not state.flags.debug
         case _:
             assert_never(phase.by_process_when)
 
@@ -74,11 +74,6 @@ def written_by_models(
         if phase.by_process_when in unmet
         or (phase.by_process_when == "already-written" and phase not in also)
     )
-
-
-def went_back(state: State) -> bool:
-    """Return whether a task had to be done again, or was added to mend another."""
-    return any(task.origin or task.rounds for task in state.tasks)
 
 
 def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> str:
@@ -272,7 +267,8 @@ def _changes(pipeline: Pipeline, state: State) -> list[str]:
     lines: list[str] = []
     for task in state.tasks:
         verdict = f": {task.verdict.value}" if task.verdict is not None else ""
-        lines.append(f"- Task {task.spec.id}, {task.spec.title}{verdict}")
+        again = f", sent back by its review {several(task.rounds, 'time')}" if task.rounds else ""
+        lines.append(f"- Task {task.spec.id}, {task.spec.title}{verdict}{again}")
         name = pipeline.implementation.writes.replace("{task}", task.spec.id)
         record = state.artifacts.get(name)
         for text in record.sections.values() if record is not None else ():

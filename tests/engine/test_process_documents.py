@@ -310,9 +310,11 @@ def test_the_summary_says_what_the_documents_said() -> None:
 
 @pytest.mark.parametrize(
     ("what", "by_model"),
-    [("nothing", False), ("debug", True), ("rejected", False), ("unfit", False), ("review", True)],
+    [("nothing", False), ("debug", True), ("rejected", False), ("unfit", False), ("review", False)],
 )
-def test_the_summary_is_a_model_s_once_a_task_went_back(what: str, *, by_model: bool) -> None:
+def test_the_summary_is_a_model_s_only_where_it_has_to_explain(
+    what: str, *, by_model: bool
+) -> None:
     bench = Scripted(Effort.M, flags=RunFlags(debug=what == "debug"))
     if what == "rejected":
         bench.until("checkpoint-a").reject("Smaller")
@@ -322,6 +324,8 @@ def test_the_summary_is_a_model_s_once_a_task_went_back(what: str, *, by_model: 
         bench.until("phase-6").wrote(verdict=Verdict.FAIL)
     bench.until("final-summary")
     assert isinstance(bench.action, SpawnAgent) is by_model
+    told = "" if by_model else written(bench).content
+    assert ("sent back by its review 1 time" in told) == (what == "review")
 
 
 def test_the_page_on_efforts_says_how_often_models_are_asked() -> None:
