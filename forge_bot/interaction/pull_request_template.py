@@ -6,7 +6,7 @@ https://docs.github.com/en/communities/using-templates-to-encourage-useful-issue
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from forge_bot.artifacts.sections import closes_its_blocks
@@ -18,6 +18,8 @@ _FOLDERS = (".github", ".", "docs")
 """The folders in which GitHub searches for a template, in its order."""
 
 _NAME = "pull_request_template"
+_OF_KIND = {"fix": ("bug", "fix"), "feat": ("feat", "enhancement"), "docs": ("doc",)}
+"""What a file is named after that is the template for a kind of change."""
 _LONGEST = 16_000
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LITERAL = re.compile(
@@ -25,7 +27,11 @@ _LITERAL = re.compile(
     re.DOTALL,
 )
 """Parts of a template in which nothing acts on GitHub: comments, code and addresses of links."""
-_ACTS = re.compile(r"(?<![\w@/])@(?=\w)|#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
+_ACTS = re.compile(
+    r"(?<![\w@/])@(?=\w)|#(?=\d)|\bGH-(?=\d)"
+    r"|\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=:?\s+https?://)",
+    re.IGNORECASE,
+)
 
 _HEADING = re.compile(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<words>.+)|\*\*(?P<bold>[^*\n]+)\*\*:?[ \t]*"
@@ -109,9 +115,9 @@ class Deeds(Frozen):
     proven: bool = False
 
 
-def find_template(paths: Iterable[str]) -> str:
+def find_template(paths: Iterable[str], kind: str = "") -> str:
     """Return the path of the template that pull requests begin with; empty if the repository has
-    none, or several to choose from.
+    none. Of several to choose from it is the one for the kind of change, such as `fix`.
     """
     known = sorted(path for path in paths if _NAME in path.lower())
     for folder in _FOLDERS:
@@ -119,7 +125,9 @@ def find_template(paths: Iterable[str]) -> str:
             if str(path.parent) == folder and path.name.lower().partition(".")[0] == _NAME:
                 return str(path)
     inside = [path for path in known if PurePosixPath(path).parent.name.lower() == _NAME]
-    return inside[0] if len(inside) == 1 else ""
+    words = _OF_KIND.get(kind, ("default",))
+    meant = [path for path in inside if any(word in path.lower() for word in words)]
+    return next((only[0] for only in (inside, meant) if len(only) == 1), "")
 
 
 def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
@@ -129,7 +137,11 @@ def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
     if len(template) > _LONGEST:
         return "", False
     text = _quiet(template.replace("\r\n", "\n").strip())
-    text = _answered(_BOX.sub(lambda box: _ticked(box, text, deeds), text), deeds)
+    bare, headings = _without_literals(text), _headings(text)
+    text = _BOX.sub(
+        lambda box: _ticked(box, headings, deeds) if bare[box.end("begin")] == "[" else box[0], text
+    )
+    text = _answered(text, deeds)
     heading = _description(text) if closes_its_blocks(text) else None
     if heading is None:
         return text, False
@@ -209,31 +221,29 @@ def _answered(text: str, deeds: Deeds) -> str:
     return text
 
 
-def _is_about_ai(text: str, place: int) -> bool:
+def _is_about_ai(headings: Sequence[re.Match[str]], place: int) -> bool:
     """Return whether the last heading before a place is about AI, and asks for no denial."""
-    words = [_words_of(one) for one in _headings(text) if one.end() <= place and not one["bold"]]
-    return (
-        bool(words) and bool(_OF_AI.search(words[-1])) and not re.search(r"\bno[tn]?\b", words[-1])
-    )
+    above = (one for one in reversed(headings) if one.end() <= place and not one["bold"])
+    words = next(map(_words_of, above), "")
+    return bool(_OF_AI.search(words)) and not re.search(r"\bno[tn]?\b", words)
 
 
 # -- boxes
 # --------------------------------------------------------------------------------------------------
 
 
-def _ticked(box: re.Match[str], text: str, deeds: Deeds) -> str:
+def _ticked(box: re.Match[str], headings: Sequence[re.Match[str]], deeds: Deeds) -> str:
     """Return a box, ticked if our process did exactly what it says."""
     words = " ".join(_COMMENT.sub("", box["words"]).replace("**", "").split()).strip()
     statement = words.rstrip(".! ")
     command = _COMMAND_PASSES.fullmatch(statement)
-    seen = _without_literals(text)[box.end("begin")] == "["
     checks: tuple[Callable[[], bool], ...] = (
         lambda: deeds.tests_pass and _TESTS_PASS.fullmatch(statement) is not None,
         lambda: deeds.proven and _TESTS_PROVE.fullmatch(statement) is not None,
         lambda: command is not None and command[1] in deeds.passed,
-        lambda: _says_that_ai_was_used(statement, about_ai=_is_about_ai(text, box.start())),
+        lambda: _says_that_ai_was_used(statement, about_ai=_is_about_ai(headings, box.start())),
     )
-    done = seen and any(check() for check in checks)
+    done = any(check() for check in checks)
     return f"{box['begin']}[x]{box['words']}" if done else box[0]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from forge_bot.interaction.pull_request_template import Deeds, fill_template, find_template
 
+FOLDER = "PULL_REQUEST_TEMPLATE"
 WHY = "Nobody is on call before the start."
 DEEDS = Deeds(
     assistant="forge-bot (`acme:m`)",
@@ -29,10 +30,11 @@ TEMPLATES: list[dict[str, Any]] = tomllib.loads(
         (["docs/Pull_Request_Template.md", "PULL_REQUEST_TEMPLATE"], "PULL_REQUEST_TEMPLATE"),
         ([".github/PULL_REQUEST_TEMPLATE/only.md"], ".github/PULL_REQUEST_TEMPLATE/only.md"),
         (["PULL_REQUEST_TEMPLATE/one.md", "PULL_REQUEST_TEMPLATE/two.md"], ""),
+        ([f"{FOLDER}/feature.md", f"{FOLDER}/bug.md"], f"{FOLDER}/bug.md"),
     ],
 )
 def test_it_is_found_in_each_place_that_github_knows(paths: list[str], found: str) -> None:
-    assert find_template(paths) == found
+    assert find_template(paths, "fix") == found
 
 
 @pytest.mark.parametrize("case", TEMPLATES, ids=[case["source"] for case in TEMPLATES])
@@ -56,6 +58,9 @@ def test_what_did_not_happen_is_not_ticked() -> None:
     assert "[x]" not in fill_template(text, WHY, Deeds())[0]
 
 
-@pytest.mark.parametrize("acts", ["Closes #7", "@lighthouse/everybody", "fixes lighthouse/rota#3"])
+@pytest.mark.parametrize(
+    "acts",
+    ["Closes #7", "@lighthouse/everybody", "fixes lighthouse/rota#3", "fixes https://x.example/1"],
+)
 def test_words_of_a_template_close_nothing_and_call_nobody(acts: str) -> None:
     assert acts not in fill_template(f"## Notes\n\n{acts}\n", WHY, DEEDS)[0]

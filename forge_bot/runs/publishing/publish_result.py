@@ -222,7 +222,8 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
 def customs_of(run: Run) -> Customs:
     """Return the customs of the repository's pull requests, as of the commit of the run's base."""
     repository, base = run.repository, run.state.base_commit
-    path = find_template(repository.list_files(base))
+    kind = run.state.pull_request_branch.partition("/")[0]
+    path = find_template(repository.list_files(base), kind)
     raw = repository.read(base, path) if path else None
     template = raw.decode("utf-8", "replace") if raw is not None else ""
     demands = _demands(run, {path: template})
