@@ -156,9 +156,8 @@ def _interfaces(design: str) -> tuple[str, ...]:
         if block.depth == 1 and FILE_PATH.fullmatch(path := leading_code(block)):
             of_code = not (belongs_to_tests(path) or _PROSE.search(path))
         named += [one_line(span.text) for span in block.spans if span.code and of_code]
-    return tuple(
-        dict.fromkeys(item for item in named if _INTERFACE.fullmatch(item) and _is_public(item))
-    )
+    signatures = filter(_INTERFACE.fullmatch, named)
+    return tuple(dict.fromkeys(filter(_is_public, signatures)))
 
 
 def _is_public(signature: str) -> bool:

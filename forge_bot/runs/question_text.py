@@ -6,6 +6,7 @@ its risks, the findings of its review, and the cost.
 
 from collections.abc import Iterable
 
+from forge_bot.artifacts.design_outline import DesignOutline
 from forge_bot.gate.arguments import SHOWN_DIGEST
 from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
@@ -38,7 +39,7 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         changed=changed_lines(data.difference),
         difference=data.difference,
         lists=[
-            (say("question.interfaces"), overview.outline.interfaces, 2),
+            (say("question.interfaces"), _untold_interfaces(overview.outline), 2),
             (say("question.dependencies"), overview.dependencies, 5),
         ],
         risks=risks[:shown],
@@ -48,6 +49,15 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         more_findings=len(heaviest) - len(heaviest[:most]),
         requirements=data.requirements,
     )
+
+
+def _untold_interfaces(outline: DesignOutline) -> list[str]:
+    """Return the interfaces that no file's change names in full."""
+    return [
+        name
+        for name in outline.interfaces
+        if not any(name in file.change for file in outline.files)
+    ]
 
 
 def question_text(

@@ -48,15 +48,14 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "- ⚠️ project commands run without a sandbox; forge-bot doctor says how to get one",
         "- ⚠️ Duration: a person in `people` with a very long round",
         "**What will change**: 4 files, 1 of them tests, 7 test cases",
-        "- `rota/schedule.py`",
-        "- Interfaces: `next_day(self, person: str, first: date) -> date | None`",
+        "- `rota/schedule.py`: new method `next_day(self, person: str, first: date) -> date | None`",
         "**Review** by a model: approved with notes; 1 finding stays open",
         "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
         "4 model calls, of a budget of",
         "$1.28 more",
         "```text\n/approve 50753fa\n```",
-        "- `/approve 50753fa 1b`: the same, with this choice",
-        "- `/approve 50753fa with <your condition>`: the same, and your words become a requirement",
+        "- `/approve 50753fa 1b`: with this choice",
+        "- `/approve 50753fa with <your condition>`: with it as a requirement",
         "/reject <what should be different>",
         "/ask <your question>",
         "/abandon",
@@ -71,7 +70,7 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
 def test_all_that_is_decided_on_stands_in_the_first_lines(columns: int) -> None:
     screen = first_lines(checkpoint(scene.design_waits()), columns)
     for part in (
-        *("b No: a DATE", "rota/cli.py", "tests/test_schedule.py", "Interfaces:", "sandbox"),
+        *("b No: a DATE", "rota/cli.py", "tests/test_schedule.py", "next_day(", "sandbox"),
         *(
             "approved with notes; 1 finding",
             "Nothing says what",
