@@ -140,6 +140,23 @@ def test_a_custom_role_counts_as_the_one_that_it_is_built_on(
     }
 
 
+def test_all_members_of_a_team_are_read_and_none_where_the_token_may_not_look(
+    github: FakeGitHub, repo: Repository
+) -> None:
+    github.teams["acme/core"] = tuple(f"Member{number}" for number in range(130))
+    for permission, team, count in (
+        ("read", "acme/core", 130),
+        ("read", "acme/gone", None),
+        ("read", "other/core", None),
+        ("none", "acme/core", None),
+    ):
+        token = github.actions_token(repo, members=permission)
+        with GitHub(repo.full_name, token, github.url) as asking:
+            members = asking.team_members(team)
+        assert (None if members is None else len(members)) == count, (permission, team)
+        assert members is None or "member129" in members
+
+
 def test_a_locked_conversation_is_told(github: FakeGitHub, issue: Issue) -> None:
     issue.locked = True
     with (
