@@ -192,7 +192,7 @@ def show_follow_ups(run: Run, view: RunView, writer: CommentWriter) -> None:
         if marker is not None and "over" in marker.fields:
             continue
         end = _end_of(run, report) if run.state.ended else None
-        if end is not None and run.state.current_phase_status is RunStatus.COMPLETED:
+        if end is not None:
             answer_threads(run, report, end, view.links, writer)
         text = follow_up_comment(view, report, end)
         if written is None or not writer.edited(written, text):

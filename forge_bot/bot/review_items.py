@@ -25,6 +25,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.follow_up import ReviewWords
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
+from forge_bot.values import RunStatus
 
 MOST_TAKEN = 30
 """Threads and reviews that one task works on. The others are taken by the next command."""
@@ -185,13 +186,15 @@ def _answer(run: Run, report: FollowUpAsked, number: int, end: EndOfFollowUp, li
     names = run.pipeline.task_documents(task.spec.id) if task is not None else ()
     said = _CRITERION.finditer(run.artifact(names[0]) or "") if names else iter(())
     criterion = next((match for match in said if int(match["number"]) == number), None)
-    met = criterion is None or criterion["met"] != " "
+    abandoned = run.state.current_phase_status is RunStatus.ABANDONED
+    kept = abandoned or (criterion is not None and criterion["met"] == " ")
     commits = [one for one in end.commits if item.path in one.files] or list(end.commits)
-    commit = commits[-1].id if commits and met else ""
+    commit = commits[-1].id if commits and not kept else ""
     link = f"[{escape.code(short(commit))}]({links.repository}/commit/{commit})"
     return reply(
         "review_answer",
         commit=Markdown(link if commit else ""),
+        abandoned=abandoned,
         words=criterion["words"].strip() if criterion is not None else "",
         report=Markdown(links.named(names[0]) if names else ""),
     ).comment(report.key)

@@ -153,6 +153,7 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "words": hostile or "Say `nobody`.",
         "most": 2,
         "over": False,
+        "abandoned": False,
         "answered": True,
         "commit": Markdown("`8d3cd24`"),
         "report": Markdown(run.links.named("impl-fix-1.md")),
