@@ -43,6 +43,24 @@ def unless_empty(default: Any, description: str) -> Any:
     return Field(default=default, exclude_if=is_empty, description=description)
 
 
+class Attachment(Frozen):
+    """A file that somebody attached to what they ask for. `name` is that of its copy in the run's
+    folder; without one, `unseen` says why no model sees it.
+    """
+
+    label: str = Field(description="what it is called for people")
+    address: str
+    name: str = ""
+    media_type: str = ""
+    digest: str = Field(default="", description="sha256 of the copy")
+    unseen: str = Field(default="", description="a phrase, such as `it is a video`")
+
+    @property
+    def is_image(self) -> bool:
+        """Return whether it is an image that a model may see."""
+        return self.media_type.startswith("image/")
+
+
 class Source(Frozen):
     """The origin of the request."""
 

@@ -310,9 +310,10 @@ def unseen_text(run: Run, sub_issues: int) -> str:
 
 def _attachments(run: Run) -> str:
     """The sentences about attachments: those that models see, and those that they do not."""
-    hidden = unseen(run.request, images=reads_images(run.config.model_for(Tier.STANDARD)))
+    attachments, model = run.request.attachments, run.config.model_for(Tier.STANDARD)
+    hidden = unseen(attachments, images=reads_images(model))
     unread = {item.address for item in hidden}
-    seen = [item.label for item in run.request.attachments if item.address not in unread]
+    seen = [item.label for item in attachments if item.address not in unread]
     named = [f"{item.label} ({item.unseen})" for item in hidden]
     return " ".join(
         say(topic, names=_first(names))

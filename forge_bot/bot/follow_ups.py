@@ -27,12 +27,13 @@ from forge_bot.gate import grammar
 from forge_bot.git.commit_history import first_parents
 from forge_bot.github_api.types import FailedCheck, PullState
 from forge_bot.interaction.markers import read_marker
+from forge_bot.runs.attachments import freeze_attachments, unseen
 from forge_bot.runs.code_commits import RUN
 from forge_bot.runs.follow_up import Wanted, make_follow_up
 from forge_bot.runs.publishing.publish_result import documents_of
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
-from forge_bot.sentences import say
+from forge_bot.sentences import listed, say
 from forge_bot.values import RunStatus
 
 _MOST_CHECKS = 8
@@ -69,6 +70,7 @@ def follow_command(
         if isinstance(wanted, CommentReply):
             writer.say(wanted, spoken)
             return
+        wanted = _with_attachments(wanted, writer, spoken.number)
         at, via = spoken.comment.created_at, spoken.comment.url
         report = make_follow_up(
             run, wanted, key=spoken.key, at=at, by=spoken.by, via=via, strike=strike
@@ -111,6 +113,7 @@ def _follow_review(run: Run, writer: CommentWriter, strike: Redactor) -> None:
     if review is None or taken is None or not taken.reviews:
         return
     wanted = Wanted(reviews=taken.reviews, left=taken.left)
+    wanted = _with_attachments(wanted, writer, thread.pull_of(run))
     key, by = f"review:{review.id}", review.author.login
     at = max(run.now(), review.at)
     run.tell(make_follow_up(run, wanted, key=key, at=at, by=by, via=review.url, strike=strike))
@@ -153,6 +156,15 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
             return Wanted(notes, checks)
         case _:
             raise TypeError(f"{spoken.command} asks for no change")
+
+
+def _with_attachments(wanted: Wanted, writer: CommentWriter, number: int) -> Wanted:
+    """Return what is wanted with what its words attach, and what of that no model sees."""
+    server = writer.address.rpartition("/")[0].rpartition("/")[0]
+    frozen = freeze_attachments(wanted.words, server, lambda: writer.github.rendered(number))
+    hidden = tuple(f"{item.label} ({item.unseen})" for item in unseen(frozen.attachments))
+    left = (say("bot.unseen_here", names=listed(hidden[:_MOST_CHECKS])),) if hidden else ()
+    return wanted._replace(attached=frozen, left=(*wanted.left, *left))
 
 
 def _takes_reviews(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
 from forge_bot.values import (
+    Attachment,
     CapabilityUse,
     CommandResult,
     Effort,
@@ -375,6 +376,7 @@ class FollowUpAsked(_Report):
     items: tuple[ReviewItem, ...] = unless_empty((), "what was taken of reviews")
     left: tuple[str, ...] = unless_empty((), "sentences on what was not taken, and why")
     notes: str = unless_empty("", "the words of the person who asks")
+    attachments: tuple[Attachment, ...] = unless_empty((), "what these words and reviews attach")
     by: str = unless_empty("", "who asks; empty where failed checks do")
     via: str = unless_empty("", "how they asked")
 

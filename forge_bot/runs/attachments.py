@@ -1,5 +1,5 @@
-"""What people attach to an issue, frozen with its request: images and texts that GitHub hosts. What
-cannot be shown to a model keeps the reason.
+"""What people attach to an issue and to what they ask of its change, frozen when they ask: images
+and texts that GitHub hosts. What cannot be shown to a model keeps the reason.
 """
 
 import hashlib
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from forge_bot.agent.models.base import Image, reads_images
+from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.github_api.attachments import MOST_BYTES, AttachmentReader, NotFetched
 from forge_bot.github_api.plain_image import NotAnImage, plain_image
 from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.prompts.untrusted import clean, clean_plain
-from forge_bot.store.request import Attachment, Request, read_request
+from forge_bot.store.request import read_request
 from forge_bot.text_format import code_block, cut
-from forge_bot.values import Tier
+from forge_bot.values import Attachment, Tier
 
 if TYPE_CHECKING:
     from forge_bot.runs.run import Run
@@ -24,7 +25,7 @@ MOST_READ = 10
 """Attachments of a request that are fetched; more are named."""
 
 _MOST_NAMED = 100
-_MOST_TOGETHER = 12_000_000
+_MOST_TOGETHER = 8_000_000
 _TEXT_BEGINNING, _TEXT_END = 10_000, 30_000
 _FEW_WORDS = 25
 
@@ -137,13 +138,17 @@ def _shortened(text: str) -> str:
     return f"{text[:_TEXT_BEGINNING]}\n[… {left_out:,} characters left out …]\n{text[-_TEXT_END:]}"
 
 
-def unseen(request: Request, *, images: bool = True) -> tuple[Attachment, ...]:
+def attachments_of(run: "Run") -> tuple[Attachment, ...]:
+    """Return what the request attaches, and what is wanted newest of its change."""
+    reports = [one for one in run.workspace.reports() if isinstance(one, FollowUpAsked)]
+    return (*run.request.attachments, *(reports[-1].attachments if reports else ()))
+
+
+def unseen(attachments: tuple[Attachment, ...], *, images: bool = True) -> tuple[Attachment, ...]:
     """Return the attachments that a model does not see, with the reasons."""
     blind = "" if images else "this model reads no images"
-    attachments = (
-        item.replace(unseen=blind) if item.is_image else item for item in request.attachments
-    )
-    return tuple(item for item in attachments if item.unseen)
+    looked_at = (item.replace(unseen=blind) if item.is_image else item for item in attachments)
+    return tuple(item for item in looked_at if item.unseen)
 
 
 def decision_needed(request_file: str | None) -> str:
@@ -151,7 +156,7 @@ def decision_needed(request_file: str | None) -> str:
     hardly a word beside attachments that no model sees. Empty for any other.
     """
     request = read_request(request_file) if request_file is not None else None
-    hidden = unseen(request) if request is not None else ()
+    hidden = unseen(request.attachments) if request is not None else ()
     if request is None or not hidden:
         return ""
     words = re.sub(r"https?://\S+|\W+", " ", f"{request.title} {clean(request.text).text}")
@@ -167,18 +172,18 @@ def decision_needed(request_file: str | None) -> str:
 def unseen_risks(run: "Run") -> tuple[str, ...]:
     """Return the risk that a design rests on what its model does not see, for the next question."""
     images = reads_images(run.config.model_for(Tier.STANDARD))
-    labels = [item.label for item in unseen(run.request, images=images)]
+    labels = [item.label for item in unseen(run.request.attachments, images=images)]
     more = f" and {len(labels) - MOST_READ} more" if len(labels) > MOST_READ else ""
     return (f"its author did not see {', '.join(labels[:MOST_READ])}{more}",) if labels else ()
 
 
 def images_for(run: "Run", model: str) -> tuple[tuple[Image, bytes], ...]:
-    """Return the images of the request for a model that reads images. One whose bytes in the record
+    """Return the images of a run for a model that reads images. One whose bytes in the record
     are not those that were frozen is left out.
     """
     if not reads_images(model):
         return ()
-    frozen = ((item, _bytes_of(run, item)) for item in run.request.attachments if item.is_image)
+    frozen = ((item, _bytes_of(run, item)) for item in attachments_of(run) if item.is_image)
     return tuple(
         (Image(label=item.label, media_type=item.media_type, digest=item.digest), data)
         for item, data in frozen
@@ -190,18 +195,18 @@ def attachment_inputs(run: "Run", model: str, delivery: Delivery) -> Iterator[In
     """Yield what a prompt says of the attachments, and the texts among them. An agent that reads
     files reads images itself.
     """
-    attachments, client = run.request.attachments, delivery == "files"
+    attachments, client = attachments_of(run), delivery == "files"
     if not attachments:
         return
     copies = {item.address: _bytes_of(run, item) for item in attachments}
-    hidden = unseen(run.request, images=client or reads_images(model))
+    hidden = unseen(attachments, images=client or reads_images(model))
     why = {address: _LOST for address, data in copies.items() if data is None}
     why |= {item.address: item.unseen for item in hidden}
     standing = {address: f"unseen, since {reason}" for address, reason in why.items()}
     lines = [f"- {item.label}: {standing.get(item.address, 'shown')}" for item in attachments]
     lines += [_UNSEEN_RULE] if why else []
     text = "\n".join(lines)
-    yield InputFile(name="attachments of the request", text=text, kind="output", untrusted=True)
+    yield InputFile(name="attachments", text=text, kind="output", untrusted=True)
     for item in attachments:
         data = copies[item.address]
         if data is not None and not item.is_image:

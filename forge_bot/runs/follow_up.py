@@ -13,6 +13,7 @@ from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import FailedCheck
 from forge_bot.prompts.untrusted import clean, clean_plain
+from forge_bot.runs.attachments import FrozenFiles
 from forge_bot.runs.run import Run
 from forge_bot.text_format import code_block
 from forge_bot.values import Frozen, RunStatus
@@ -39,6 +40,13 @@ class Wanted(NamedTuple):
     checks: Sequence[FailedCheck] = ()
     reviews: Sequence[ReviewWords] = ()
     left: tuple[str, ...] = ()
+    attached: FrozenFiles = FrozenFiles()
+
+    @property
+    def words(self) -> str:
+        """What people say, without the code that they say it about."""
+        said = (text for words in self.reviews for _, text in words.said)
+        return "\n\n".join((self.notes, *said))
 
 
 def make_follow_up(
@@ -66,11 +74,13 @@ def make_follow_up(
         items=tuple(words.item for words in wanted.reviews),
         left=wanted.left,
         notes=wanted.notes.strip(),
+        attachments=wanted.attached.attachments,
         by=by,
         via=via,
     )
     advance(run.pipeline, run.state, report)
-    run.workspace.write(name, text)
+    for file, data in (*wanted.attached.files.items(), (name, text.encode())):
+        run.workspace.write(file, data)
     return report
 
 

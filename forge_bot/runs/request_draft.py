@@ -8,8 +8,8 @@ from pydantic import Field
 
 from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.store.request import Attachment, UnreadComment
-from forge_bot.values import Frozen, Source
+from forge_bot.store.request import UnreadComment
+from forge_bot.values import Attachment, Frozen, Source
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""

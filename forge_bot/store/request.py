@@ -6,29 +6,11 @@ from functools import lru_cache
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import ReportsDamaged
-from forge_bot.values import Effort, Frozen, Source, is_empty
+from forge_bot.values import Attachment, Effort, Frozen, Source, is_empty
 
 _FENCE = "---"
 _ORIGIN = "source_"
 """The beginning of the source's keys; older files have them under `source`."""
-
-
-class Attachment(Frozen):
-    """A file that somebody attached to a request. `name` is that of its copy in the run's folder;
-    without one, `unseen` says why no model sees it.
-    """
-
-    label: str = Field(description="what it is called for people")
-    address: str
-    name: str = ""
-    media_type: str = ""
-    digest: str = Field(default="", description="sha256 of the copy")
-    unseen: str = Field(default="", description="a phrase, such as `it is a video`")
-
-    @property
-    def is_image(self) -> bool:
-        """Return whether it is an image that a model may see."""
-        return self.media_type.startswith("image/")
 
 
 class UnreadComment(Frozen):

@@ -10,6 +10,7 @@ import pytest
 from forge_bot.interaction.markers import read_marker
 from tests.bot.kept import Kept
 from tests.bot.stage import Job, Stage, heard
+from tests.bot.test_attachments import png
 from tests.bot.test_real_processes import killed_at
 from tests.fakes import script
 
@@ -48,13 +49,15 @@ def test_words_on_the_pull_request_are_done_and_one_comment_there_tells_it_to_it
     opened = landed.again(tmp_path)
     first, before = opened.repo.bare.head(opened.offered), len(opened.issue.comments)
     opened.model(changing(1, "P-1"))
-    asked = opened.comment(
-        "/forge --auto Say `nobody` in English.\nNot in French.", issue=opened.pull
-    )
+    picture, video = opened.hub.attach(png(), private=True), opened.hub.attach(b"\0\0\0 ftyp\xff")
+    said = f"Not in French.\n![]({picture}) ![]({video})"
+    asked = opened.comment(f"/forge --auto Say `nobody` in English.\n{said}", issue=opened.pull)
     assert heard(opened.delivered(asked)).code == 0
     assert opened.state["currentPhaseStatus"] == "completed"
     [comment] = told(opened)
     assert "**Done: what `maint` asked for.**" in comment
+    assert "No model sees attachment 2 (it is a video)." in comment
+    assert len([name for name in opened.files() if "/attachment-" in name]) == 1
     for shown in (
         "Not in French.",
         "say `nobody` in",

@@ -55,8 +55,14 @@ def _shown(call: Call, comments: list[Comment]) -> Reply:
 
 @route("GET", R + "/issues/{issue_number}/comments", *_READ)
 def comments(call: Call) -> Reply:
-    """The comments of one issue, in the order of their ids."""
-    return _shown(call, call.issue().comments)
+    """The comments of one issue, in the order of their ids; with their texts as HTML for who asks
+    for that.
+    """
+    reply = _shown(call, call.issue().comments)
+    if "full+json" in call.headers.get("accept", ""):
+        for shown in reply.body:
+            shown["body_html"] = render.rendered(call.hub.url, shown["body"])
+    return reply
 
 
 @route("POST", R + "/issues/{issue_number}/comments", *_WRITE)
