@@ -30,6 +30,15 @@ def test_lines_can_be_chosen_and_missing_line_breaks_are_said(ask: Ask) -> None:
     )
 
 
+def test_of_a_long_part_the_heading_tells_where_definitions_stand(ask: Ask, root: Path) -> None:
+    steps = root / "src/steps.py"
+    steps.write_text("".join(f"def f{n}():\n    return {n}\n\n" for n in range(40)))
+    long, short = (ask("read_file", path="src/steps.py", start=10, end=end) for end in (70, 20))
+    steps.unlink()
+    assert long.note.startswith("lines 10-70 of 120; f3 10, f4 13, f5 16")
+    assert short.note == "lines 10-20 of 120"
+
+
 def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: Ask) -> None:
     found = ask("read_file", WorkLimits(file_chars=1_000), path="long.txt", start=10)
     assert found.truncated

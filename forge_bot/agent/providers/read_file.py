@@ -1,6 +1,6 @@
 """Read a file of the repository, or some lines of it, unchanged, so that edits can quote them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -11,10 +11,14 @@ from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import is_private
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult
 from forge_bot.agent.text_files import NotText, TextFile
+from forge_bot.knowledge.code_index import definitions_of
 from forge_bot.values import Frozen
 
 _MOST_BYTES = 20_000_000
 _SNIFFED = 8_000
+_LONG = 40
+_PLACES = 9
+"""Definitions whose lines are told: a heading has no room for more."""
 
 
 class ReadFile(Frozen):
@@ -44,7 +48,8 @@ def read_file(
         )
     chosen, cut = _fitting(lines[first - 1 : last], limit)
     shown = first + len(chosen) - 1
-    note = [f"lines {first}-{shown} of {total}", *remarks]
+    note = [f"lines {first}-{shown} of {total}", *_tell_places(wanted.path, text, first, shown)]
+    note += remarks
     if shown == total and unfinished:
         note.append("no line break at the end")
     if cut:
@@ -52,6 +57,16 @@ def read_file(
     return ProviderResult(
         content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut)
     )
+
+
+def _tell_places(path: str, text: str, first: int, last: int) -> Iterator[str]:
+    """Yield where the definitions in a long part stand: its lines come without numbers, and
+    documents cite them.
+    """
+    if last - first >= _LONG:
+        inside = [one for one in definitions_of(path, text) if first <= one.at <= last]
+        if inside:
+            yield ", ".join(f"{one.name} {one.at}" for one in inside[:_PLACES])
 
 
 def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
