@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.rows import rows
 from tests.fakes.sample import Said, Sample
+
+ROWS = rows(__file__)
 
 TASK = "Fix the rota before its start"
 
@@ -100,31 +103,7 @@ def test_a_text_without_its_quotes_is_told_as_one(sample: Sample) -> None:
 
 
 PIPELINE = ".forge/pipelines/develop.yaml"
-FILES: list[tuple[dict[str, str], tuple[str, ...], str, tuple[str, ...]]] = [
-    (
-        {".forge/config.yml": "budget: lots\nsandbox: maybe\n"},
-        (),
-        "CONFIG-001",
-        (".forge/config.yml:1: budget", ".forge/config.yml:2: sandbox"),
-    ),
-    ({".forge/prompts/architect.md.j2": "{% if %}"}, (), "CONFIG-004", ("architect.md.j2",)),
-    ({".forge/prompts/archtect.md.j2": "Hello"}, (), "CONFIG-004", ("archtect",)),
-    (
-        {PIPELINE: "kind: phases\nid: develop\ntitle: x\nflows: {}\nphases: []\n"},
-        (),
-        "CONFIG-002",
-        (),
-    ),
-    (
-        {".forge/pipelines/nightly.yaml": "kind: steps\n"},
-        ("--pipeline", "develp"),
-        "CONFIG-002",
-        ("audit, develop, nightly and scaffold",),
-    ),
-    ({}, ("--skills-dir", "/nowhere"), "CONFIG-006", ("/nowhere",)),
-    ({}, ("--record", "/"), "REQUEST-007", ("--record",)),
-    ({}, ("--branch", "main"), "GIT-005", ()),
-]
+FILES: list[tuple[dict[str, str], tuple[str, ...], str, tuple[str, ...]]] = ROWS["files"]
 
 
 @pytest.mark.parametrize(("files", "words", "code", "said"), FILES)

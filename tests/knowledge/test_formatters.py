@@ -3,7 +3,10 @@
 import pytest
 
 from forge_bot.project.formatters import takes
+from tests.fakes.rows import rows
 from tests.knowledge.repository_scene import lines, profile_of
+
+ROWS = rows(__file__)
 
 RUFF = "{env}/bin/python -m ruff format --force-exclude --no-cache"
 BLACK = "{env}/bin/python -m black --quiet"
@@ -12,31 +15,7 @@ HOOKS = "repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0
 WEB = '{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "1"%s}}'
 
 
-@pytest.mark.parametrize(
-    ("files", "found", "reason"),
-    [
-        (
-            {"pyproject.toml": "[tool.ruff.format]\nquote-style = 'single'\n"},
-            RUFF,
-            "pyproject.toml configures ruff's formatter",
-        ),
-        ({"ruff.toml": "[format]\n"}, RUFF, "ruff.toml configures ruff's formatter"),
-        (
-            {".pre-commit-config.yaml": HOOKS + "  - id: ruff-format\n"},
-            RUFF,
-            ".pre-commit-config.yaml runs ruff",
-        ),
-        ({"pyproject.toml": "[tool.black]\n"}, BLACK, "pyproject.toml configures black"),
-        (
-            {".pre-commit-config.yaml": "- repo: psf/black\n  hooks:\n  - id: black\n"},
-            BLACK,
-            ".pre-commit-config.yaml runs black",
-        ),
-        ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n"}, "", ""),
-        ({".pre-commit-config.yaml": HOOKS + "  - id: ruff\n"}, "", ""),
-        ({"README.md": "ruff format\n"}, "", ""),
-    ],
-)
+@pytest.mark.parametrize(("files", "found", "reason"), ROWS["pythons_formatter_is_the_one"])
 def test_pythons_formatter_is_the_one_that_is_configured_or_has_a_hook(
     files: dict[str, str], found: str, reason: str
 ) -> None:
