@@ -331,7 +331,7 @@ class Supervisor:
                     isinstance(action, SpawnAgent)
                     and run.pipeline.in_batches(action.phase, batch=batch)
                 )
-                if reply.occasion in _TOLD_ONCE:
+                if reply.occasion in _TOLD_ONCE and not repeat:
                     self.writer.say_once(reply, run.name)
         else:
             agrees = reply.outcome is not Outcome.BUDGET or self.config.run_seconds is not None

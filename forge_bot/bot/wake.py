@@ -44,6 +44,8 @@ _OF_THREAD = ("comment-", "label-")
 """The beginnings of the key of a run's first report, where the thread began it."""
 
 _COMMENT = "#issuecomment-"
+_MOST = 50
+"""Steps of one look. GitHub limits what is written in a minute; the rest is for the next look."""
 
 
 def wake(environ: Mapping[str, str] = os.environ) -> int:
@@ -110,7 +112,7 @@ class _Look:
             switched_off=is_switched_off(self.environ),
             answered=answered,
         )
-        for step in wakes:
+        for step in wakes[:_MOST]:
             yield from self._do(f"#{step.run.issue}: {step.step}", step.run.issue, step)
 
     # -- how the runs stand

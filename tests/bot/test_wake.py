@@ -141,8 +141,7 @@ def test_a_month_of_limits_lets_every_run_end_and_asks_once_after_each_refusal()
 def scheduled(stage: Stage) -> Stage:
     """A repository with the scheduled workflow."""
     stage.permissions = PERMISSIONS | {"actions": "write"}
-    config = "wakes: {remind_after_days: 3}\ncaps: {day: 20}\n"
-    files = {WORKFLOW: "on: push\n", WAKE_WORKFLOW: "on: push\n", ".forge/config.yml": config}
+    files = {WORKFLOW: "on: push\n", WAKE_WORKFLOW: "on: push\n"}
     stage.hub.commit(stage.repo, "main", files)
     return stage
 
@@ -157,13 +156,18 @@ def test_an_old_question_gets_one_reminder_then_a_label_and_an_answer_takes_that
 ) -> None:
     # GitHub's time stands still in January, so that all that is written there is old.
     woken.hub.clock.goes_on, woken.hub.clock.seconds = False, 1_767_225_600
+    approvals = "approvals: {by: [boss, maint]}\n"
+    config = f"wakes: {{remind_after_days: 3}}\ncaps: {{day: 20}}\n{approvals}"
+    woken.hub.commit(woken.repo, "main", {".forge/config.yml": config})
     woken.label()
     (facts,) = (line for line in woken.said("tracking")[0].splitlines() if "Spent" in line)
     assert "all runs: $0.00 of $20.00 today (UTC)" in facts.replace("\\", "")
     for _ in range(3):
         woken.wake()
         assert len(woken.said("reply occasion=reminder")) == 1
-    assert "@maint, a question has waited here for 3 days" in woken.said("reply")[0]
+    (said,) = woken.said("reply occasion=reminder")
+    assert "A question has waited here for 3 days" in said
+    assert "@boss" in said
     assert [label.name for label in woken.issue.labels] == ["forge", "forge:unanswered"]
     assert woken.state["decisions"] == []
     woken.hub.clock.goes_on = True
