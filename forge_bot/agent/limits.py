@@ -17,7 +17,7 @@ class WorkLimits(Frozen):
     )
     result_chars: int = Field(default=8_000, ge=200, description="characters of one result")
     file_chars: int = Field(
-        default=40_000, ge=200, description="characters of one result of read_file"
+        default=16_000, ge=200, description="characters of one result of read_file"
     )
     total_input_tokens: int = Field(
         default=1_000_000, ge=1, description="tokens sent to the model, all turns together"

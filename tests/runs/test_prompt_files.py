@@ -375,6 +375,7 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries(tmp_path: Path) -
     (shown,) = made.for_task(base, (), [design])
     assert newest.strip() in shown.text
     assert "What changed." not in shown.text
+    assert not made.for_task(base, (), [design]), "once is enough"
 
 
 def test_a_page_counts_only_where_a_bullet_begins_with_it(tmp_path: Path) -> None:

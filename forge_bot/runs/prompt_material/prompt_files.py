@@ -66,6 +66,9 @@ _TESTS_FOR_REQUEST = 2_400
 
 _PROSE_FOR_REQUEST = 800
 _PROSE = 3_500
+_NEWEST = 1_600
+"""Characters of a changelog that the rules of the repository do not show."""
+
 _SUBJECTS = 3
 _SUBJECT = 60
 _NEARBY = 3
@@ -258,7 +261,8 @@ class PromptFiles:
             if path in self._changelogs and not now:
                 self._shown.setdefault(path, ())
                 return None
-            rule = newest_entries(path, text, room)
+            rule = newest_entries(path, text, min(room, _NEWEST))
+            self._changelogs.add(path)
             part = ", ".join(filter(None, (as_shown, rule.part)))
             return InputFile(name=path, text=rule.text, kind="file", shown_as=part)
         before = self._shown.get(path, ())
