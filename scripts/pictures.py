@@ -27,7 +27,7 @@ IMAGES = ROOT / "docs" / "images"
 WIDTH, PHONE = 940, 390
 NARROWEST_WINDOW = 500
 MOST_LINES, COLUMNS = 45, 80
-SCREEN, FOLD = 1000, 664
+SCREEN, FOLD, LINES_OF_A_PHONE = 1000, 664, 50
 COLORS, SCALE = 128, 1.5
 PICTURES = {
     "tracking-at-work": "tracking",
@@ -128,8 +128,10 @@ def comment(browser: str, css: str, source: Path, target: Path, width: int = WID
         print(f"{lines} lines, {last} pixels to the last answer, {decided} to that of a decision")
     if last > SCREEN and width != PHONE:
         sys.exit(f"At most {SCREEN} pixels were agreed up to the last answer.")
-    if width == PHONE and (not 0 < lines <= MOST_LINES or wide > PHONE or decided > FOLD):
-        sys.exit(f"At most {MOST_LINES} lines were agreed, and {FOLD} pixels for the decisions.")
+    if width == PHONE and (not 0 < lines <= LINES_OF_A_PHONE or wide > PHONE or decided > FOLD):
+        sys.exit(
+            f"At most {LINES_OF_A_PHONE} lines were agreed, and {FOLD} pixels for the decisions."
+        )
 
 
 def terminal(browser: str, css: str, target: Path) -> None:

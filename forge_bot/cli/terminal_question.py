@@ -119,7 +119,7 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     documents, until = question.data.documents, question.data.overview.until
     sizes = [f"{one.name} ({one.text.count(chr(10)) + 1:,} lines)" for one in documents]
     shown = [(_BY_KEY.get(choice.answer, choice.answer), choice) for choice in question.actions]
-    goes_on = f"; then it goes on without asking until {until}; merging is yours" if until else ""
+    goes_on = f", until {until}" if until else ""
     return [
         *(
             (key, choice.effect + (goes_on if choice.answer == "approve" else ""))

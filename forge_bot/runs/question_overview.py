@@ -179,6 +179,4 @@ def _spent(state: State) -> str:
     tokens = state.budget.token_cap
     caps = [money(cap)] if cap is not None else []
     caps += [say("words.tokens", tokens=tokens)] if tokens is not None else []
-    return say("question.spent_in_calls", used=used, count=usage.calls) + (
-        say("question.of_a_budget", budget=listed(caps)) if caps else ""
-    )
+    return used + (say("question.of_a_budget", budget=listed(caps)) if caps else "")

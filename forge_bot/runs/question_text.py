@@ -68,8 +68,10 @@ def question_text(
     """
     data = question.data
     digest = data.digest[:SHOWN_DIGEST]
+    # The answers say what is asked about a design.
+    decision = data.decision[:1] if data.overview.outline.approach else data.decision
     parts = (
-        "  \n".join(escape.line(words, _LONGEST_DECISION) for words in data.decision),
+        "  \n".join(escape.line(words, _LONGEST_DECISION) for words in decision),
         first_screen(question, approach=approach),
         f"**{how}**:\n\n" + "\n".join(f"- `{words}`: {effect}" for words, effect in answers),
         data.in_thread,

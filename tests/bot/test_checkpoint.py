@@ -51,7 +51,7 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "- `rota/schedule.py`: new method `next_day(self, person: str, first: date) -> date | None`",
         "**Review** by a model: approved with notes; 1 finding stays open",
         "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
-        "4 model calls, of a budget of",
+        "so far \\$0.32, of a budget of",
         "$1.28 more",
         "```text\n/approve 50753fa\n```",
         "- `/approve 50753fa 1b`: with this choice",
