@@ -16,6 +16,7 @@ from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
+from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
@@ -182,7 +183,7 @@ class CommentWriter:
         written = self._asked(run, gate)
         if written is not None and gate.shown and gate.shown[-1].digest == gate.digest:
             return None
-        comment = written or self.write(self.thread.number, self._question(run))
+        comment = written or self.write(self._page(run), self._question(run))
         # GitHub's own time: what is answered is compared with it, and the clock of this machine may
         # be another.
         key = f"shown-{comment.id}-{gate.digest[:12]}"
@@ -201,7 +202,14 @@ class CommentWriter:
     def _asked(self, run: Run, gate: OpenGate) -> Comment | None:
         """Return the comment that shows this version of the question."""
         fields = {"gate": gate.name, "round": str(gate.round), "digest": gate.digest}
-        return self.thread.written("checkpoint", run=run.state.run, **fields)
+        return self.thread.written("checkpoint", self._page(run), run=run.state.run, **fields)
+
+    def _page(self, run: Run) -> int:
+        """Return where the run's questions are asked: on its pull request once more was asked of
+        that.
+        """
+        further = any(task.origin.startswith(FOLLOW_UP) for task in run.state.tasks)
+        return (self.thread.pull_of(run) if further else 0) or self.thread.number
 
     def _question(self, run: Run) -> str:
         return checkpoint(self.view(run).replace(awaited=awaited(run, self.thread)))

@@ -276,3 +276,17 @@ def test_a_question_on_the_pull_request_is_answered_there_by_separate_jobs_too(
     assert heard(stage.say("/ask Why?", issue=stage.pull)).code == 0
     [answer] = stage.said("reply occasion=answer", stage.pull)
     assert "counted from the first shift" in answer
+
+
+def test_a_question_of_a_follow_up_is_asked_and_answered_on_the_pull_request(
+    opened: Stage,
+) -> None:
+    asked = len(opened.said("checkpoint"))
+    opened.model({**changing(1), ("implementer", "*", "*"): script.change(script.WORKFLOW)})
+    assert heard(opened.say("/reject Run it in CI.", issue=opened.pull)).code == 0
+    assert opened.state["gate"]["reason"] == "protected_paths"
+    [question] = opened.said("checkpoint", opened.pull)
+    assert ("ci.yml" in question, len(opened.said("checkpoint"))) == (True, asked)
+    assert "Your turn" in told(opened)[0]
+    assert heard(opened.say("/abandon", issue=opened.pull)).code == 0
+    assert "**Not done: what `maint` asked for.**" in told(opened)[0]
