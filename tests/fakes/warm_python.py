@@ -9,7 +9,6 @@ that, of kills of single jobs and of process ids start the real one.
 
 import ast
 import atexit
-import fcntl
 import gc
 import importlib
 import os
@@ -21,8 +20,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Generator, Iterable
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,8 +31,6 @@ from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).parents[2]
 _MODULES = ("forge_bot", "forge_bot.bot.worker")
-_USERS = "users"
-"""A pipe that every test process holds open for as long as it may ask."""
 _WITHOUT = ("temporal",)
 """The rooms that nothing here needs: what they import is an extra."""
 _LIBRARIES = (
@@ -88,44 +85,8 @@ posix._exit(status)
 
 @cache
 def warm_python() -> str:
-    """Return the program. All test processes of one run of the tests ask the same server: the first
-    that needs it starts it, and it ends when none of them is left.
-    """
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or os.getpid()
-    folder = Path(tempfile.gettempdir(), f"warm-{run}")
-    with _alone():
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if not _joined(folder):
-            _start(folder)
-    return str(folder / "python")
-
-
-@contextmanager
-def _alone() -> Generator[None]:
-    """Let no other process start, join or end a server meanwhile."""
-    lock = os.open(tempfile.gettempdir(), os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _joined(folder: Path) -> bool:
-    """Keep the server of another process alive, if there is one, for as long as this process."""
-    try:
-        os.open(folder / _USERS, os.O_WRONLY | os.O_NONBLOCK)
-    except OSError:
-        return False
-    return True
-
-
-def _start(folder: Path) -> None:
-    for name in (_USERS, "socket"):
-        (folder / name).unlink(missing_ok=True)
-    os.mkfifo(folder / _USERS)
-    users = os.open(folder / _USERS, os.O_RDONLY | os.O_NONBLOCK)
-    using = os.open(folder / _USERS, os.O_WRONLY)
+    """Return the program. Each test process has a server of its own, which ends with it."""
+    folder = Path(tempfile.mkdtemp(prefix="warm-"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / "socket"))
     listener.listen(64)
@@ -136,26 +97,23 @@ def _start(folder: Path) -> None:
     launcher = folder / "python"
     launcher.write_text(_LAUNCHER.format(**names), encoding="utf-8")
     launcher.chmod(0o755)
-    environment = {
-        name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ
-    }
-    given = (listener.fileno(), users)
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "HOME") if name in os.environ}
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.fakes.warm_python", *map(str, given), str(folder)],
+        [sys.executable, "-m", "tests.fakes.warm_python", str(listener.fileno())],
         cwd=ROOT,
-        env={**environment, "OPENBLAS_NUM_THREADS": "1"},
-        stdin=subprocess.DEVNULL,
-        pass_fds=given,
+        env={**kept, "OPENBLAS_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        pass_fds=[listener.fileno()],
         start_new_session=True,
     )
     listener.close()
-    os.close(users)
 
     def end() -> None:
-        os.close(using)
-        server.wait()
+        server.communicate()
+        shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(end)
+    return str(launcher)
 
 
 # -- the server
@@ -204,10 +162,10 @@ class _Child:
 
 
 def main() -> None:
-    """Fork for everybody who asks, until no test process is left that may."""
+    """Fork for everybody who asks, until the test process that may is gone."""
     leave_without_cleaning()
     gc.disable()
-    listener, users, folder = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
+    listener, user = socket.socket(fileno=int(sys.argv[1])), sys.stdin.fileno()
     load(_LIBRARIES, _WITHOUT)
     importlib.import_module("github")
     build_models()
@@ -220,8 +178,8 @@ def main() -> None:
     children: dict[int, _Child] = {}
     while True:
         heard = [each.connection for each in children.values() if each.connection.fileno() >= 0]
-        ready, _, _ = select.select([listener, ended, users, *heard], [], [])
-        if users in ready and _left_alone(users, folder):
+        ready, _, _ = select.select([listener, ended, user, *heard], [], [])
+        if user in ready:
             return
         if ended in ready:
             ended.recv(64)
@@ -232,18 +190,7 @@ def main() -> None:
         if listener in ready and _began(listener, children):
             for each in (listener, ended, told):
                 each.close()
-            os.close(users)
             return
-
-
-def _left_alone(users: int, folder: str) -> bool:
-    """Return True if no test process is left; then nobody can join any more."""
-    with _alone():
-        if not select.select([users], [], [], 0)[0]:
-            return False
-        os.close(users)
-        shutil.rmtree(folder, ignore_errors=True)
-        return True
 
 
 def _reap(children: dict[int, _Child]) -> None:
