@@ -159,18 +159,6 @@ def test_a_batch_without_an_answer_stops_the_run_until_a_person_hands_the_questi
 
 
 @pytest.mark.slow
-def test_an_abandoned_run_without_its_key_says_which_batch_goes_on(
-    sample: Sample, provider: BatchServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sample.forge(*RUN, "--batch", "--model", ANTHROPIC)
-    monkeypatch.delenv("ANTHROPIC_API_KEY")
-    said = sample.forge("abandon", "--by-script")
-    assert said.code == 6, said.err
-    assert "msgbatch_1 could not be cancelled" in said.out + said.err
-    assert [each.cancelled for each in provider.batches] == [False]
-
-
-@pytest.mark.slow
 def test_a_provider_that_has_no_batches_is_asked_at_once_and_that_is_said_once(
     sample: Sample, provider: BatchServer
 ) -> None:

@@ -1,7 +1,6 @@
 """Work trees are made, found again, and made once more after a broken try."""
 
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -178,17 +177,6 @@ def test_a_tree_apart_stands_at_a_commit_on_no_branch_and_leaves_nothing_behind(
     assert len(scene.repository.worktrees()) == 1
 
 
-def test_a_tree_apart_that_a_killed_git_took_away_in_part_is_taken_away(scene: Scene) -> None:
-    place = scene.beside / "apart"
-    tree = scene.repository.detached_tree(place, scene.commit({"folder/file.txt": "text"}))
-    (tree.path / ".git").unlink()
-
-    scene.repository.remove_tree(place)
-
-    assert not place.exists()
-    assert len(scene.repository.worktrees()) == 1
-
-
 def test_a_tree_apart_that_a_killed_process_left_is_made_anew(scene: Scene) -> None:
     place = scene.beside / "apart"
     scene.write("left.txt", "left", scene.repository.detached_tree(place, "HEAD").path)
@@ -197,14 +185,6 @@ def test_a_tree_apart_that_a_killed_process_left_is_made_anew(scene: Scene) -> N
 
     assert tree.is_clean()
     assert (tree.path / "new.txt").exists()
-
-
-def test_a_tree_apart_of_a_clone_that_was_made_anew_at_its_place_is_replaced(scene: Scene) -> None:
-    place = scene.beside / "apart"
-    scene.repository.detached_tree(place, "HEAD")
-    shutil.rmtree(scene.root / ".git" / "worktrees")
-
-    assert scene.repository.show_commit(place, "HEAD").is_clean()
 
 
 def test_a_tree_apart_is_made_in_the_empty_folder_that_a_killed_git_left(scene: Scene) -> None:

@@ -7,12 +7,11 @@ import sys
 import pytest
 
 from forge_bot.temporal.temporal_server import find_server_program
-from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.sandbox.test_limits import alive, wait_until
 from tests.temporal.conftest import TASK
-from tests.temporal.scene import Clone, Server, free_port
+from tests.temporal.scene import Server, free_port
 
 pytestmark = pytest.mark.usefixtures("server")
 
@@ -31,19 +30,6 @@ def test_with_dev_each_command_brings_its_own_server_and_goes_on_where_the_last_
     assert "✓ Done." in done.out
     assert done.err == ""
     assert "led by" not in sample.forge("status").out
-
-
-@pytest.mark.slow
-def test_without_its_history_a_run_begins_again_from_its_branch(sample: Sample) -> None:
-    model = sample.model()
-    words = ("--effort", "S", "--yes", "--model", model, "--on", "temporal", "--dev")
-    assert sample.forge("run", TASK, *words).code == 3
-    (history,) = sample.path.parent.glob("state/**/temporal.sqlite")
-    for file in history.parent.glob("temporal.sqlite*"):
-        file.unlink()
-    done = sample.forge("approve")
-    assert done.code == 0, done.err
-    assert script.GUARD["new"] in sample.git("show", f"{sample.offered}:rota/schedule.py") + "\n"
 
 
 def test_a_key_that_signs_and_is_missing_is_told_before_a_run_that_this_command_works_on(
@@ -85,17 +71,6 @@ def test_the_program_of_the_server_is_the_one_of_the_package(server: Server) -> 
         [find_server_program(), "--version"], capture_output=True, text=True, check=True
     )
     assert said.stdout.startswith("temporal version 1.")
-
-
-@pytest.mark.slow
-def test_a_run_can_be_taken_back_from_a_server_that_is_gone(asked_alone: Clone) -> None:
-    asked_alone.server.kill()
-    lost = asked_alone.forge("approve")
-    assert (lost.code, "TEMPORAL-003" in lost.err, "--on local" in lost.err) == (5, True, True)
-    back = asked_alone.forge("resume", "--on", "local")
-    assert back.code == 3, back.err
-    done = asked_alone.forge("approve")
-    assert done.code == 0, done.out + done.err
 
 
 @pytest.mark.slow

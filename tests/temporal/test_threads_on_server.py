@@ -18,15 +18,12 @@ from forge_bot.errors import ForgeError, NotOnGitHub
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY
 from forge_bot.sentences import hint_of
 from forge_bot.temporal.thread_address import thread_workflow_id
-from tests.actions.runner import below
 from tests.bot.stage import SECRET, heard
 from tests.bot.test_order import Laptop
-from tests.fakes.agents import AgentServer
 from tests.fakes.github import FakeGitHub
 from tests.github_api.test_app_tokens import key_pair
-from tests.temporal.scene import Server, asks, free_port
+from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
-from tests.temporal.test_lost_workers import answers_heard
 from tests.temporal.thread_scene import ServedStage, served
 
 
@@ -198,25 +195,3 @@ def test_a_worker_with_an_app_goes_on_when_the_app_is_installed_again(stage: Ser
     kept = payloads(history(stage).to_json_dict())
     assert not [text for text in (*stage.hub.tokens, private[64:128]) if text in kept]
     assert not [line for line in stage.log if private[64:128] in line]
-
-
-def test_a_worker_that_is_killed_leaves_no_job_behind_and_nothing_is_answered_twice(
-    stage: ServedStage,
-) -> None:
-    with AgentServer() as models:
-        stage.environ |= asks(models)
-        models.will_hang = 2
-        lost = stage.start_worker()
-        assert heard(stage.label()).code == 0
-        assert models.wait_for(2, seconds=120)
-        processes = [pid for pid, _ in below(lost.pid)]
-        lost.kill()
-        lost.wait()
-        stage.start_worker()
-        assert stage.ended() == "waiting", stage.log
-        assert len(processes) > 1
-        assert not any(Path(f"/proc/{pid}").exists() for pid in processes)
-        assert len(stage.said("tracking")) == len(stage.said("checkpoint")) == 1
-        (journal,) = stage.folder.rglob("journal.jsonl")
-        assert set(answers_heard(journal).values()) == {1}
-        assert sum(models.asked.values()) == 3
