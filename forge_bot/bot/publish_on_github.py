@@ -12,7 +12,7 @@ from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.push_commits import push_offer
 from forge_bot.bot.thread import Thread
-from forge_bot.engine.gates import AUTO
+from forge_bot.engine.gates import AUTO, approvals_of
 from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
@@ -176,9 +176,10 @@ class Publication:
         itself asks the code owners.
         """
         approved = [
-            decision.by
+            one.by
             for decision in run.state.decisions
-            if decision.answer == Answer.APPROVE and "://" in decision.via
+            for one in approvals_of(run.state, decision)
+            if one.answer == Answer.APPROVE and "://" in one.via
         ]
         for login in dict.fromkeys(approved if run.config.request_review else ()):
             with suppress(PermissionMissing, GitHubRefused):

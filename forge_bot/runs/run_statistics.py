@@ -145,7 +145,7 @@ def _waited(reports: Sequence[Report]) -> float:
     for report in reports:
         if isinstance(report, GateShown):
             asked = asked or report.at
-        elif isinstance(report, Answered) and asked is not None:
+        elif isinstance(report, Answered) and asked is not None and not report.awaits_others:
             seconds += (report.at - asked).total_seconds()
             asked = None
     return round(max(seconds, 0) / 60, 1)

@@ -51,6 +51,8 @@ def test_two_people_approve_together_and_all_texts_name_both(waiting: Stage) -> 
     said = waiting.pull.body or ""
     assert "approved by `ada`" in said
     assert "approved by `tess`" in said
+    asked = [each for each in waiting.hub.exchanges if each.path.endswith("/requested_reviewers")]
+    assert [each.body["reviewers"] for each in asked] == [["ada"], ["tess"]]
     messages = waiting.repo.bare.git("log", "--format=%B", f"main..{waiting.offered}")
     assert "Approved-by: ada via " in messages
     assert "Approved-by: tess via " in messages
