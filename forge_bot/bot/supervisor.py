@@ -56,6 +56,9 @@ from forge_bot.values import RunStatus, Tier
 MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
 
+_OF_OTHERS_SECONDS = 60.0
+"""Age of the records of other runs, by which a worker knows of limits and of what they paid."""
+
 LONG_SHIFT_SECONDS = 30.0
 """After a worker's shift of this length the thread is read again. New comments during a shorter
 shift are left to the jobs that they start.
@@ -123,6 +126,7 @@ class Supervisor:
         self.pusher = BranchPusher()
         self.cancelled = Event()
         self._unlabelled = False
+        self._fetched = time.monotonic()
 
     def cancel(self) -> None:
         """Stop soon: the job is being cancelled."""
@@ -360,13 +364,17 @@ class Supervisor:
     def _push_work(self, run: Run, commit: str) -> None:
         """Push a commit of a worker's files, and show the progress."""
         self.pusher.push(run.tree, commit)
-        if self.config.caps.exist:
-            # The worker counts what other runs paid by the records that are here.
-            with suppress(GitFailed):
-                self.repository.fetch()
+        self._learn_of_others()
         if self.writer.track(self.writer.view_at(run.state, run.pipeline, commit), at_once=False):
             before, self.issue = self.issue, self.github.issue(self.thread.number)
             # Only a label that was on when the job began can be taken off to stop it.
             self._unlabelled = self._labelled(before) and not self._labelled(self.issue)
             if self._unlabelled or self.issue.closed_at not in {None, before.closed_at}:
                 self.shift.stop_after_this()
+
+    def _learn_of_others(self) -> None:
+        """Fetch what other runs recorded for the next agent, unless that was just done."""
+        if time.monotonic() - self._fetched > _OF_OTHERS_SECONDS:
+            self._fetched = time.monotonic()
+            with suppress(GitFailed):
+                self.repository.fetch()

@@ -137,7 +137,9 @@ class _Look:
                 ]
                 thread = Thread(self.github, issue, self.inputs)
                 review = requested_changes(thread, pull, asked)
-                yield WaitingRun(issue=issue, run=info.name, reviewed=review is not None)
+                # What a job finds nothing in is not looked at by jobs of weeks.
+                new = review is not None and self.at - review.at < timedelta(days=1)
+                yield WaitingRun(issue=issue, run=info.name, reviewed=new)
                 return
             state = State.model_validate_json(raw_file(self.repository, info, STATE) or b"")
             self._asked_by[info.name] = first.by
