@@ -14,10 +14,12 @@ def awaited_approvals(standing: Standing, *, mention: bool = False) -> Markdown:
     told = any("/" in name or name.casefold() == need.barred.casefold() for name in need.names)
     mentioned = {name: f"@{name}" for name in left if mention and not is_address(name)}
     names = [mentioned.get(name) or escape.code(name) for name in left]
+    lacking = need.count - len(standing.given)
+    admins = [say("words.with_admin", count=lacking)] if standing.asks_admin else []
     return render(
         "parts.awaited_approvals",
-        names=[*names, say("words.somebody_with_admin")] if standing.asks_admin else names,
-        lacking=need.count - len(standing.given),
+        names=[*names, *admins],
+        lacking=lacking,
         count=need.count,
         given=standing.given,
         asks_admin=standing.asks_admin,

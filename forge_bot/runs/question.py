@@ -207,7 +207,7 @@ def _approvers_in_thread(run: Run) -> str:
         say(
             "question.so_many_of",
             count=one.count,
-            names=listed(one.names) or say("words.somebody_with_admin"),
+            names=listed(one.names) or say("words.with_admin", count=one.count),
         )
         for one in needs
     ]
