@@ -44,7 +44,7 @@ def test_a_pull_request_that_a_person_opened_for_the_bot_takes_commands_and_has_
     waiting.check("test", "failure", "FAILED tests/test_who.py")
     job = heard(waiting.say("/forge retry", issue=pull))
     assert job.code == 0, job.log
-    assert len(waiting.said("reply occasion=fixing", on=pull)) == 1
+    assert len(waiting.said("reply occasion=follow-up", on=pull)) == 1
     assert waiting.state["currentPhaseStatus"] == "completed"
     assert waiting.state["pullRequest"] == f"{waiting.hub.url}/acme/widget/pull/{pull.number}"
     assert pull.title == "Opened by hand"
