@@ -3,12 +3,12 @@
 Each report carries its time and its idempotency key.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, Self, TypedDict
 
-from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
+from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, model_validator
 
 from forge_bot.values import (
     Attachment,
@@ -435,6 +435,10 @@ class PauseReason(StrEnum):
     SWITCH = "switch"
 
 
+LONGEST_PAUSE = timedelta(days=31)
+"""Other runs wait for a limit too: a worker that says anything cannot hold them up for longer."""
+
+
 class Paused(_Report):
     """No model may be asked now. The run is not stuck: it goes on by itself later."""
 
@@ -444,6 +448,12 @@ class Paused(_Report):
     model: str = unless_empty("", "the model whose provider asks to wait")
     told: str = unless_empty("", "the other run that its provider said so to")
     dollars: Decimal = unless_empty(Decimal(0), "what the next call may cost, of a cap")
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.until is not None and self.until - self.at > LONGEST_PAUSE:
+            raise ValueError(f"a pause lasts {LONGEST_PAUSE.days} days at most")
+        return self
 
 
 class Abandoned(_Report):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from forge_bot.engine.reports import Paused, PauseReason, RunStarted
+from forge_bot.engine.reports import LONGEST_PAUSE, Paused, PauseReason, RunStarted
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.revisions import HEADS
@@ -33,8 +33,6 @@ SWITCH_FILE = "FORGE_BOT_STOP_FILE"
 
 _OFF = frozenset({"", "0", "false", "no", "off"})
 _HOUR = 3_600
-_LONGEST = 31 * 24 * _HOUR
-"""Seconds. A provider that asks for a longer pause is asked again after it."""
 
 
 def is_switched_off(environ: Mapping[str, str]) -> bool:
@@ -53,12 +51,13 @@ def pause_of(error: ModelUnavailable, action_id: str, at: datetime) -> Paused | 
     why = _REASONS.get(trouble.cause)
     if why is None:
         return None
-    seconds = min(trouble.seconds or _HOUR, _LONGEST)
+    # A provider that asks for a longer pause is asked again after the longest one.
+    wait = min(timedelta(seconds=trouble.seconds or _HOUR), LONGEST_PAUSE)
     return Paused(
         key=f"{action_id}/paused@{at.isoformat()}",
         at=at,
         why=why,
-        until=None if why is PauseReason.SWITCH else at + timedelta(seconds=seconds),
+        until=None if why is PauseReason.SWITCH else at + wait,
         model=trouble.model,
         told=trouble.told,
         dollars=trouble.dollars,
@@ -90,7 +89,7 @@ class ModelAccess:
         model.
         """
         at, repository = now(), self._run.repository
-        states = recent_files(repository, at - timedelta(seconds=_LONGEST), STATE, HEADS, REMOTES)
+        states = recent_files(repository, at - LONGEST_PAUSE, STATE, HEADS, REMOTES)
         others = (state for name, state in states if name != self._run.name)
         if (limit := limit_of_others(others, model, at)) is not None:
             seconds = ceil((limit.until - at).total_seconds())

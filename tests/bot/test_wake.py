@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from pydantic import ValidationError
 
 from forge_bot.bot.switch_watch import tell_jobs, watched_switch
 from forge_bot.bot.wake_decisions import WaitingRun, WakeStep, decide_wakes
@@ -132,6 +133,11 @@ def test_a_month_of_limits_lets_every_run_end_and_asks_once_after_each_refusal()
             runs[number] = runs[number].replace(pause=pause)
     assert set(to_do.values()) == {0}, "no run is dead of a limit"
     assert set(Counter(provider.refused).values()) == {1}, "nobody asks after the first refusal"
+
+
+def test_a_worker_cannot_hold_other_runs_up_by_a_pause_without_end() -> None:
+    with pytest.raises(ValidationError, match="31 days at most"):
+        paused(LIMIT, AT + 32 * DAY)
 
 
 # -- whole wakes
