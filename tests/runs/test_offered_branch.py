@@ -97,7 +97,10 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
 ) -> None:
     (sample.path / ".forge").mkdir(exist_ok=True)
     (sample.path / ".forge" / "config.yml").write_text("sign_off: true\n")
-    sample.git("add", ".forge")
+    guide = "Sign off each commit (DCO), and add an entry to the changelog.\n"
+    (sample.path / "CONTRIBUTING.md").write_text(guide)
+    (sample.path / "CHANGES.md").write_text("# Changes\n")
+    sample.git("add", ".forge", "*.md")
     sample.git("commit", "-q", "-m", "Sign off")
     _run(sample)
     form = "%an <%ae>|%(trailers:key=Signed-off-by,valueonly)"
@@ -105,6 +108,10 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
     assert signed.strip() == author
     assert "Signed-off-by" not in sample.git("log", "-1", "--format=%B", sample.branch)
     assert "\nAssisted-by: forge-bot (" in sample.git("log", "-1", "--format=%B", sample.offered)
+    written = sample.forge("show", "pull-request.md").out
+    asks = "`CONTRIBUTING.md` asks for"
+    assert f"| {asks} `Signed-off-by` in each commit | as `sign_off` says |" in written
+    assert f"> - {asks} an entry in `CHANGES.md`: **missing**." in written
 
 
 @pytest.mark.slow

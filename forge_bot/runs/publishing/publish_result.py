@@ -20,6 +20,7 @@ from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.runs.code_commits import states_types
+from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.publishing.open_pull_request import (
     OpenPullRequest,
     WantedPullRequest,
@@ -222,7 +223,7 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
 def customs_of(run: Run) -> Customs:
     """Return the customs of the repository's pull requests, as of the commit of the run's base."""
     repository, base = run.repository, run.state.base_commit
-    kind = run.state.pull_request_branch.partition("/")[0]
+    kind = run.code_so_far().branch.partition("/")[0]
     path = find_template(repository.list_files(base), kind)
     raw = repository.read(base, path) if path else None
     template = raw.decode("utf-8", "replace") if raw is not None else ""
@@ -240,7 +241,7 @@ def _demands(run: Run, template: dict[str, str]) -> tuple[Demand, ...]:
     return house_demands(
         texts | template,
         repository.list_files(base),
-        changed_files(repository.root, base, run.code_so_far().tip),
+        changed_files(repository.root, newest_base(run), run.code_so_far().tip),
         signed=run.config.sign_off,
     )
 
