@@ -237,14 +237,6 @@ def test_a_second_language_is_data_alone_on_every_face(second_language: Path) ->
     assert "`design.md` & `review-design.md`" in thread
 
 
-@pytest.mark.slow
-def test_a_question_of_a_run_is_asked_in_the_language_that_is_set(
-    second_language: Path, asked_sample: Sample
-) -> None:
-    words = ("-m", "forge_bot", "resume", "--repo", str(asked_sample.path))
-    assert "aye, sail on with this very one" in in_copy(second_language, "pirate", *words).stdout
-
-
 def test_the_list_of_commands_is_said_in_the_language_that_is_set(second_language: Path) -> None:
     shown = "from forge_bot.gate.messages import command_table\nprint(command_table())"
     said = in_copy(second_language, "pirate", "-c", shown).stdout

@@ -16,7 +16,6 @@ from typing import Any
 
 from forge_bot.runs import workflow_file
 from tests.bot.stage import SECRET, Job, Stage
-from tests.fakes.github import Comment
 
 ROOT = Path(__file__).parents[2]
 STUBS = Path(__file__).parent / "stubs"
@@ -71,17 +70,6 @@ class Runner(Stage):
         if self.warm:
             return super().job(event, payload, actor)
         return self.started(event, payload, actor).ended()
-
-    def heard_of(
-        self, comment: Comment, by: str = "maint", again: "Underway | None" = None
-    ) -> "Underway":
-        """The workflow begins for a comment; `again` is a run of it that somebody repeats."""
-        return self.started(
-            "issue_comment",
-            self.hub.payload("issue_comment.created", self.repo, by, comment=comment),
-            by,
-            again,
-        )
 
     def started(
         self, event: str, payload: Any, actor: str, again: "Underway | None" = None

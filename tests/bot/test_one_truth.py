@@ -3,10 +3,8 @@ output and exit code, and a way on.
 """
 
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -151,35 +149,3 @@ def test_a_job_that_may_not_push_is_told_which_permission_it_lacks(stage: Stage)
     stage.permissions = PERMISSIONS
     assert heard(stage.say("/forge")).code == 0
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
-
-
-# -- a machine that is used again
-# --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_commits_that_a_dead_job_left_on_its_machine_are_put_aside_and_never_pushed(
-    stage: Stage, tmp_path: Path
-) -> None:
-    state = tmp_path / "kept"
-    stage.environ["XDG_STATE_HOME"] = str(state)
-    stage.label()
-    tree = next(path for path in state.rglob("tree") if (path / ".specs").is_dir())
-    run = next((tree / ".specs").iterdir()).name
-    clone = next(
-        path
-        for path in state.rglob(stage.repo.full_name)
-        if (path / ".git").exists() and path != tree
-    )
-    (tree / ".github" / "workflows").mkdir(parents=True)
-    (tree / ".github" / "workflows" / "evil.yml").write_text("on: push\n")
-    stage.git(tree, "add", "-A")
-    stage.git(tree, "commit", "-qm", f"forge-bot: more\n\nForge-Run: {run}")
-    left = stage.git(tree, "rev-parse", "HEAD")
-
-    assert heard(stage.say("/approve")).code == 0
-    assert stage.state["currentPhaseStatus"] == "completed"
-    assert ".github/workflows/evil.yml" not in stage.files()
-    kept = stage.git(clone, "for-each-ref", "--format=%(objectname)", "refs/forge-bot/lost")
-    assert left in kept
-    shutil.rmtree(state)

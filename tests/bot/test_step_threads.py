@@ -48,18 +48,6 @@ def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: S
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "offered"), [("anthropic:claude-sonnet-4-5", False), ("", True)])
-def test_a_question_to_the_model_is_offered_only_where_a_model_can_be_asked(
-    stage: Stage, model: str, *, offered: bool
-) -> None:
-    stage.environ["FORGE_BOT_MODEL"] = model or stage.environ["FORGE_BOT_MODEL"]
-    broken(stage)
-    question, tracking = asked(stage), stage.said("tracking")[0]
-    assert ("/ask" in question, "/ask" in tracking) == (offered, offered)
-    assert "/approve" in question
-
-
-@pytest.mark.slow
 def test_an_audit_opens_the_issues_that_were_approved_and_no_others(stage: Stage) -> None:
     broken(stage)
     question = asked(stage)

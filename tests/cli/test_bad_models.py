@@ -79,21 +79,6 @@ def test_a_provider_that_is_down_leaves_the_run_where_it_stood(
     assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
-@pytest.mark.slow
-def test_a_wrong_key_is_named_before_anything_is_installed(
-    sample: Sample, server: AgentServer
-) -> None:
-    config = sample.path / ".forge" / "config.yml"
-    installs = '[[python3, -c, \'open("installed", "w")\']]'
-    config.write_text(config.read_text().replace("setup: []", f"setup: {installs}"))
-    server.refuses_key = True
-    said = sample.forge("run", TASK, "--model", "openai-chat:gpt-x", "--yes")
-    assert (said.code, server.questions) == (5, [])
-    assert "does not accept the key in OPENAI_API_KEY: Incorrect API key provided" in said.err
-    assert "forge-bot resume" in said.err
-    assert "installed" not in "".join(map(str, sample.path.parent.rglob("installed")))
-
-
 def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:

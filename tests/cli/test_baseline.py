@@ -137,21 +137,3 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
     assert asked.code == 3
     assert "was refused its arguments" in asked.out
     assert status(sample)["usage"]["calls"] == 0
-
-
-@pytest.mark.slow
-def test_advice_never_repeats_the_installation_that_failed_and_nothing_is_judged_without(
-    sample: Sample,
-) -> None:
-    venv, install = ["python3", "-m", "venv", "{env}"], ["sh", "-c", "echo '```'; exit 9"]
-    configured(sample, f"commands:\n  setup: {json.dumps([venv, install])}\n")
-    model = sample.model()
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    document = (sample.workspace / "baseline.md").read_text()
-    assert "(exit code 9)" in document
-    assert pasted(document) == [{"commands": {"setup": [venv, ["path/to/install"]]}}]
-    sample.forge("approve", "--model", model)
-    assert sample.forge("approve", "--model", model).code == 0
-    text = (sample.workspace / "pull-request.md").read_text()
-    assert "Nothing was verified" in text
-    assert "failed before the change" in text

@@ -14,8 +14,6 @@ TASK = "`rota who` names somebody for days before the rota starts"
 PROVEN = "test_nobody_is_on_call (tests.test_before.BeforeTheStart.test_nobody_is_on_call)"
 FIX = script.document(*script.HEADINGS["architect"], title="fix: name nobody before the start")
 
-NOTE = {"path": "NOTES.md", "operation": "write", "old": "", "new": "Nobody before the start.\n"}
-
 
 def verification(
     sample: Sample,
@@ -136,20 +134,3 @@ def test_a_deleted_test_that_the_approved_design_names_asks_nobody(sample: Sampl
     found = verification(sample, script.GUARD, script.TEST, DELETED, design=design)
     assert len(found["weakened"]["named"]) == len(names)
     assert "Weakened test, as the design says: " in document(sample, "pull-request.md")
-
-
-@pytest.mark.slow
-def test_a_request_that_is_no_defect_needs_no_proof(sample: Sample) -> None:
-    design = script.document(*script.HEADINGS["architect"], title="feat: show the first day")
-    found = verification(sample, script.GUARD, script.TEST, design=design)
-    assert "redBeforeGreen" not in found
-    assert "ed before green" not in document(sample, "pull-request.md")
-
-
-@pytest.mark.slow
-def test_a_request_that_says_it_is_a_defect_needs_one_whatever_the_design_says(
-    sample: Sample,
-) -> None:
-    design = script.document(*script.HEADINGS["architect"], title="refactor: guard the first day")
-    found = verification(sample, script.GUARD, script.TEST, task=f"[Bug] {TASK}", design=design)
-    assert found["redBeforeGreen"]["tests"] == [PROVEN]

@@ -1,7 +1,6 @@
 """Tests that fail now and then do not make a run red, and are named where the run is judged."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -9,54 +8,12 @@ from tests.fakes import script
 from tests.fakes.sample import Sample
 
 TASK = "`rota who` names somebody for days before the rota starts"
-FLAKY = "test_now_and_then (tests.test_flaky.Flaky.test_now_and_then)"
-
-
-def with_flaky_test(sample: Sample, counter: Path, outcomes: str, config: str = "") -> None:
-    """Add a test with these outcomes, `F` for a failure, in the order of its runs."""
-    (sample.path / "tests" / "test_flaky.py").write_text(
-        "import os, unittest\nfrom pathlib import Path\n\n\n"
-        "class Flaky(unittest.TestCase):\n    def test_now_and_then(self):\n"
-        "        counter = Path(os.environ['COUNTER'])\n"
-        "        seen = counter.read_text() if counter.exists() else ''\n"
-        "        counter.write_text(seen + '.')\n"
-        f"        self.assertNotEqual('{outcomes}'[len(seen):][:1], 'F')\n"
-    )
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(
-        f"sandbox: 'off'\nenvironment:\n  COUNTER: {counter}\n{config}"
-    )
-    sample.git("add", "-A")
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "flaky")
 
 
 def verified(sample: Sample, model: str) -> int:
     """Lead a run to its end; its exit code."""
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     return sample.forge("approve", "--model", model).code
-
-
-@pytest.mark.slow
-def test_a_flaky_test_is_named_in_every_document(sample: Sample, tmp_path: Path) -> None:
-    counter = tmp_path / "counter"
-    # The baseline, the verification, then alone: twice after, once before.
-    with_flaky_test(sample, counter, ".F." + "F", "tries:\n  most: 0\n")
-    model = sample.model()
-    assert verified(sample, model) == 0
-    state = json.loads(sample.forge("status", "--json").out)
-    assert state["verification"]["red"] is False
-    (result,) = state["verification"]["results"]
-    assert result["flaky"] == [FLAKY]
-    assert counter.read_text() == "....."
-
-    document = (sample.workspace / "final-verification.md").read_text()
-    assert "but for 1 flaky test" in document
-    assert "has flaky tests, which are not judged" in document
-    assert f"passed in another of the same code: {FLAKY}" in document
-    offered = (sample.workspace / "pull-request.md").read_text()
-    row = next(line for line in offered.splitlines() if line.startswith("* ⚠️ **test**"))
-    assert "flaky: `tests.test_flaky.Flaky.test_now_and_then`" in row
-    assert sample.git("status", "--porcelain") == ""
 
 
 BUILD = "import os, shutil\nos.makedirs('built', exist_ok=True)\nshutil.copytree('rota', 'built/rota')\n"

@@ -4,16 +4,12 @@ tools off.
 
 import json
 import os
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.sample import Sample
 from tests.fakes.script import HEADINGS, document
-from tests.mcp_server.at_home import machine
-from tests.mcp_server.programs import programs as npm_programs
 
 PROGRAM = """#!/usr/bin/env python3
 import json, os, sys
@@ -115,32 +111,3 @@ def test_a_program_that_is_missing_or_unknown_is_refused_before_a_run(
     assert "There are cli:claude and cli:codex." in unknown.err
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert "is for a terminal" in sample.forge(*WORDS, "--model", "cli:claude").err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "does", "asking"),
-    [("claude", CLAUDE, ("--help",)), ("codex", CODEX, ("exec", "--help"))],
-)
-def test_every_flag_stands_in_the_help_of_the_program_that_npm_has(
-    sample: Sample, programs: Path, name: str, does: str, asking: tuple[str, ...]
-) -> None:
-    notes = install(programs, name, does)
-    assert sample.forge(*WORDS, "--model", f"cli:{name}:some-model").code == 3
-    given = json.loads(notes.read_text().splitlines()[0])[0]
-    flags = {word for word in given if re.fullmatch(r"-p|--[a-z][a-z-]+", word)}
-    assert len(flags) > 6
-    told = subprocess.run(
-        [real_program(name), *asking], capture_output=True, text=True, check=True
-    ).stdout
-    assert {flag for flag in flags if not re.search(rf"(?<![\w-]){flag}(?![\w-])", told)} == set()
-
-
-def real_program(name: str) -> Path:
-    """The program as npm's package has it."""
-    package = {"claude": "claude-code", "codex": "codex"}[name]
-    modules = npm_programs(package).modules
-    if name == "codex":
-        vendor = modules / "@openai" / f"codex-{machine()}" / "vendor"
-        return next(vendor.glob("*/bin/codex"))
-    return modules / "@anthropic-ai" / f"claude-code-{machine()}" / "claude"

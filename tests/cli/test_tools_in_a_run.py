@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from forge_bot.resources import templates
-from forge_bot.runs.capabilities.capability_setup import CapabilityOptions
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import agree_here, configure, skill, unruly
@@ -206,26 +205,3 @@ def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample
     assert re.search(r"`mcp_tickets_echo`: 3 calls, 1 failed", summary)
     text = sample.forge("show", "pull-request.md").out
     assert re.search(r"- `mcp_tickets_create`: 1 declined by a person", text)
-
-
-@pytest.mark.slow
-def test_a_file_that_is_named_for_a_run_counts_for_its_later_commands_too(
-    sample: Sample, tmp_path: Path
-) -> None:
-    away = tmp_path / "away"
-    away.mkdir()
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
-    file = configure(away, {"tickets": unruly("well", str(notes(sample)))})
-    skill(away / "skills", "greet")
-    agree_here(sample.path, CapabilityOptions(mcp_config=file))
-    model = sample.model({(*ANALYST, "1.1"): asks(CREATE)})
-    words = ("--mcp-config", str(file), "--skills-dir", str(away / "skills"))
-    task = ("run", "Say who is next", "--effort", "S", "--yes")
-    assert sample.forge(*task, *words, "--model", model).code == 3
-    assert "`skill_greet`" in prompts(sample)
-    assert sample.forge("approve", "--model", sample.model()).code == 3
-    assert made(sample) == [["create", {"text": "a ticket"}]]
-    missing = sample.forge(*task, "--mcp-config", "none.json", "--model", model)
-    assert missing.code == 5
-    assert "There is no file" in missing.err

@@ -123,38 +123,6 @@ async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample)
     assert "Traceback" not in result.model_dump_json()
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_what_nobody_foresaw_in_a_prompt_or_a_resource_says_nothing_of_it_either(
-    sample: Sample, mode: str
-) -> None:
-    server = make_server(sample.path)
-
-    @server.prompt()
-    async def breaks() -> str:
-        """Break."""
-        raise RuntimeError("token ghp_secret in /home/ann")
-
-    @server.resource("forge://breaks")
-    async def broken() -> str:
-        """Break."""
-        raise RuntimeError("token ghp_secret in /home/ann")
-
-    async with Client(server, mode=mode) as client:
-        with pytest.raises(MCPError) as caught:
-            await client.get_prompt("breaks")
-        assert (
-            caught.value.code,
-            "ERR-001" in caught.value.message,
-            "ghp" in str(caught.value),
-        ) == (-32603, True, False)
-        with pytest.raises(MCPError) as caught:
-            await client.read_resource("forge://breaks")
-        assert (caught.value.code, "ghp" in str(caught.value)) == (-32603, False)
-        with pytest.raises(MCPError, match="There are forge/start, forge/audit") as caught:
-            await client.get_prompt("forge/begin")
-        assert caught.value.code == -32602
-
-
 async def test_a_served_folder_that_is_gone_breaks_no_list_and_no_completion(
     tmp_path: Path,
 ) -> None:

@@ -2,7 +2,6 @@
 checked out; and it can be ended.
 """
 
-import asyncio
 import shutil
 from pathlib import Path
 
@@ -54,29 +53,3 @@ async def test_where_no_branch_is_checked_out_the_runs_branch_is_named(sample: S
         )
         assert (await host.call("forge_orient", response_tier="L2")).get("branch", "") == ""
         assert (await host.call("history_search", query="anything"))["results"] == []
-
-
-async def test_who_abandons_a_run_does_not_wait_for_its_commands(sample: Sample) -> None:
-    config = sample.path / ".forge" / "config.yml"
-    config.parent.mkdir()
-    config.write_text("commands:\n  test: [[sleep, '30102']]\n", encoding="utf-8")
-    sample.git("add", ".forge")
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
-    begun = asyncio.Event()
-
-    async def heard(progress: float, total: float | None, message: str | None) -> None:
-        if "sleep 30102" in (message or ""):
-            begun.set()
-
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-        call = host.client.call_tool(
-            "pipeline_next_action", {"workspace": host.workspace}, progress_callback=heard
-        )
-        working = asyncio.create_task(call)
-        await begun.wait()
-        ended = await host.call("run_control", workspace=host.workspace, operation="abandon")
-        assert ended["status"] == "abandoned"
-        answer = await working
-        assert answer.is_error
-        assert (await host.next())["type"] == "done"

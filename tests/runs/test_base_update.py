@@ -2,15 +2,12 @@
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fakes import script
 from tests.fakes.sample import Said, Sample
-
-TASK = "Nobody is on call before the rota starts"
 
 
 def _commit(sample: Sample, place: str, **files: str) -> str:
@@ -55,29 +52,6 @@ def _reports(sample: Sample, kind: str, branch: str = "") -> int:
     names = sample.git("ls-tree", "-r", "--name-only", branch, ".specs").splitlines()
     record = next(name for name in names if name.endswith("/reports.jsonl"))
     return sample.git("show", f"{branch}:{record}").count(f'"type":{kind}')
-
-
-@pytest.mark.slow
-def test_what_came_to_the_remote_is_fetched_and_both_branches_are_pushed(
-    sample: Sample, tmp_path: Path
-) -> None:
-    remote, other = tmp_path / "remote.git", tmp_path / "other"
-    sample.git("init", "-q", "--bare", "-b", "main", str(remote))
-    sample.git("remote", "add", "origin", str(remote))
-    sample.git("push", "-q", "origin", "main")
-    run = ("run", TASK, "--effort", "S", "--auto", "--push", "--model", sample.model())
-    assert sample.forge(*run).code == 0
-    sample.git("clone", "-q", str(remote), str(other))
-    there = Sample(other, sample.forge, sample.scripts)
-    for key, value in (("name", "Bo"), ("email", "bo@x.example")):
-        there.git("config", f"user.{key}", value)
-    main = _commit(there, "main", theirs="theirs")
-    there.git("push", "-q", "origin", "main")
-    said = _update(sample, "--push")
-    assert said.code == 0, said.out + said.err
-    for name in (sample.offered, sample.branch):
-        there.git("fetch", "-q")
-        assert there.git_code("merge-base", "--is-ancestor", main, f"origin/{name}") == 0
 
 
 def _state(sample: Sample) -> dict[str, Any]:

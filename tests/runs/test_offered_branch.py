@@ -115,38 +115,6 @@ def test_commits_for_merge_are_signed_off_by_their_author_where_that_is_configur
 
 
 @pytest.mark.slow
-def test_a_machine_that_knows_only_the_remote_goes_on_with_the_branch_that_is_there(
-    sample: Sample, tmp_path: Path
-) -> None:
-    remote = _remote(sample, tmp_path)
-    _run(sample, "--push")
-    branch, offered = sample.branch, sample.offered
-    state = f"{sample.workspace.relative_to(sample.workspace.parents[1])}/state.json"
-    before = next(
-        commit
-        for commit in sample.git("rev-list", branch).splitlines()
-        if '"pullRequestBranch": ""' in sample.git("show", f"{commit}:{state}")
-    )
-    elsewhere = tmp_path / "elsewhere"
-    sample.git("--git-dir", str(remote), "update-ref", f"refs/heads/{branch}", before)
-    sample.git("clone", "-q", str(remote), str(elsewhere), "--branch", offered)
-    subprocess.run(
-        ["git", "-C", str(elsewhere), "switch", "-q", "--detach"], check=True, capture_output=True
-    )
-    subprocess.run(
-        ["git", "-C", str(elsewhere), "branch", "-D", offered], check=True, capture_output=True
-    )
-    said = sample.forge(
-        "resume", "--repo", str(elsewhere), "--run", branch, "--push", "--model", sample.model()
-    )
-    assert said.code == 0, said.out + said.err
-    assert f"{offered}-2" not in said.out
-    assert sample.git("--git-dir", str(remote), "rev-parse", offered) == sample.git(
-        "rev-parse", offered
-    )
-
-
-@pytest.mark.slow
 def test_a_branch_that_is_checked_out_is_not_moved_and_the_command_is_said(
     ended_sample: Sample,
 ) -> None:

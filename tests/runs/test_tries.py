@@ -238,7 +238,3 @@ def test_a_budget_that_ends_between_keeps_the_edits_and_says_that_they_are_red(
 
 def _approved(run: Run) -> Report:
     return answer(run, PersonAnswer(answer=PersonsAnswer.APPROVE), "terminal")
-
-
-# -- rules
-# --------------------------------------------------------------------------------------------------

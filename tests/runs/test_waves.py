@@ -8,16 +8,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from forge_bot.agent.models.base import ModelCall
-from forge_bot.artifacts.waves import clash
 from forge_bot.engine.reports import BudgetRaised
 from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.wall_clock import now
-from forge_bot.values import TaskId, TaskMode, TaskSpec
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
@@ -207,82 +203,3 @@ def test_a_wave_stops_at_the_budget_within_it_and_goes_on_with_more(tmp_path: Pa
     assert outcome is Outcome.DONE
     assert len(talker.calls) == 7
     assert {f"{number}.txt" for number in range(1, 7)} <= here.files().keys()
-
-
-# -- any plan
-# --------------------------------------------------------------------------------------------------
-
-FILES = ("a.txt", "b.txt", "c.txt", "d/e.txt")
-
-
-@st.composite
-def plans(draw: st.DrawFn) -> tuple[Planned, ...]:
-    count = draw(st.integers(2, 6))
-    plan: list[Planned] = []
-    for number in range(1, count + 1):
-        files = draw(st.lists(st.sampled_from(FILES), min_size=1, max_size=2, unique=True))
-        earlier = [task.id for task in plan]
-        needs = draw(st.lists(st.sampled_from(earlier), max_size=2, unique=True)) if earlier else []
-        # Tasks that share a file must say in which order; a decomposer that does not is sent back.
-        needs += [task.id for task in plan if set(task.files) & set(files)]
-        plan.append(Planned(str(number), tuple(files), tuple(dict.fromkeys(needs))))
-    return tuple(plan)
-
-
-def spec(task: Planned) -> TaskSpec:
-    return TaskSpec(id=TaskId(task.id), title="t", mode=TaskMode.PARALLEL, files=task.files)
-
-
-class Worker:
-    """Appends the task's name to each of its files, as it sees them; notes who works beside
-    whom.
-    """
-
-    def __init__(self, plan: tuple[Planned, ...]) -> None:
-        self.plan = {task.id: task for task in plan}
-        self.busy: set[str] = set()
-        self.beside: set[frozenset[str]] = set()
-
-    async def implement(self, call: ModelCall) -> Answer:
-        task = self.plan[task_of(call)]
-        self.beside |= {frozenset({task.id, other}) for other in self.busy}
-        self.busy.add(task.id)
-        await asyncio.sleep(0)
-        self.busy.discard(task.id)
-        text = call.messages[-1].text
-        return done(*(wrote(name, _content(text, name) + f"{task.id}\n") for name in task.files))
-
-
-def _content(prompt: str, name: str) -> str:
-    """What the prompt shows of a file: the lines that earlier tasks wrote."""
-    marker = f'"{name}"'
-    if marker not in prompt:
-        return ""
-    block = prompt.split(marker, 1)[1].split("</", 1)[0]
-    return "".join(f"{line}\n" for line in block.splitlines() if line.strip().isdigit())
-
-
-@pytest.mark.slow
-@settings(
-    max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(plan=plans())
-def test_whatever_the_plan_side_by_side_gives_the_same_files_as_one_after_the_other(
-    plan: tuple[Planned, ...], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    results: list[dict[str, str]] = []
-    for parallel in (4, 1):
-        worker = Worker(plan)
-        here = Stage.made(tmp_path_factory.mktemp("plan") / "repo", {"README.md": "x\n"}, parallel)
-        here.start()
-        assert here.go_on(Talker(plan, worker.implement))[0] is Outcome.DONE
-        results.append(here.files())
-        by_id = {task.id: spec(task) for task in plan}
-        assert not any(clash(*(by_id[name] for name in pair)) for pair in worker.beside)
-    assert results[0] == results[1]
-    expected = {
-        name: "".join(f"{task.id}\n" for task in plan if name in task.files) for name in FILES
-    }
-    assert {name: text for name, text in results[0].items() if name != "README.md"} == {
-        name: text.strip() for name, text in expected.items() if text
-    }

@@ -2,36 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from forge_bot.sandbox.backends import run
-from forge_bot.sandbox.box import BackendName, Box, ResourceLimits
+from forge_bot.sandbox.box import BackendName, Box
 from tests.sandbox.scene import World
-
-
-# The proxy of setup belongs to the test's own process, and this test needs a registry.
-@pytest.mark.block_network(allowed_hosts=[".*"])
-@pytest.mark.slow
-def test_a_package_is_installed_with_network_and_used_without(
-    walled: BackendName, worktree: Path, tmp_path: Path
-) -> None:
-    tools = tmp_path / "tools"
-    setup = Box(
-        worktree=worktree, network=True, writable=(tools,), limits=ResourceLimits(seconds=120)
-    )
-    python = str(tools / "bin" / "python")
-    for words in (["python3", "-m", "venv", str(tools)], [python, "-m", "pip", "install", "six"]):
-        outcome = run(walled, setup, words)
-        assert outcome.exit_code == 0, outcome.output
-    later = run(
-        walled,
-        Box(worktree=worktree, readable=(tools,)),
-        [python, "-c", "import six; print(six.__name__)"],
-    )
-    assert later.output == "six\n"
-    changed = run(walled, Box(worktree=worktree, readable=(tools,)), ["touch", f"{tools}/bin/new"])
-    assert changed.exit_code != 0
-    assert not (tools / "bin" / "new").exists()
 
 
 def test_with_network_nothing_of_this_machine_is_reached(

@@ -4,8 +4,7 @@ import asyncio
 import json
 from collections import Counter
 
-import pytest
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus
 
 from forge_bot.git import Repository
 from forge_bot.temporal.run_messages import RunBegin, Stands
@@ -16,8 +15,6 @@ from tests.fakes.agents import AgentServer
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
 from tests.temporal.scene import Clone, asks, at_server, ended, texts
-
-FIFTY = 50
 
 
 def activities(place: Clone) -> list[str]:
@@ -135,24 +132,3 @@ def test_abandon_interrupts_a_worker_and_what_is_wrong_there_is_told_at_the_term
         assert (over.code, "at once" in over.out) == (6, True), over.out + over.err
         assert ended(going)[0] == 6
         assert Counter(models.asked.values()) == {1: 1}
-
-
-@pytest.mark.slow
-def test_fifty_runs_wait_on_one_server(place: Clone) -> None:
-    place.start_worker()
-    begun = [
-        place.begin(f"{TASK} {number}", "--branch", f"fix/{number}") for number in range(FIFTY)
-    ]
-    assert {said.code for said in begun} == {3}
-
-    async def standings() -> list[str]:
-        client: Client = await at_server(place.server)
-        found: list[str] = []
-        async for each in client.list_workflows('ExecutionStatus = "Running"'):
-            if each.id.startswith(name_queue(Repository.find(place.path))):
-                handle = client.get_workflow_handle_for(ForgeRunWorkflow.run, each.id)
-                stands = await handle.query(ForgeRunWorkflow.standing)
-                found.append(stands.why if stands is not None else "")
-        return found
-
-    assert asyncio.run(standings()) == ["asks"] * FIFTY
