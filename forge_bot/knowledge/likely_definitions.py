@@ -10,7 +10,7 @@ from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.search_words import words
 
 _MOST = 5
-_LEAST_SCORE = 0.5
+_LEAST_SCORE = 0.7
 """The share of words that counts where nothing else does; the best definition has 1."""
 
 _NAME_WEIGHT = 4
@@ -46,7 +46,7 @@ def likely_definitions(
     for one in called:
         scores[one] += _CALLED
     best = sorted(scores, key=lambda one: (-scores[one], one.first))[:_MOST]
-    return [one for one in best if scores[one] >= _LEAST_SCORE]
+    return [one for one in best if scores[one] >= _LEAST_SCORE or one in called]
 
 
 def _by_words(
