@@ -4,7 +4,6 @@ lost.
 
 import pytest
 
-from forge_bot.resources import templates
 from tests.bot.stage import Job, Stage, heard
 from tests.bot.truth import agree_without_comment
 
@@ -39,17 +38,6 @@ def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
     assert status(waiting) == "awaiting_human"
     assert heard(waiting.say("/approve")).code == 0
     assert status(waiting) == "completed"
-
-
-@pytest.mark.slow
-def test_the_closing_of_an_issue_without_the_label_starts_a_job_and_is_told(stage: Stage) -> None:
-    assert heard(stage.say("/forge")).outcome == "waiting"
-    assert stage.issue.labels == []
-    payload = stage.hub.payload("issues.closed", stage.repo, "maint", issue=stage.issue)
-    assert payload["issue"]["reactions"]["eyes"] == 1
-    condition = (templates() / "github" / "forge-bot.yml").read_text(encoding="utf-8")
-    assert ", 'forge') || github.event.issue.reactions.eyes) &&" in condition
-    stopped(stage, stage.close())
 
 
 def test_closing_reopening_and_closing_again_by_somebody_who_may_not_costs_no_installation(

@@ -74,20 +74,6 @@ def test_the_model_sees_what_is_shown_and_the_persons_words_and_holds_no_command
 
 
 @pytest.mark.slow
-def test_no_later_prompt_holds_the_question_or_its_answer(
-    sample: Sample, server: AgentServer
-) -> None:
-    sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
-    sample.forge("ask", QUESTION, "--model", "openai-chat:fake")
-    asked = len(server.questions)
-    assert sample.forge("reject", "Shorter", "--model", "openai-chat:fake").code == 3
-    assert sample.forge("approve", "--model", "openai-chat:fake").code == 0
-    later = [json.dumps(question.body) for question in server.questions[asked:]]
-    assert len(later) == 4
-    assert not [text for text in later if "zebra" in text or "giraffe" in text]
-
-
-@pytest.mark.slow
 def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing_changes(
     sample: Sample, server: AgentServer
 ) -> None:

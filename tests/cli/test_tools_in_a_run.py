@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from forge_bot.resources import templates
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import agree_here, configure, skill, unruly
@@ -153,21 +152,6 @@ def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
     assert state(sample)["calls"][0]["status"] == "failed"
     assert "is not what it was when this was asked for" in sample.forge("show", "calls-1-1.md").out
     assert made(sample) == []
-
-
-@pytest.mark.slow
-def test_a_phase_offers_the_tools_that_its_providers_name_by_a_pattern(sample: Sample) -> None:
-    place = sample.path / ".forge" / "pipelines"
-    place.mkdir(parents=True)
-    shipped = (templates() / "pipelines" / "develop.yaml").read_text(encoding="utf-8")
-    narrowed = "providers: [read_file, mcp_tickets_e*]\n"
-    (place / "develop.yaml").write_text(re.sub(r"providers: \[.*\n", narrowed, shipped, count=1))
-    look = ("mcp_tickets_look_up_it_all", {"kind": "bug"})
-    said = start(sample, {"1.1": asks(look, ("mcp_tickets_echo", {"text": "x"}))})
-    assert said.code == 3, said.err
-    assert made(sample) == [["echo", {"text": "x"}]]
-    named = "There are: read_file, mcp_tickets_echo, mcp_tickets_environment."
-    assert named in prompts(sample)
 
 
 def test_the_problems_of_all_files_are_told_at_once(sample: Sample) -> None:

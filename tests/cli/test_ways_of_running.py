@@ -82,26 +82,3 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
         each["name"] for each in json.loads(sample.forge("status", "--json").out)["baseline"]
     ] == ["test"]
     assert outside.exists() == written
-
-
-@pytest.mark.slow
-def test_a_run_only_adds_commits_to_its_own_branch(asked_sample: Sample) -> None:
-    sample = asked_sample
-    main = sample.git("rev-parse", "main")
-    model = sample.model()
-    sample.forge("reject", "Say what happens to swaps", "--model", model)
-    sample.forge("retry", "design", "--model", model)
-    assert sample.forge("approve", "--model", model).code == 0
-    assert sample.git("rev-parse", "main") == main
-    moves = sample.git("reflog", "show", "--format=%H %gs", sample.branch).splitlines()
-    commits = sample.git("rev-list", "--first-parent", sample.branch).splitlines()
-    assert [move.split()[0] for move in moves] == commits[: len(moves)], (
-        "each move of the branch is one commit on top of the last"
-    )
-    first = commits[len(moves) - 1]
-    assert sample.git("rev-parse", f"{first}^") == main, "and the first of them begins there"
-    code = sample.git("for-each-ref", "--format=%(refname)", "refs/heads/chore", "refs/heads/fix")
-    (merged,) = sample.git(
-        "log", "--merges", "--first-parent", "--format=%P", sample.branch
-    ).splitlines()
-    assert merged.split()[1] == sample.git("rev-parse", code), "accepted work is on both branches"

@@ -14,14 +14,12 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from forge_bot.cli.options import ServerChoice
 from forge_bot.cli.temporal_commands import work_for_server
-from forge_bot.errors import ForgeError, NotOnGitHub
-from forge_bot.github_api.app_tokens import APP_ID, APP_KEY
+from forge_bot.errors import ForgeError
 from forge_bot.sentences import hint_of
 from forge_bot.temporal.thread_address import thread_workflow_id
 from tests.bot.stage import SECRET, heard
 from tests.bot.test_order import Laptop
 from tests.fakes.github import FakeGitHub
-from tests.github_api.test_app_tokens import key_pair
 from tests.temporal.scene import Server, free_port
 from tests.temporal.scene import server as own_server
 from tests.temporal.thread_scene import ServedStage, served
@@ -61,23 +59,6 @@ def jobs(stage: ServedStage) -> int:
     """How many jobs the workflow has begun."""
     begun = "activity_task_scheduled_event_attributes"
     return len([each for each in history(stage).events if each.HasField(begun)])
-
-
-def looks_again_after(stage: ServedStage, seconds: int) -> bool:
-    """Whether the workflow has started a timer of so many seconds, once it has heard of a job."""
-
-    async def started() -> bool:
-        client = await Client.connect(stage.address)
-        name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
-        events = client.get_workflow_handle(name).fetch_history_events(wait_new_event=True)
-        async with asyncio.timeout(60):
-            async for event in events:
-                timer = event.timer_started_event_attributes
-                if timer.start_to_fire_timeout.seconds == seconds:
-                    return True
-        return False
-
-    return asyncio.run(started())
 
 
 def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(stage: ServedStage) -> None:
@@ -175,23 +156,3 @@ def test_a_worker_for_issues_needs_a_repository_and_a_token(
     with pytest.raises(ForgeError) as refused:
         work_for_server((), ServerChoice(), 1, github=(name,))
     assert said in f"{refused.value.message} {hint_of(refused.value)}"
-
-
-def test_a_worker_with_an_app_goes_on_when_the_app_is_installed_again(stage: ServedStage) -> None:
-    private, public = key_pair()
-    app = stage.hub.app("github-actions[bot]", public, **stage.permissions)
-    stage.environ |= {APP_ID: str(app.id), APP_KEY: private, "GITHUB_TOKEN": ""}
-    stage.start_worker()
-    for name in (APP_ID, APP_KEY, "GITHUB_TOKEN"):
-        del stage.environ[name]
-    assert heard(stage.label()).code == 0
-    assert stage.ended() == NotOnGitHub.code.lower(), stage.log
-    assert looks_again_after(stage, 60)
-    stage.hub.install(app, stage.repo)
-    again = heard(stage.say("/forge"))
-    assert "The App is not installed for" in again.log
-    assert any("does not go on for now" in said for said in stage.said())
-    assert stage.ended() == "waiting", stage.log
-    kept = payloads(history(stage).to_json_dict())
-    assert not [text for text in (*stage.hub.tokens, private[64:128]) if text in kept]
-    assert not [line for line in stage.log if private[64:128] in line]
