@@ -141,12 +141,13 @@ def test_the_files_of_one_bullet_all_change_and_those_left_unchanged_do_not() ->
 def test_examples_stand_above_the_risks_and_what_a_number_means_below_the_findings() -> None:
     said = designed(
         "- `a.py`: faster\n- `b.py`: " + "very long words " * 20,
-        'It is kept.\n\n| Input | Today | After |\n|---|---|---|\n| `f("a_b")` | `a` | `a_b` |\n',
+        'It is kept.\n\n| Input | Today | After |\n|---|---|---|\n| `f("a_b")` | `a` | `a_b` |\n| `g()` | | 1 |\n',
     )
     in_order(
         said,
         "It is kept.\n",
         '- `f("a_b")`: today `a`; **then** `a_b`\n',
+        "- `g()`: **then** 1\n",
         "**What will change**",
         "- `a.py`: faster\n",
         "- `b.py`\n",
