@@ -18,6 +18,7 @@ _ROOM = 3_200
 
 _LEAST = 600
 _MOST_CHANGELOG = 700
+_TOP = 200
 _EXAMPLES = 3
 _FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
@@ -62,7 +63,9 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
     if folder := _fragment_folder(listing):
         waiting.append(f"{folder}/")
     else:
-        waiting += list(_look_in_usual_places(listing, _CHANGELOGS))[:1]
+        logs = list(_look_in_usual_places(listing, _CHANGELOGS))
+        # A page of the documentation may only include another file.
+        waiting += [path for path in logs if "include::" not in listing.text(path)[:_TOP]][:1]
     room, rules = _ROOM, list[HouseRule]()
     for place, path in enumerate(waiting):
         share = min(room, max(_LEAST, room // (len(waiting) - place)))

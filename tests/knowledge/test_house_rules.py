@@ -29,6 +29,8 @@ def test_instructions_for_agents_come_first_then_guides_then_the_changelog() -> 
 def test_a_file_that_is_a_copy_or_only_names_another_is_shown_once() -> None:
     files = {"AGENTS.md": "Be brief.", "CLAUDE.md": "@AGENTS.md", "GEMINI.md": "Be brief."}
     assert [*rules(files)] == ["AGENTS.md"]
+    page = "History\n=======\n\n.. include:: ../HISTORY.rst\n"
+    assert [*rules({"docs/changelog.rst": page, "HISTORY.rst": LOG})] == ["HISTORY.rst"]
 
 
 def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> None:
