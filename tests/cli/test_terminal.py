@@ -294,8 +294,8 @@ def test_the_question_has_48_lines_at_80_columns_and_begins_with_the_decisions(
         question.find(part)
         for part in (
             *("You decide", "1 README says", "• a Yes, as who", "• b No: a DATE before"),
-            *("4 files, 1 of them tests", "rota/cli.py: the command", "Interfaces: next_day("),
-            *("⚠️ Duration", "approved with notes", "MINOR A word about swaps"),
+            *("⚠️ Duration", "4 files, 1 of them tests", "rota/cli.py: the command"),
+            *("approved with notes", "MINOR A word about swaps"),
             *("Cost: so far", "a, approve: go on with exactly this version, and 1a", "r, reject"),
             *("?, ask", "v, view: show design.md (", "e, edit", "l, later", "This is version"),
         )
