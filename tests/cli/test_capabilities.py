@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from forge_bot.runs.capabilities.capability_setup import CapabilityOptions
 from tests.fakes.sample import Sample
@@ -119,12 +118,3 @@ def test_the_complete_example_of_the_page_works_as_it_is_pasted(
     assert "✓ issues in the sandbox, with network; given ISSUES_TOKEN\n" in said.out
     assert "  mcp_issues_create a person is asked" in said.out
     assert "  skill_release-notes runs in the sandbox [Skill] Write the entry" in said.out
-
-
-def test_the_workflows_part_of_the_example_names_inputs_of_the_action() -> None:
-    root = Path(__file__).parents[2]
-    example = (root / "docs" / "capabilities.md").read_text().partition("## A complete example")[2]
-    step = yaml.safe_load(re.findall(r"^```yaml\n(.*?)^```", example, re.MULTILINE | re.DOTALL)[-1])
-    inputs = yaml.safe_load((root / "action.yml").read_text())["inputs"]
-    assert set(step["with"]) <= set(inputs)
-    assert set(step["with"]["server-variables"].split()) <= set(step["env"])
