@@ -7,13 +7,12 @@ from forge_bot.artifacts.markdown import Block, BlockKind, InlineSpan
 from forge_bot.artifacts.open_decisions import OpenDecision, read_open_decisions
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import blocks_below, first_paragraph
-from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)
 _COLUMNS = 3
-_PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$", re.IGNORECASE)
 _INTERFACE = re.compile(
     r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
     r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+[\s({<].*"
@@ -154,7 +153,7 @@ def _interfaces(design: str) -> tuple[str, ...]:
     of_code = True
     for block in _items(design, "Changes"):
         if block.depth == 1 and FILE_PATH.fullmatch(path := leading_code(block)):
-            of_code = not (belongs_to_tests(path) or _PROSE.search(path))
+            of_code = not (belongs_to_tests(path) or is_page(path))
         named += [one_line(span.text) for span in block.spans if span.code and of_code]
     signatures = filter(_INTERFACE.fullmatch, named)
     return tuple(dict.fromkeys(filter(_is_public, signatures)))

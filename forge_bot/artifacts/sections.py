@@ -95,11 +95,6 @@ def items_below(markdown: str, heading: str) -> list[str]:
     return [block.words for block in blocks if block.words and not _NONE.match(block.words)]
 
 
-def first_words(markdown: str, heading: str) -> str:
-    """Return the first item or paragraph of a section; empty without one."""
-    return next(iter(items_below(markdown, heading)), "")
-
-
 def blocks_within(markdown: str, heading: str) -> Iterator[Block]:
     """Yield the blocks below a heading of any level, up to the next one of its level or above."""
     level = 0

@@ -26,3 +26,8 @@ def belongs_to_tests(path: str) -> bool:
     *folders, name = path.split("/")
     aside = name == "conftest.py" or name.endswith(".snap") or not TEST_FOLDERS.isdisjoint(folders)
     return (aside or is_test_file(path)) and not path.startswith(_RECORD)
+
+
+def is_page(path: str) -> bool:
+    """Return whether a file is documentation, by its ending."""
+    return path.lower().endswith((".md", ".rst", ".txt", ".adoc"))

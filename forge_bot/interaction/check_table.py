@@ -23,7 +23,7 @@ def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, 
 
     def line(result: CommandResult) -> str:
         earlier = before.get((result.name, result.argv))
-        as_before = earlier is not None and not judge((earlier,), (result,)).red
+        as_before = _is_as_before(result, earlier)
         failing = [name for name in result.failures if name and name not in result.flaky]
         only_flaky = bool(result.flaky) and {*result.failures} <= {*result.flaky}
         return render(
@@ -42,6 +42,22 @@ def commands(results: tuple[CommandResult, ...], baseline: tuple[CommandResult, 
 
     # Asterisks, so that a list of hyphens below is a list of its own.
     return Rows([line(result) for result in results], "checks.more_commands", room=4_000)
+
+
+def newly_red(
+    results: Sequence[CommandResult], baseline: Sequence[CommandResult]
+) -> tuple[CommandResult, ...]:
+    """Return the results without those that are as before the change."""
+    before = {(result.name, result.argv): result for result in baseline}
+    return tuple(
+        result
+        for result in results
+        if not _is_as_before(result, before.get((result.name, result.argv)))
+    )
+
+
+def _is_as_before(result: CommandResult, earlier: CommandResult | None) -> bool:
+    return earlier is not None and not judge((earlier,), (result,)).red
 
 
 def reasons(sentences: Sequence[str]) -> Rows:

@@ -12,7 +12,7 @@ from forge_bot.artifacts.requirement_table import (
     read_requirements,
     with_requirement_words,
 )
-from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Rows
@@ -80,7 +80,7 @@ def evidence(
     base = escape.code(short(proof.base)) if proof is not None and proven else ""
     return Evidence(
         table,
-        tuple(row.text for row in rows if listed and not row.green and row.state != _LEFT_OUT),
+        tuple(row.text for row in rows if listed and not row.shows),
         tuple(row.text for row in rows if row.state not in _DONE),
         say("pull_request.red_with", base=base) if base else "",
     )
@@ -114,11 +114,20 @@ class _Row:
         elif requirement.is_number:
             self.text = with_requirement_words(self.text, words)
         self.state = requirement.state.strip().casefold()
+        self.only_pages = bool(requirement.files) and all(map(is_page, requirement.files))
         self.tests, self.check = requirement.tests, check
         passed = {*check.ran, *proven}
         counted = {*requirement.tests} & {*passed, *check.failed, *check.not_run}
         self.counted, self.green = len(counted), len(counted & passed)
         self.red = sum(any(names_test(name, test) for test in red) for name in counted)
+
+    @property
+    def shows(self) -> bool:
+        """Return whether the requirement is shown: by a green test, or by reading where it is about
+        pages of documentation alone; or a person left it out.
+        """
+        read = self.only_pages and self.state in _DONE
+        return bool(self.green) or read or self.state == _LEFT_OUT
 
     def shown(self) -> str:
         names = {name: Markdown(_test_name(named_once(name))) for name in self.tests[:8]}

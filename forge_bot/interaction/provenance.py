@@ -44,29 +44,37 @@ def conditions(
     return Rows(lines, "pull_request.more_conditions", before=before)
 
 
-def reviews(view: RunFacts) -> str:
-    """Return which models wrote and reviewed what, and all verdicts, in their order, folded."""
+def authors(view: RunFacts) -> str:
+    """Return which models wrote and reviewed what, and who decided, in one paragraph."""
+    records = view.state.artifacts.values()
+    given = [record for record in records if record.verdict is not None]
+    writers = _by_model(view, [record for record in records if record.verdict is None])
+    reviewers = _by_model(view, given)
+    answers = dict.fromkeys(decided(one) for one in (*view.state.decisions, *view.state.agreed))
+    sentences = [
+        *([say("pull_request.written_by", models=writers)] if writers else []),
+        *([say("pull_request.reviewed_by", models=reviewers)] if reviewers else []),
+        *([say("pull_request.reviewed_by_no_person")] if given and not reviewers else []),
+        *([say("pull_request.decided_by", answers="; ".join(answers))] if answers else []),
+    ]
+    return " ".join(sentences)
+
+
+def verdicts(view: RunFacts) -> str:
+    """Return the verdicts of all reviews, in their order; empty without a review."""
     given = [
         (name, record)
         for name, record in view.state.artifacts.items()
         if record.verdict is not None
     ]
-    table = limited(
+    if not given:
+        return ""
+    return limited(
         [_review_line(view, name, record) for name, record in given],
         "pull_request.more_reviews",
         before=head("columns.review", "columns.verdict", "columns.open_findings", align="llr"),
         most=2_000,
     )
-    authors = _by_model(view, [one for one in view.state.artifacts.values() if one.verdict is None])
-    reviewers = _by_model(view, [record for _, record in given])
-    sentences = [
-        *([say("pull_request.written_by", models=authors)] if authors else []),
-        *([say("pull_request.reviewed_by", models=reviewers)] if reviewers else []),
-        *([say("pull_request.reviewed_by_no_person")] if given and not reviewers else []),
-    ]
-    verdicts = fold(say("pull_request.verdicts", count=len(given)), table) if given else ""
-    parts = [part for part in (" ".join(sentences), verdicts) if part]
-    return "\n\n".join([f"### {say('pull_request.who_wrote_and_reviewed_it')}", *parts])
 
 
 def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
@@ -77,6 +85,8 @@ def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
     for record in records:
         for model in answering_models(view.state, record.phase):
             labels.setdefault(model, {})[view.label(record.phase)] = None
+    if len(labels) == 1:
+        return escape.code(next(iter(labels)))
     return listed([f"{escape.code(model)} ({listed([*of])})" for model, of in labels.items()])
 
 
@@ -125,9 +135,7 @@ def decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:
     answers = sorted(every, key=lambda decision: decision.at)
     noted = any(_words_of(decision) for decision in answers)
 
-    before = f"### {say('pull_request.who_decided')}\n\n" + head(
-        "columns.question", "columns.answer", *(["columns.notes"] if noted else [])
-    )
+    before = head("columns.question", "columns.answer", *(["columns.notes"] if noted else []))
     lines = [
         render(
             "parts.decision",

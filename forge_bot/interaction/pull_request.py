@@ -3,7 +3,7 @@ with their authors, and the cost.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.design_outline import read_outline
@@ -15,8 +15,9 @@ from forge_bot.artifacts.requirement_table import (
 from forge_bot.artifacts.sections import (
     CAUSE,
     first_paragraph,
-    first_words,
+    items_below,
 )
+from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.state import (
@@ -31,18 +32,19 @@ from forge_bot.interaction.change_message import (
     name_of_change,
     subject_of_change,
 )
-from forge_bot.interaction.check_table import commands, outputs, reasons, warnings
+from forge_bot.interaction.check_table import commands, newly_red, outputs, reasons, warnings
 from forge_bot.interaction.evidence_table import Evidence, evidence
 from forge_bot.interaction.fit_comment import Papers, Rows, compose, fold
 from forge_bot.interaction.house_demands import Demand
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import may_be_billed, money, spent
 from forge_bot.interaction.provenance import (
+    authors,
     conditions,
     decisions,
     in_words,
     open_findings,
-    reviews,
+    verdicts,
 )
 from forge_bot.interaction.pull_request_template import Customs, Deeds, fill_template, is_seen
 from forge_bot.interaction.run_facts import RunFacts, footer
@@ -55,6 +57,8 @@ from forge_bot.verification.judgement import said_before
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
 _MOST_LINES, _MOST_ROWS = 60, 12
+_MANY_FILES = 4
+_SYMPTOM, _CAUSES = "symptom", frozenset({"cause", "root cause", "the cause"})
 _MOST_USES = 20
 _USUAL = Customs()
 
@@ -91,12 +95,11 @@ def pull_request(
         proof.note,
         *_checked(state.verification, state),
         conditions(view, documents, words),
-        reviews(view),
+        authors(view),
         open_findings(view, words),
-        decisions(view, words),
         fold(
-            f"<b>{say('pull_request.cost_and_documents')}</b>",
-            f"{_cost(view)}\n\n{_documents(view)}",
+            f"<b>{say('pull_request.how_it_came_about')}</b>",
+            compose([decisions(view, words), verdicts(view), _cost(view), _documents(view)]),
         ),
         left,
         footer(view),
@@ -158,17 +161,33 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
     """
     change = with_requirement_words(why(view, documents), words)
     name = name_of_change(view.pipeline, view.state, documents)
-    causes = (first_words(text, CAUSE) for text in documents.values())
-    cause = next(filter(None, causes), "") if name.type is ChangeType.FIX else ""
+    cause = next(_causes(documents), "") if name.type is ChangeType.FIX else ""
     approaches = (documents.get(each, "") for each in view.pipeline.documents("approach"))
-    files = [file for text in approaches for file in read_outline(text).files if not file.is_test]
+    outline = read_outline(next(filter(None, approaches), ""))
+    code = [file.path for file in outline.files if not (file.is_test or is_page(file.path))]
     return render(
         "parts.description",
         symptom=view.state.title,
         cause=in_words(_NUMBERS.sub("", cause), words),
         change=Markdown(change),
-        first=next(iter(files), None),
+        first=code[0] if code and len(outline.files) >= _MANY_FILES else "",
+        examples=outline.examples,
+        effects=[
+            with_requirement_words(risk, words)
+            for risk in outline.risks
+            if not risk.startswith("Unverified")
+        ],
     )
+
+
+def _causes(documents: Mapping[str, str]) -> Iterator[str]:
+    """Yield what documents say of the cause: the first link of a chain that is not the symptom."""
+    for text in documents.values():
+        for item in items_below(text, CAUSE):
+            label, colon, words = item.partition(":")
+            kind = label.strip("* ").casefold()
+            if kind != _SYMPTOM:
+                yield words.lstrip("* ") if colon and kind in _CAUSES else item
 
 
 def requirement_words(state: State, documents: Mapping[str, str]) -> dict[str, str]:
@@ -241,10 +260,12 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
         return [say("pull_request.no_command")]
     proof = verification.red_before_green
     unproven = [proof.said] if proof is not None and not proof.tests else []
+    told = {f"{said_before(one)};" for one in state.unusable}
+    notes = [one for one in verification.notes if not one.startswith(tuple(told))]
     return [
         commands(verification.results, state.baseline),
-        reasons((*verification.reasons, *verification.notes, *unproven)),
-        *outputs(verification.results, most=2),
+        reasons((*verification.reasons, *notes, *unproven)),
+        *outputs(newly_red(verification.results, state.baseline), most=2),
     ]
 
 

@@ -44,7 +44,9 @@ _SKIPPED = re.compile(
 they tell a CI to skip a commit.
 """
 _SKIPS_CI = re.compile(
-    r"\[((?:skip|no)[\s_-]?\w{2,20}|\w{2,20}[\s_-]skip)\](?!\()|\*{3}(NO_CI)\*{3}", re.IGNORECASE
+    r"\[((?:skip[\s_-]|no[\s_-])\w{2,20}|skipci|noci|\w{2,20}[\s_-]skip)\](?!\()"
+    r"|\*{3}(NO_CI)\*{3}",
+    re.IGNORECASE,
 )
 """The same signs in the text of a pull request, which a squash makes the message of a commit."""
 _SKIP_TRAILER = re.compile(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)

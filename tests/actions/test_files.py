@@ -37,7 +37,7 @@ DOCS = (ROOT / "docs" / "github.md").read_text(encoding="utf-8")
 def walled() -> str:
     """What the page says to write for the wall: the job calls the workflow where it had steps."""
     shown = re.search(
-        r"^    uses: .*/forge-bot\.yml@COMMIT # VERSION\n(?:    .*\n)+", DOCS, re.MULTILINE
+        r"^    uses: .*/forge-bot\.yml@[0-9a-f]{40} # v\S+\n(?:    .*\n)+", DOCS, re.MULTILINE
     )
     assert shown is not None
     commit, version = ACTION.partition("@")[2], RELEASE.partition(" # ")[2]
@@ -47,7 +47,7 @@ def walled() -> str:
         for line in job.splitlines(keepends=True)
         if not line.startswith(("    runs-on:", "    timeout-minutes:"))
     ]
-    return "".join(kept) + shown[0].replace("COMMIT", commit).replace("VERSION", version)
+    return "".join(kept) + re.sub(r"@.* # .*", f"@{commit} # {version}", shown[0], count=1)
 
 
 MANY = ('Tests: "all" of them', ".github/workflows/lint.yaml", "größer # 3")

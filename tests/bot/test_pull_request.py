@@ -275,7 +275,7 @@ def test_where_nothing_is_on_github_documents_are_named_and_their_folder_once() 
     body = pull_request(local, DOCUMENTS).body
     for part in (
         "| Design Review: `review-design.md` | approved | 0 |",
-        f"Reviewed by models, not by a person: `{scene.MODEL}` (Design Review, ",
+        f"Reviewed by models, not by a person: `{scene.MODEL}`. Decided: approved by ",
         "all documents in `.specs/20261121-42-rota-next`",
         "<sub>run `20261121-42-rota-next`</sub>",
         "Closes #42",
@@ -356,17 +356,22 @@ def test_what_is_not_folded_fits_sixty_lines(many: int) -> None:
 def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
     design = (
         "# fix: name the last day too\n\n## Approach\n\nThe search stops at the last day.\n\n"
-        "## Changes\n\n- `tests/test_a.py`: one more\n- `rota/schedule.py`: the loop of `next`:\n"
+        "| Input | Today | After |\n|---|---|---|\n| `next` on 9999-12-31 | an error | that day |\n\n"
+        "## Changes\n\n- `tests/test_a.py`: one more\n- `README.md`\n- `rota/schedule.py`: x\n"
+        "- `rota/cli.py`\n\n## Risks\n\n- Slower by a day.\n- Unverified: that it ends.\n"
     )
-    cause = "# A\n\n## Root Cause or Integration Points\n\n- R-1, R-2: `date.max + 1` raises (R-1)\n- More\n"
+    cause = "# A\n\n## Root Cause or Integration Points\n\n- Symptom: an error\n- R-1, R-2: `date.max + 1` raises (R-1)\n- More\n"
     body = written(
         changed(title="`next` fails on the last day"), design=design, analysis=cause
     ).body
-    assert body.splitlines()[:4] == [
+    assert body.splitlines()[:7] == [
         "**Symptom**: `next` fails on the last day  ",
         "**Cause**: `date.max + 1` raises  ",
         "**Change**: The search stops at the last day.  ",
-        "**Begin to read at** `rota/schedule.py`: the loop of `next`",
+        "**Begin to read at** `rota/schedule.py`",
+        "",
+        "- `next` on 9999-12-31: before an error; now that day",
+        "- ⚠️ Slower by a day.",
     ]
     assert "**Cause**" not in written(analysis=cause).body
 
@@ -434,21 +439,23 @@ def test_an_answer_of_a_script_does_not_read_as_a_person_s() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "line", "draft"),
+    ("state", "file", "line", "draft"),
     [
-        ("met", "Closes #42", False),
-        ("left out, as decided", "Part of #42", False),
-        ("partly", "Part of #42", True),
-        ("shown by reading", "Closes #42", True),
+        ("met", "a.py", "Closes #42", False),
+        ("left out, as decided", "a.py", "Part of #42", False),
+        ("partly", "a.py", "Part of #42", True),
+        ("shown by reading", "a.py", "Closes #42", True),
+        ("shown by reading", "docs/a.md", "Closes #42", False),
+        ("partly", "docs/a.md", "Part of #42", True),
     ],
 )
 def test_it_closes_the_issue_if_all_was_done_and_is_a_draft_without_a_green_test(
-    state: str, line: str, draft: bool
+    state: str, file: str, line: str, draft: bool
 ) -> None:
     tests = "`test_stops`" if state == "met" else "–"
     table = (
         "## R\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
-        f"| it ends | a.py | `test_ends` | met |\n| it stops | a.py | {tests} | {state} |\n"
+        f"| it ends | a.py | `test_ends` | met |\n| it stops | {file} | {tests} | {state} |\n"
     )
     check = RequirementCheck(document="final-verification.md", ran=("test_ends", "test_stops"))
     green = scene.delivered().state.verification
@@ -473,3 +480,14 @@ def test_a_call_without_an_answer_is_told_apart_from_what_the_run_cost() -> None
     body = shown(written(changed(usage=lost)).body)
     assert "$1.14 of $5.00 · 11 model calls" in body
     assert "one call was interrupted; it may be billed: up to $0.17" in body
+
+
+def test_of_commands_that_are_red_only_the_newly_red_ones_show_their_output() -> None:
+    verification = scene.delivered().state.verification
+    assert verification is not None
+    old = scene.GREEN.model_copy(update={"exit_code": 1, "tail": "502 old errors", "failures": ()})
+    new = old.model_copy(update={"argv": ("mypy",), "tail": "one new error"})
+    view = changed(baseline=(old,), verification=verification.replace(results=(old, new)))
+    body = written(view).body
+    assert "one new error" in body
+    assert "502 old errors" not in body

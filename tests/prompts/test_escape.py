@@ -137,6 +137,7 @@ def test_a_title_makes_no_program_act(title: str, shown: str) -> None:
         ("Then `[skip ci]` and [ci skip].", "Then `(skip ci)` and (ci skip)."),
         ("```\n[no ci]\n```\n***NO_CI***", "```\n(no ci)\n```\n(NO_CI)"),
         ("skip-checks: true", "skip-checks true"),
+        ("`[None]`, `[node]`, [note] and [nothing]", None),
         ("[skip this](https://example.org) [Bug] - [x] done", None),
     ],
 )
