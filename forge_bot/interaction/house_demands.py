@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from forge_bot.gate.json_payload import Node
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 
 GUIDES = tuple(
@@ -27,9 +28,27 @@ _CHANGELOG = re.compile(
     rf"\b(?:add|updat|writ|includ|creat|entr|mention)\w*[^.\n]{{0,60}}{_NEWS}", re.IGNORECASE
 )
 _NO_CHANGELOG = re.compile(rf"(?:n[’'o]t|never|no need)\b[^.\n]{{0,60}}{_NEWS}", re.IGNORECASE)
-_CHANGELOGS = re.compile(
+CHANGELOGS = re.compile(
     r"(?:docs?/)?(?:changelog|changes|history|news)(?:\.(?:md|rst|txt))?", re.IGNORECASE
 )
+
+
+_AI = r"(?:\b(?-i:AI)\b|\bLLMs?\b|\bgenerative models?\b|\blanguage models?\b|\bcode agents?\b)"
+_NO_AI = re.compile(
+    rf"\bnot (?:entirely|fully|purely|wholly|solely) (?:written|generated|created|made) by\b.*{_AI}"
+    rf"|\b(?:not|n[’']t|never|no longer) (?:accept|allow|permit|merge|submit|want)\b.*{_AI}"
+    rf"|{_AI}.*\b(?:is|are|be) (?:not (?:accepted|allowed|permitted|welcome)"
+    r"|forbidden|prohibited|banned|rejected|closed)\b"
+    rf"|\bno {_AI}[- ](?:generated|written|assisted) (?:code|changes|contributions|PRs)",
+    re.IGNORECASE,
+)
+"""The words that forbid changes by AI, or most of them, in one sentence."""
+_CONDITION = re.compile(
+    r"\b(?:unless|without|that you|you (?:do not|don[’']t|have not|haven[’']t|cannot|can[’']t))\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\s*\n|\n\s*(?=[-*+] )")
+_MARK = re.compile(r"^[\s*+>-]*(?:\[[ x]?\])?[\s*]*|<!--|-->|\*\*")
 
 
 class Demand(Frozen):
@@ -48,6 +67,22 @@ def house_demands(
     """
     guides = {path: text for path, text in texts.items() if path not in TOWNCRIER}
     return (*_sign_off(guides, signed=signed), *_news(texts, guides, paths, changed))
+
+
+def refusals_of_ai(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the first sentence of each guide or template that forbids changes by AI in plain
+    words, with the path of the text.
+    """
+    sentences = (
+        (path, " ".join(_MARK.sub("", sentence).split()))
+        for path, text in texts.items()
+        for sentence in _SENTENCE_END.split(text)
+    )
+    first: dict[str, str] = {}
+    for path, sentence in sentences:
+        if _NO_AI.search(sentence) and not _CONDITION.search(sentence):
+            first.setdefault(path, f"{path} says: “{cut(sentence, 200)}”")
+    return (*first.values(),)
 
 
 def _sign_off(guides: Mapping[str, str], *, signed: bool) -> Iterator[Demand]:
@@ -70,7 +105,7 @@ def _news(
             there = any(name.startswith(f"{folder}/") for name in changed)
             yield _written("pull_request.asks_for_fragment", path, f"{folder}/", met=there)
             return
-    changelog = next((path for path in paths if _CHANGELOGS.fullmatch(path)), "")
+    changelog = next((path for path in paths if CHANGELOGS.fullmatch(path)), "")
     for path, text in guides.items():
         if changelog and _CHANGELOG.search(text) and not _NO_CHANGELOG.search(text):
             yield _written("pull_request.asks_for_entry", path, changelog, met=changelog in changed)

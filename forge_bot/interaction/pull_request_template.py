@@ -1,17 +1,19 @@
-"""A repository's own template for pull requests: whole, with its description filled in, questions
-about AI answered, and boxes ticked where our own process did that very thing.
+"""A repository's own template for pull requests: its description filled in, questions about AI
+answered, and the rest left as it is.
 
 Source:
 https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from forge_bot.artifacts.sections import closes_its_blocks
 from forge_bot.interaction.house_demands import Demand
+from forge_bot.interaction.template_boxes import OF_AI, Deeds, Statement
 from forge_bot.prompts import escape
+from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 _FOLDERS = (".github", ".", "docs")
@@ -35,7 +37,7 @@ _ACTS = re.compile(
 
 _HEADING = re.compile(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<words>.+)|\*\*(?P<bold>[^*\n]+)\*\*:?[ \t]*"
-    r"|(?P<under>.+)\n {0,3}(?:=+|-{3,})[ \t]*)$",
+    r"|(?![ \t>]*[-*+] )(?P<under>.+)\n {0,3}(?:=+|-{3,})[ \t]*)$",
     re.MULTILINE,
 )
 _ASKS = (
@@ -48,44 +50,11 @@ _ASKS_ELSE = re.compile(
     r"|changelog)\b",
     re.IGNORECASE,
 )
-_OF_AI = re.compile(
-    r"\b(?-i:AI)\b|\bai[- ]|\bLLMs?\b|\bgenerative\b|\blanguage models?\b"
-    r"|\b(?:code|coding) agents?\b|\bagent declaration\b",
-    re.IGNORECASE,
-)
-
 _BOX = re.compile(
     r"^(?P<begin>[ \t>]*[-*+] )\[ ?\](?P<words> .*(?:\n[ \t]+(?![-*+] |\d+[.)] )\S.*)*)$",
     re.MULTILINE,
 )
 """A box with its words, also those of its further lines."""
-_MORE_THAN_USE = re.compile(
-    r"[?]|n[’']t\b|\b(?:no|not|none|never|without|only|if|some|most(?:ly)?|part\w*|entire\w*|fully"
-    r"|minor|trivial|human|\w*review\w*|underst\w+|verif\w+|test\w*|check\w*|disclos\w+|read"
-    r"|explain\w*|own|responsib\w+|comply|polic\w+|research|document\w*|draft\w*|idea\w*"
-    r"|complet\w+|identified|trailer|claude|copilot|cursor|\w*gpt|gemini|jules|codex)\b",
-    re.IGNORECASE,
-)
-"""What a box says beside that AI was used, such as how much of it, or what a person did."""
-_USE = re.compile(
-    r"\b(?:used|using|assist\w*|generated|created|written|authored|involved)\b|^code generation\b",
-    re.IGNORECASE,
-)
-_YES = re.compile(r"yes\b[.,]?", re.IGNORECASE)
-_TESTS_PASS = re.compile(
-    r"(?:(?:all|new|and|existing|local|the|unit|automated|my)[ /]+)*(?:tests?|test suite)"
-    r"(?: (?:are|is|have|all))* (?:pass(?:es|ed|ing)?|green|succeeds?)(?: locally)?"
-    r"(?: with my changes?)?|i(?: have|[’']ve)? r[au]n (?:all |the )*(?:unit )?tests?(?: locally)?",
-    re.IGNORECASE,
-)
-_TESTS_PROVE = re.compile(
-    r"(?:(?:i(?: have|[’']ve)? )?add(?:ed)? (?:unit )?tests? that"
-    r"|tests (?:have been|are|were) added (?:to|that)) (?:prove|demonstrate|show|verify)\b.*",
-    re.IGNORECASE,
-)
-_COMMAND_PASSES = re.compile(
-    r"(?:run )?`([^`]+)` (?:pass(?:es|ed)?|succeeds?|is green)", re.IGNORECASE
-)
 _TOOL = re.compile(
     r"^(?P<label>[ \t>]*(?:[-*+] )?\*{0,2}[^:\n`]*\b(?:tool|model|assistant)(?:s|\(s\))?(?!\w)"
     r"[^:\n?`]{0,30}:\*{0,2})(?P<rest>[ \t]*(?:<!--[^\n]*-->)?[ \t]*)$",
@@ -93,26 +62,37 @@ _TOOL = re.compile(
 )
 """A line that asks for the tool or the model, and has no answer yet."""
 
+_PARAGRAPH = re.compile(
+    r"^[ \t]*\S(?:.*\S)?(?:[ \t]*\n(?![ \t]*(?:[-*+] |\d+[.)] |#|[-=_*]{3}))[ \t]*\S(?:.*\S)?)*\n*",
+    re.MULTILINE,
+)
+_PROSE = r"\b(?:description|summary|overview|explanation)\b"
+_PLACEHOLDER = re.compile(
+    r"[\s\[(<_*>]*(?:(?:please )?(?:describe|explain|summari[sz]e|outline)\b"
+    rf"|(?:please )?(?:add|include|provide|write|give|enter|insert|put)\b[^.\n]{{0,40}}{_PROSE}"
+    rf"|(?:an? |the )?(?:(?:brief|short|concise|clear|detailed)(?: and |, | ))+{_PROSE}"
+    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?)?\s*$)"
+    r"|[^\n]*(?:\b(?:goes|go) here\b|\[replace me\])",
+    re.IGNORECASE,
+)
+"""How a paragraph begins that only asks for the description."""
+_CLOSED = re.compile(
+    r"\b(?:check\w*|tick\w*|box\w*|template)\b[^\n]{0,160}\bbe closed\b"
+    r"|\bclosed? (?:if|when|unless|without)\b[^\n]{0,160}\b(?:check|tick|box|template)",
+    re.IGNORECASE,
+)
+"""What a template says that has pull requests closed for what is not ticked."""
+
 
 class Customs(Frozen):
     """The common traits of a repository's pull requests: its template, if it has one, whether
-    titles begin with a type, and what its guide asks of every change.
+    titles begin with a type, what its guide asks of every change, and the files of this one.
     """
 
     template: str = ""
     typed: bool = True
     demands: tuple[Demand, ...] = ()
-
-
-class Deeds(Frozen):
-    """What our own process did, as a template may ask for it. `passed` are the command lines of the
-    project that passed at the end; `proven`: a test of the change was red before.
-    """
-
-    assistant: str = "forge-bot"
-    tests_pass: bool = False
-    passed: tuple[str, ...] = ()
-    proven: bool = False
+    changed: tuple[str, ...] = ()
 
 
 def find_template(paths: Iterable[str], kind: str = "") -> str:
@@ -131,8 +111,8 @@ def find_template(paths: Iterable[str], kind: str = "") -> str:
 
 
 def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
-    """Return the whole template with these words below the heading that asks for a description, and
-    whether it has such a heading. What a person has to answer is left as it is.
+    """Return the template with these words where it asks for a description, and whether it does.
+    What a person has to answer is left as it is, and named first where it must not be left.
     """
     if len(template) > _LONGEST:
         return "", False
@@ -142,10 +122,8 @@ def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
         lambda box: _ticked(box, headings, deeds) if bare[box.end("begin")] == "[" else box[0], text
     )
     text = _answered(text, deeds)
-    heading = _description(text) if closes_its_blocks(text) else None
-    if heading is None:
-        return text, False
-    return f"{text[: heading.end()]}\n\n{words}\n{text[heading.end() :]}", True
+    described = _described(text, words) if closes_its_blocks(text) else None
+    return _left_boxes(text) + (text if described is None else described), described is not None
 
 
 def is_seen(template: str) -> bool:
@@ -190,11 +168,63 @@ def _description(text: str) -> re.Match[str] | None:
     headings = [
         heading
         for heading in _headings(text)
-        if not (_ASKS_ELSE.search(_words_of(heading)) or _OF_AI.search(_words_of(heading)))
+        if not (_ASKS_ELSE.search(_words_of(heading)) or OF_AI.search(_words_of(heading)))
     ]
     return next(
         (heading for asks in _ASKS for heading in headings if asks.search(_words_of(heading))), None
     )
+
+
+def _described(text: str, words: str) -> str | None:
+    """Return the text with the words below the heading of the description, else in the place of the
+    first paragraph that asks for one. All that only asks for it there is left out.
+    """
+    bare, headings, heading = _without_literals(text), _headings(text), _description(text)
+    first = headings[0].start() if headings else len(text)
+    parts = [(0, first)] if heading is None or heading.start() == first else []
+    if heading is not None:
+        later = (one.start() for one in headings if one.start() > heading.start())
+        parts.append((heading.end(), next(later, len(text))))
+    asking = [
+        paragraph
+        for part in parts
+        for paragraph in _PARAGRAPH.finditer(bare, *part)
+        if _PLACEHOLDER.match(paragraph[0])
+    ]
+    place = heading.end() if heading is not None else next((one.start() for one in asking), None)
+    if place is None:
+        return None
+    before, after = (
+        "".join(_without(text, asking, begin, end))
+        for begin, end in ((0, place), (place, len(text)))
+    )
+    gap = "\n\n" if heading is not None else ""
+    rest = after if heading is not None else f"\n{after}" if after else ""
+    return f"{before}{gap}{words}\n{rest}"
+
+
+def _without(text: str, paragraphs: Sequence[re.Match[str]], begin: int, end: int) -> Iterator[str]:
+    """Yield a part of the text without these paragraphs."""
+    for paragraph in paragraphs:
+        if begin <= paragraph.start() < end:
+            yield text[begin : paragraph.start()]
+            begin = paragraph.end()
+    yield text[begin:end]
+
+
+def _left_boxes(text: str) -> str:
+    """Return the sentence that names all boxes without a tick, where a template has pull requests
+    closed for them; else nothing.
+    """
+    bare = _without_literals(text)
+    left = [
+        escape.plain(Statement.read(box["words"]).text.replace("`", ""), 60)
+        for box in _BOX.finditer(text)
+        if bare[box.end("begin")] == "["
+    ]
+    if not (left and _CLOSED.search(text)):
+        return ""
+    return f"{say('pull_request.left_for_a_person', boxes='; '.join(left))}\n\n"
 
 
 # -- questions about AI
@@ -207,7 +237,7 @@ def _answered(text: str, deeds: Deeds) -> str:
     """
     headings = _headings(text)
     for place, heading in enumerate(headings):
-        if not _OF_AI.search(_words_of(heading)):
+        if not OF_AI.search(_words_of(heading)):
             continue
         behind = [later for later in headings[place + 1 :] if not later["bold"]]
         end = behind[0].start() if behind else len(text)
@@ -225,30 +255,10 @@ def _is_about_ai(headings: Sequence[re.Match[str]], place: int) -> bool:
     """Return whether the last heading before a place is about AI, and asks for no denial."""
     above = (one for one in reversed(headings) if one.end() <= place and not one["bold"])
     words = next(map(_words_of, above), "")
-    return bool(_OF_AI.search(words)) and not re.search(r"\bno[tn]?\b", words)
-
-
-# -- boxes
-# --------------------------------------------------------------------------------------------------
+    return bool(OF_AI.search(words)) and not re.search(r"\bno[tn]?\b", words)
 
 
 def _ticked(box: re.Match[str], headings: Sequence[re.Match[str]], deeds: Deeds) -> str:
     """Return a box, ticked if our process did exactly what it says."""
-    words = " ".join(_COMMENT.sub("", box["words"]).replace("**", "").split()).strip()
-    statement = words.rstrip(".! ")
-    command = _COMMAND_PASSES.fullmatch(statement)
-    checks: tuple[Callable[[], bool], ...] = (
-        lambda: deeds.tests_pass and _TESTS_PASS.fullmatch(statement) is not None,
-        lambda: deeds.proven and _TESTS_PROVE.fullmatch(statement) is not None,
-        lambda: command is not None and command[1] in deeds.passed,
-        lambda: _says_that_ai_was_used(statement, about_ai=_is_about_ai(headings, box.start())),
-    )
-    done = any(check() for check in checks)
+    done = Statement.read(box["words"]).is_true(deeds, about_ai=_is_about_ai(headings, box.start()))
     return f"{box['begin']}[x]{box['words']}" if done else box[0]
-
-
-def _says_that_ai_was_used(statement: str, *, about_ai: bool) -> bool:
-    if about_ai and _YES.fullmatch(statement):
-        return True
-    used = _USE.search(statement) and (about_ai or _OF_AI.search(statement))
-    return bool(used) and not _MORE_THAN_USE.search(re.sub(r"\(e\.g\.[^()]*\)", "", statement))

@@ -24,7 +24,7 @@ from forge_bot.runs.agent_work.apply_output import (
     signs_of_risk,
 )
 from forge_bot.runs.agent_work.artifact_contract import contract_of
-from forge_bot.runs.agent_work.risk_signs import capability_risks, setup_risks
+from forge_bot.runs.agent_work.risk_signs import ai_risks, capability_risks, setup_risks
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.capabilities.capability_setup import setup_of
 from forge_bot.runs.edit_checks.red_before_green import red_before_green
@@ -58,6 +58,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     risks = (
         *setup_risks(project.profile, project.sandbox.backend if needed else None),
         *capability_risks(setup_of(run)),
+        *ai_risks(run.repository, run.state.base_commit),
     )
     unusable_commands = unusable((*results, *checks))
     left_behind = project.left_behind(checks)

@@ -315,11 +315,11 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
 
 
 def test_a_template_that_has_no_heading_for_it_follows_under_a_rule() -> None:
-    template = "Describe the issue you are attempting to fix.\n"
+    template = "One change in each pull request.\n"
     body = pull_request(scene.delivered(), DOCUMENTS, Customs(template=template)).body
     assert (
         "---\n\nThe template of this repository, left for the person who offers the change:\n\n"
-        "Describe the issue you are attempting to fix.\n"
+        "One change in each pull request.\n"
     ) in body
     assert "---\n\nThe template" not in written().body
 

@@ -136,6 +136,8 @@ def test_invisible_characters_of_a_title_reach_no_document_and_ask_nothing_more(
 
 def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     sample.git("rm", "-rq", "tests")
+    (sample.path / "CONTRIBUTING.md").write_text("AI-generated code is not accepted.\n")
+    sample.git("add", "CONTRIBUTING.md")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "no tests")
     assert "test: []" in refused(
         sample.forge("run", TASK, "--model", sample.model()), "CHECK-001", 5
@@ -145,6 +147,7 @@ def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     waiting = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", sample.model())
     assert waiting.code == 3, "without tests, --auto does not pass a gate"
     assert "no tests to verify with" in waiting.out
+    assert "CONTRIBUTING.md says: “AI-generated code is not accepted.”" in waiting.out
 
 
 def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample) -> None:

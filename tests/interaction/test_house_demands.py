@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.interaction.house_demands import house_demands
+from forge_bot.interaction.house_demands import house_demands, refusals_of_ai
 
 PATHS = ("CHANGELOG.md", "CONTRIBUTING.md", "docs/CHANGES.rst", "pyproject.toml")
 TOWNCRIER = '[tool.towncrier]\ndirectory = "changelog.d"\n'
@@ -42,3 +42,23 @@ def test_a_demand_is_met_or_named(
     ]
     assert short == asked
     assert all(("**" in one.outcome) is not one.met for one in demands)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        (
+            "- [ ] Tests.\n   - [ ] I ensured that this PR is\n not entirely written by an AI model.\n",
+            "I ensured that this PR is not entirely written by an AI model.",
+        ),
+        ("Thanks! We do not accept AI-generated code. Bye.", "We do not accept AI-generated code."),
+        ("<!-- LLM output is not allowed. -->", "LLM output is not allowed."),
+        ("No AI-generated code, please.", "No AI-generated code, please."),
+        ("- [ ] No AI tools were used\n- [ ] AI tools were used", ""),
+        ("Do not submit AI output that you do not understand.", ""),
+        ("If you use AI, disclose it. Do not submit without tests.", ""),
+    ],
+)
+def test_plain_words_against_changes_by_ai_are_quoted(text: str, refused: str) -> None:
+    said = refusals_of_ai({"CONTRIBUTING.md": text})
+    assert said == ((f"CONTRIBUTING.md says: “{refused}”",) if refused else ())

@@ -57,6 +57,14 @@ def test_a_merge_matters_where_the_run_would_commit(sample: Sample) -> None:
     assert "git merge --abort" in said
 
 
+def test_a_template_against_changes_by_ai_is_quoted_before_a_run(sample: Sample) -> None:
+    (sample.path / "PULL_REQUEST_TEMPLATE.md").write_text("We do not accept code by AI.\n")
+    clones.commit(sample)
+    weight, said = one(found(sample))
+    assert weight == "warn"
+    assert "PULL_REQUEST_TEMPLATE.md says: “We do not accept code by AI.”" in said
+
+
 def test_a_program_of_the_repository_itself_is_looked_for_in_its_commit(sample: Sample) -> None:
     clones.configure(sample, "commands: {setup: [], build: [], test: ./run-tests}\n")
     assert "./run-tests is not installed" in one(found(sample))[1]

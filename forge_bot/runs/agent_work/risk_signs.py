@@ -5,6 +5,9 @@ from collections.abc import Collection, Sequence
 
 from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.git import Repository
+from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
+from forge_bot.interaction.pull_request_template import find_template
 from forge_bot.knowledge.profile import Profile
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.capability_file import MCPHttpServerConfig
@@ -75,6 +78,15 @@ def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
             risk = f"{risk}, with {given}"
         risks.append(risk)
     return tuple(risks)
+
+
+def ai_risks(repository: Repository, commit: str) -> tuple[str, ...]:
+    """Return what the repository's guide and its template for pull requests say against changes by
+    AI.
+    """
+    template = find_template(repository.list_files(commit))
+    texts = repository.read_many(commit, [*GUIDES, *filter(None, [template])])
+    return refusals_of_ai({path: raw.decode("utf-8", "replace") for path, raw in texts.items()})
 
 
 def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ CHECKS = (
     Check("model", _DOCTOR, machine_checks.models),
     Check("signing", _RUN | Occasion.BEFORE_GOING_ON, configuration_checks.signing),
     Check("caps", _RUN, configuration_checks.caps),
+    Check("changes by AI", _RUN, configuration_checks.ai_rules, reads_commit=True),
     Check("rules", _RUN, configuration_checks.rules, reads_commit=True),
     Check("manifest", _RUN, configuration_checks.manifest, reads_commit=True),
     Check("pipelines", _DOCTOR, configuration_checks.pipelines),

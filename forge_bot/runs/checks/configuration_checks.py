@@ -16,6 +16,7 @@ from forge_bot.errors import (
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
+from forge_bot.runs.agent_work.risk_signs import ai_risks
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import check_prompts
@@ -123,6 +124,12 @@ def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
         read_manifest((data or b"").decode("utf-8", "replace"))
     except BadManifest as error:
         yield refuse("manifest", in_one_line(error), advice_at_terminal(error))
+
+
+def ai_rules(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a warning for each text of the repository that forbids changes by AI."""
+    for risk in ai_risks(subject.repository, subject.base):
+        yield warn("changes by AI", f"{risk}.", "Ask its maintainers before a run.")
 
 
 def rules(subject: CheckSubject) -> Iterator[CheckResult]:

@@ -227,11 +227,18 @@ def customs_of(run: Run) -> Customs:
     path = find_template(repository.list_files(base), kind)
     raw = repository.read(base, path) if path else None
     template = raw.decode("utf-8", "replace") if raw is not None else ""
-    demands = _demands(run, {path: template})
-    return Customs(template=template, typed=states_types(repository, base), demands=demands)
+    tip = run.code_so_far().tip
+    differing = changed_files(repository.root, newest_base(run), tip)
+    changed = tuple(sorted(differing.keys() & {*repository.list_files(tip)}))
+    return Customs(
+        template=template,
+        typed=states_types(repository, base),
+        demands=_demands(run, {path: template}, changed),
+        changed=changed,
+    )
 
 
-def _demands(run: Run, template: dict[str, str]) -> tuple[Demand, ...]:
+def _demands(run: Run, template: dict[str, str], changed: tuple[str, ...]) -> tuple[Demand, ...]:
     """Return what the repository asks of every change, with what the run's change has of it."""
     repository, base = run.repository, run.state.base_commit
     texts = {
@@ -241,7 +248,7 @@ def _demands(run: Run, template: dict[str, str]) -> tuple[Demand, ...]:
     return house_demands(
         texts | template,
         repository.list_files(base),
-        changed_files(repository.root, newest_base(run), run.code_so_far().tip),
+        changed,
         signed=run.config.sign_off,
     )
 
