@@ -180,7 +180,7 @@ def _described(text: str, words: str) -> str | None:
     first paragraph that asks for one. All that only asks for it there is left out.
     """
     bare, headings, heading = _without_literals(text), _headings(text), _description(text)
-    first = headings[0].start() if headings else len(text)
+    first = next((one.start() for one in headings if one.start()), len(text))
     parts = [(0, first)] if heading is None or heading.start() == first else []
     if heading is not None:
         later = (one.start() for one in headings if one.start() > heading.start())

@@ -52,10 +52,10 @@ _LINT_PASSES = re.compile(
 )
 _FORMATS = re.compile(r"\b(?:format|fmt|black|prettier|gofmt)\b")
 
-_HINT = re.compile(r"\s*\((?:run|if|see|when|where|e\.g\.|optional)\b[^()]*\)", re.IGNORECASE)
+_HINT = re.compile(r"\s*\((?:run|for|if|see|when|where|e\.g\.|optional)\b[^()]*\)", re.IGNORECASE)
 _CONDITION = re.compile(
     r"^if [^,]+, |,? (?:if|when|where|as) (?:applicable|appropriate|necessary|needed|required)$"
-    r"|(?: when run)? locally$",
+    r"|(?: when run)? locally$| accordingly$",
     re.IGNORECASE,
 )
 _WHO = r"(?:(?:i|we|did you|this (?:pr|pull request))(?: have| has|[’']ve)? )?"
@@ -63,9 +63,9 @@ _VERB = r"(?:(?:add|updat|includ|creat|pass)\w*|wr[io]te|written|made|make)"
 _DID = rf"{_VERB}(?:(?: ?[/&,] ?| (?:and|or) ){_VERB})*"
 _SUCH = (
     r"(?:(?:an?|the|any|new|necessary|appropriate|relevant|corresponding|existing|needed|required"
-    r"|unit|regression|automated|related|and|or)[ /]+)*"
+    r"|unit|automated|related|and|or)[ /]+)*"
 )
-_FOR = r"(?: (?:for|of|in|if|when|where|(?:that |to )?cover\w*|summari[sz]ing|describing)\b[^.;]*)?"
+_FOR = r"(?: (?:for|of|if|when|where|(?:that |to )?cover\w*|summari[sz]ing|describing)\b[^.;]*)?"
 _MORE_THAN_FILES = re.compile(
     r"\band i\b|%|\b(?:manual\w*|review\w*|read|agree\w*|every|each|coverage|platforms?|links?"
     r"|screenshots?|no|not)\b",
@@ -78,7 +78,8 @@ def _in_change(what: str) -> re.Pattern[str]:
     """Return the pattern of the statement that a thing is part of the change."""
     return re.compile(
         rf"{_WHO}{_DID} {_SUCH}(?:{what})(?: (?:and|or) {_DID} {_SUCH}(?:{what}))?{_FOR}"
-        rf"|{_SUCH}(?:{what}) (?:(?:has|have|is|are|was|were)(?: been)? )?{_DID}{_FOR}",
+        rf"|{_SUCH}(?:{what})(?: for the changes?)?"
+        rf" (?:(?:has|have|is|are|was|were)(?: been)? )?{_DID}{_FOR}",
         re.IGNORECASE,
     )
 
