@@ -13,11 +13,12 @@ from forge_bot.values import Frozen
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)
 _COLUMNS = 3
-_INTERFACE = re.compile(
+_SIGNATURE = re.compile(
     r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
     r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+[\s({<].*"
-    r"|--[a-z][\w-]*(?:[ =]\S.*)?"
-    r"|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
+)
+_INTERFACE = re.compile(
+    rf"{_SIGNATURE.pattern}|--[a-z][\w-]*(?:[ =]\S.*)?|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
 )
 """Code that is a signature, a declaration, an option or a route."""
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
@@ -57,8 +58,8 @@ class DesignOutline(Frozen):
     """The parts of a design that a person reads first.
 
     `approach` is its first paragraph, without the numbers of requirements, and `examples` its
-    table. `decisions` are open. `interfaces` are the public signatures, options and routes that the
-    changes of code name.
+    table. `settled` is what the design decided by itself, and `decisions` are open. `interfaces`
+    are the public signatures, options and routes that the changes of code name.
     """
 
     approach: str = ""
@@ -67,6 +68,7 @@ class DesignOutline(Frozen):
     tests: tuple[str, ...] = ()
     interfaces: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
     decisions: tuple[OpenDecision, ...] = ()
 
     def reworded(self, words: Callable[[str], str]) -> "DesignOutline":
@@ -105,6 +107,11 @@ def read_outline(design: str) -> DesignOutline:
             without_numbers(block.words)
             for block in _items(design, "Risks")
             if block.depth == 1 and not _NONE.match(block.text.strip())
+        ),
+        settled=tuple(
+            without_numbers(block.words)
+            for block in _items(design, "Decisions")
+            if block.depth == 1 and not block.number and not _NONE.match(block.text.strip())
         ),
         decisions=read_open_decisions(design)[0],
     )
@@ -154,9 +161,11 @@ def _interfaces(design: str) -> tuple[str, ...]:
     for block in _items(design, "Changes"):
         if block.depth == 1 and FILE_PATH.fullmatch(path := leading_code(block)):
             of_code = not (belongs_to_tests(path) or is_page(path))
-        named += [one_line(span.text) for span in block.spans if span.code and of_code]
-    signatures = filter(_INTERFACE.fullmatch, named)
-    return tuple(dict.fromkeys(filter(_is_public, signatures)))
+        # An option or a route is named to say where something is, too.
+        kinds = _INTERFACE if re.search(r"\bnew\b", block.text) else _SIGNATURE
+        codes = (one_line(span.text) for span in block.spans if span.code and of_code)
+        named += filter(kinds.fullmatch, codes)
+    return tuple(dict.fromkeys(filter(_is_public, named)))
 
 
 def _is_public(signature: str) -> bool:

@@ -76,6 +76,15 @@ def judge_review(
     return Judged(Verdict.UNREADABLE if why else verdict, findings, tuple(why))
 
 
+def first_sentence(markdown: str) -> str:
+    """Return the words below the line with the verdict: why, or what was checked."""
+    blocks = iter(read_blocks(markdown))
+    for block in blocks:
+        if block.kind is BlockKind.HEADING and _VERDICT.match(block.text):
+            return next((one.words for one in blocks if one.kind is BlockKind.TEXT), "")
+    return ""
+
+
 def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
     """Return the one verdict of a review, a heading `## Verdict: PASS`; UNREADABLE without one,
     with several, with words behind it, or if this reviewer was not offered it.

@@ -5,6 +5,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
+from forge_bot.artifacts.reviews import first_sentence
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.phase_rows import rows
 from forge_bot.engine.phases import AgentPhase, GatePhase, PublishPhase
@@ -16,7 +17,7 @@ from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
-from forge_bot.values import Frozen, PhaseId, Verdict
+from forge_bot.values import Frozen, PhaseId, Verdict, unless_empty
 
 
 class HandEdit(Frozen):
@@ -33,6 +34,7 @@ class ReviewOutcome(Frozen):
     document: str
     verdict: Verdict
     findings: int
+    checked: str = unless_empty("", "the reviewer's sentence below the verdict")
     earlier_version: bool = False
 
 
@@ -98,7 +100,7 @@ def overview_of(
         reach=" ".join(
             record.reach for name in names if (record := state.artifacts.get(name)) is not None
         ).strip(),
-        reviews=_reviews(state, names, reports, edits),
+        reviews=_reviews(state, names, reports, edits, read),
         edits=edits,
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
@@ -137,7 +139,11 @@ def _notes(state: State, asked: Checkpoint) -> str:
 
 
 def _reviews(
-    state: State, names: Sequence[str], reports: Sequence[Report], edits: Sequence[HandEdit]
+    state: State,
+    names: Sequence[str],
+    reports: Sequence[Report],
+    edits: Sequence[HandEdit],
+    read: Callable[[str], str],
 ) -> tuple[ReviewOutcome, ...]:
     written = {
         report.artifact: report.at for report in reports if isinstance(report, ArtifactWritten)
@@ -147,6 +153,7 @@ def _reviews(
             document=name,
             verdict=record.verdict,
             findings=len(record.findings),
+            checked=first_sentence(read(name)),
             earlier_version=any(
                 edit.document != name and name in written and edit.at > written[name]
                 for edit in edits
