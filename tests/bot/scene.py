@@ -280,7 +280,7 @@ def design_waits() -> RunView:
         verdict=Verdict.APPROVE_WITH_NOTES,
         findings=(GAP,),
         cost=Decimal("0.09"),
-        risks=("project commands run without a sandbox; forge-bot doctor says how to get one",),
+        risks=("project commands run without a sandbox: see forge-bot doctor",),
     )
     asked = question(made)
     made.show()

@@ -45,7 +45,7 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "1. README says “`who` prints a name for every day”",
         "   - **a** Yes, as `who` and `week` do; README stays true. _(the default)_",
         "   - **b** No: a DATE before",
-        "- ⚠️ project commands run without a sandbox; forge-bot doctor says how to get one",
+        "- ⚠️ project commands run without a sandbox: see forge-bot doctor",
         "- ⚠️ Duration: a person in `people` with a very long round",
         "**What will change**: 4 files, 1 of them tests, 7 test cases",
         "- `rota/schedule.py`: new method `next_day(self, person: str, first: date) -> date | None`",

@@ -99,7 +99,7 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     if not profile.commands.test:
         risks.append("there are no tests to verify with")
     if backend is BackendName.OFF:
-        risks.append("project commands run without a sandbox; forge-bot doctor says how to get one")
+        risks.append("project commands run without a sandbox: see forge-bot doctor")
         if profile.commands.setup:
             risks.append("setup has the machine's network, without a proxy")
     elif backend is BackendName.LANDLOCK and profile.commands.setup:
