@@ -41,7 +41,7 @@ def conditions(
         for text in items_below(document, DEVIATIONS)
     ]
     before = f"### {say('pull_request.conditions_and_deviations')}\n\n"
-    return Rows(lines, "pull_request.more_conditions", before=before)
+    return Rows([*dict.fromkeys(lines)], "pull_request.more_conditions", before=before)
 
 
 def authors(view: RunFacts) -> str:
