@@ -14,7 +14,7 @@ from forge_bot.bot.comments.follow_up_comment import (
 )
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
-from forge_bot.bot.review_items import (
+from forge_bot.bot.review_threads import (
     answer_threads,
     follow_ups_of,
     requested_changes,

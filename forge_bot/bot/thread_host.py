@@ -13,7 +13,7 @@ from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.interaction.change_message import who_answered
+from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 

@@ -15,7 +15,7 @@ from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_start import job_repository
 from forge_bot.bot.protect_token import protect_token
-from forge_bot.bot.review_items import requested_changes
+from forge_bot.bot.review_threads import requested_changes
 from forge_bot.bot.switch_watch import tell_jobs
 from forge_bot.bot.thread import Thread
 from forge_bot.bot.wake_decisions import WaitingRun, Wake, WakeStep, decide_wakes

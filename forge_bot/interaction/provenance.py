@@ -10,10 +10,10 @@ from forge_bot.artifacts.sections import DEVIATIONS, items_below
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import ArtifactRecord, Decision
-from forge_bot.interaction.change_message import answering_models
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Rows, fold, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.merge_commit_message import answering_models
 from forge_bot.interaction.number_format import head, row
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, verdict_words
 from forge_bot.prompts import escape

@@ -27,16 +27,16 @@ from forge_bot.engine.state import (
     Verification,
 )
 from forge_bot.interaction import markers
-from forge_bot.interaction.change_message import (
-    answering_models,
-    name_of_change,
-    subject_of_change,
-)
 from forge_bot.interaction.check_table import commands, newly_red, outputs, reasons, warnings
 from forge_bot.interaction.evidence_table import Evidence, evidence
 from forge_bot.interaction.fit_comment import Papers, Rows, compose, fold
 from forge_bot.interaction.house_demands import Demand
 from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.merge_commit_message import (
+    answering_models,
+    name_of_change,
+    subject_of_change,
+)
 from forge_bot.interaction.number_format import may_be_billed, money, spent
 from forge_bot.interaction.provenance import (
     authors,

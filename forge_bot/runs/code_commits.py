@@ -31,7 +31,7 @@ from forge_bot.git.diff import has_markers
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target, tree_id
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.tree_merge import changed_files
-from forge_bot.interaction.change_message import (
+from forge_bot.interaction.merge_commit_message import (
     LONGEST_TITLE,
     answering_models,
     approvals,

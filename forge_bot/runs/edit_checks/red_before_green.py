@@ -7,7 +7,7 @@ from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
 from forge_bot.git.commit_objects import commit_on
-from forge_bot.interaction.change_message import name_of_change
+from forge_bot.interaction.merge_commit_message import name_of_change
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project

@@ -26,7 +26,7 @@ from forge_bot.engine.reports import (
     RetryAsked,
     RunStarted,
 )
-from forge_bot.interaction.change_message import who_answered
+from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.prompts import escape
 
 ACTION = "Forge-Action"
