@@ -42,6 +42,7 @@ from tests.fakes.broken_server import (
     resets,
     trickles,
 )
+from tests.fakes.sampled import sampled
 
 SPEC = "openai-chat:gpt-6-luna"
 
@@ -124,7 +125,7 @@ async def test_a_server_that_fails_once_and_is_good_again_goes_unnoticed(status:
     assert server.count == 2
 
 
-@pytest.mark.parametrize("status", [500, 529])
+@pytest.mark.parametrize("status", sampled([500, 529], 2))
 async def test_a_server_that_fails_for_ever_is_asked_as_often_as_configured(status: int) -> None:
     error, count = await failed(replies(status, b"<html>no</html>", "retry-after: 0.01"), retries=2)
     assert type(error) is ModelUnavailable

@@ -18,6 +18,7 @@ from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabil
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.settings.capability_file import parse_capability_file
 from forge_bot.settings.config import CapabilityPolicy
+from tests.fakes.sampled import sampled
 from tests.fakes.tool_servers import SERVER, configure, unruly
 
 SECRET = "sesame-open-1234"
@@ -134,7 +135,7 @@ def test_arguments_that_do_not_fit_are_answered_without_the_server(tmp_path: Pat
     assert not kept.exists()
 
 
-@pytest.mark.parametrize("sandbox", ["auto", "off"])
+@pytest.mark.parametrize("sandbox", sampled(["auto", "off"], 2))
 def test_a_server_that_is_silent_in_the_handshake_ends_in_time_with_all_its_processes(
     tmp_path: Path, sandbox: str
 ) -> None:
@@ -147,7 +148,7 @@ def test_a_server_that_is_silent_in_the_handshake_ends_in_time_with_all_its_proc
     assert left_over(tmp_path) == []
 
 
-@pytest.mark.parametrize("sandbox", ["auto", "off"])
+@pytest.mark.parametrize("sandbox", sampled(["auto", "off"], 2))
 def test_a_call_that_hangs_ends_in_time_and_leaves_no_process(tmp_path: Path, sandbox: str) -> None:
     found = call(setup(tmp_path, "hangs", seconds=3, sandbox=sandbox), "mcp_tickets_echo", text="x")
     assert found.status is ResultStatus.TIMEOUT
@@ -212,7 +213,7 @@ def test_what_a_prompt_says_of_parameters_hides_nothing_and_leaves_its_line(tmp_
     assert [each.about for each in catalogue.broken] == ["tickets: name"]
 
 
-@pytest.mark.parametrize("sandbox", ["auto", "off"])
+@pytest.mark.parametrize("sandbox", sampled(["auto", "off"], 2))
 def test_a_server_that_complains_without_end_fills_no_disk(tmp_path: Path, sandbox: str) -> None:
     most = resource.getrlimit(resource.RLIMIT_FSIZE)
     # No file of ours, or of what we start, can become as large as what it writes.

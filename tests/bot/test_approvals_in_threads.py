@@ -99,6 +99,7 @@ def test_where_nobody_can_be_found_out_an_admin_is_asked(
     assert waiting.state["decisions"] == []
 
 
+@pytest.mark.slow
 def test_a_team_that_the_token_may_not_read_leaves_the_question_to_an_admin(
     waiting: Stage,
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_team_that_the_token_may_not_read_leaves_the_question_to_an_admin(
     assert waiting.state["decisions"][0]["by"] == "boss"
 
 
+@pytest.mark.slow
 def test_for_paths_that_the_design_did_not_name_their_owners_are_asked_before_publication(
     waiting: Stage,
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 from forge_bot.runs.attachments import MOST_READ
 from tests.bot.stage import Stage, heard
 from tests.fakes.agents import AgentServer
+from tests.fakes.sampled import sampled
 
 WORDS = "It has to look as in what I attach here, which says it better than I could in words. " * 3
 
@@ -69,11 +70,14 @@ def frozen(stage: Stage, names: list[str], words: str = WORDS) -> list[str]:
 
 @pytest.mark.parametrize(
     "names",
-    [
-        ["image", "private", "log", "svg"],
-        ["page", "zip", "video", "large", "gone"],
-        ["moved", "foreign"],
-    ],
+    sampled(
+        [
+            ["image", "private", "log", "svg"],
+            ["page", "zip", "video", "large", "gone"],
+            ["moved", "foreign"],
+        ],
+        2,
+    ),
 )
 def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(
     stage: Stage, names: list[str]
@@ -95,6 +99,7 @@ def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(
     assert not stage.hub.findings
 
 
+@pytest.mark.slow
 def test_of_a_hundred_images_the_first_are_read_and_strangers_comments_count_nothing(
     stage: Stage,
 ) -> None:
@@ -109,6 +114,7 @@ def test_of_a_hundred_images_the_first_are_read_and_strangers_comments_count_not
     assert "84 more" in question
 
 
+@pytest.mark.slow
 def test_a_design_of_a_request_that_is_hardly_more_than_an_unseen_file_has_to_ask(
     stage: Stage,
 ) -> None:
@@ -121,6 +127,7 @@ def test_a_design_of_a_request_that_is_hardly_more_than_an_unseen_file_has_to_as
     assert stage.document("request.md").count("media_type: image/png") == 1
 
 
+@pytest.mark.slow
 def test_models_see_the_same_bytes_in_each_job(stage: Stage) -> None:
     with AgentServer() as models:
         stage.environ |= {

@@ -25,7 +25,8 @@ from tests.fakes.warm_python import warm_python
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("real", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("real", [True, False])
 def test_a_run_reaches_its_pull_request_with_the_model_on_a_machine_that_only_reads(
     github: FakeGitHub, tmp_path: Path, *, real: bool
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
     finishes(waiting)
 
 
+@pytest.mark.slow
 def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(
     waiting: Stage, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_an_approval_of_a_version_that_has_changed_is_refused_with_the_new_one(
     assert waiting.state["currentPhaseStatus"] == "completed"
 
 
+@pytest.mark.slow
 def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
     waiting: Stage,
 ) -> None:

@@ -26,6 +26,7 @@ def finishes(stage: Stage) -> None:
     assert len(stage.said("tracking")) == 1
 
 
+@pytest.mark.slow
 def test_tests_that_a_change_turned_red_are_shown_at_their_lines(waiting: Stage) -> None:
     waiting.hub.commit(waiting.repo, "main", {".forge/config.yml": "tries: {most: 0}\n"})
     waiting.model({("implementer", "*", "*"): change(BREAKS)})

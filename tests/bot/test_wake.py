@@ -157,6 +157,7 @@ def woken(stage: Stage) -> Stage:
     return scheduled(stage)
 
 
+@pytest.mark.slow
 def test_an_old_question_gets_one_reminder_then_a_label_and_an_answer_takes_that_off(
     woken: Stage,
 ) -> None:

@@ -105,6 +105,7 @@ def test_nothing_begins_with_a_comment_that_is_not_there_and_strangers_take_noth
     assert "also on Sundays" in request(stage)
 
 
+@pytest.mark.slow
 def test_many_unread_comments_are_folded(stage: Stage) -> None:
     for number in range(5):
         stage.comment(f"Plus {number}.", by=f"passer{number % 2}")

@@ -283,6 +283,7 @@ def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(
     assert "It times out \ufffd." in (sample.workspace / "request.md").read_text()
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_become_signs_and_the_run_goes_on(sample: Sample) -> None:
     model = sample.model()
     words = b"Fix the caf\xe9 \x1b[31mlogin\x07 soon"

@@ -115,6 +115,7 @@ def test_where_there_is_no_proof_record_and_pull_request_say_so(
 DELETED = {"path": "tests/test_readme.py", "operation": "delete", "old": "", "new": ""}
 
 
+@pytest.mark.slow
 def test_a_deleted_test_asks_a_person_though_all_is_green(sample: Sample) -> None:
     name = re.findall(r"def (test_\w+)", (sample.path / DELETED["path"]).read_text())[0]
     said = f"tests/test_readme.py: `{name}` was deleted"

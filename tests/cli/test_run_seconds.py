@@ -19,6 +19,7 @@ class Slow(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_a_run_stops_in_the_middle_of_a_command_and_goes_on_from_there(sample: Sample) -> None:
     (sample.path / ".forge").mkdir()
     config = sample.path / ".forge" / "config.yml"

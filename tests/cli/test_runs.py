@@ -47,6 +47,7 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 
+@pytest.mark.slow
 def test_a_run_takes_the_next_name_while_another_process_begins_one_of_its_name(
     sample: Sample,
 ) -> None:

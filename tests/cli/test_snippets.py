@@ -30,7 +30,7 @@ def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record
         "params_json": json.dumps({"code": CODE}),
         "reasoning": "to see it",
     }
-    endless = {**wish, "params_json": json.dumps({"code": "while True: pass"})}
+    endless = {**wish, "params_json": json.dumps({"code": "import time; time.sleep(60)"})}
     turns = {
         (ANALYST, "*", "1.1"): {"requests": [wish, endless], "actions": []},
         (ANALYST, "*", "1.2"): script.document(*script.HEADINGS[ANALYST]),

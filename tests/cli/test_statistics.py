@@ -52,6 +52,7 @@ def touched(run: MadeRun, days: int) -> int:
     return run.touched if run.days_later < days else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", [1, 14])
 def test_each_run_is_told_with_what_github_and_git_know_of_it(
     clone: Path, hub: FakeGitHub, days: int
@@ -91,6 +92,7 @@ def test_terminal_and_markdown_say_the_same_of_all_together(clone: Path, hub: Fa
         assert f"| {person} | {sum(run.by == person for run in RUNS)} approve, " in markdown
 
 
+@pytest.mark.slow
 def test_without_github_the_records_tell_what_they_know_and_that_is_said(
     clone: Path, hub: FakeGitHub
 ) -> None:

@@ -123,6 +123,7 @@ async def test_labels_points_and_type_say_how_much_effort(
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_a_wave_is_one_action_for_several_agents(sample: Sample) -> None:
     answers = {**script.usual(), **two_tasks()}
     async with hosting(sample) as host:
@@ -136,6 +137,7 @@ async def test_a_wave_is_one_action_for_several_agents(sample: Sample) -> None:
         assert "# Task 2\n" in action["prompt"]
 
 
+@pytest.mark.slow
 async def test_a_publication_is_an_argument_list_for_the_host(
     sample: Sample, tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ async def test_a_prompt_is_a_file_that_git_does_not_see_until_the_run_is_over(
         assert not list((host.path / ".specs").glob(".prompts/*/*"))
 
 
+@pytest.mark.slow
 async def test_each_agent_of_a_wave_has_a_prompt_of_its_own(sample: Sample) -> None:
     async with by_path(sample) as host:
         host.answers = {**script.usual(), **two_tasks()}

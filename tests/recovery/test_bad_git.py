@@ -57,7 +57,7 @@ def the_remote_declines(sample: Sample) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "case", sampled([the_runs_branch_is_deleted, the_commit_is_damaged, the_remote_declines], 2)
+    "case", sampled([the_runs_branch_is_deleted, the_commit_is_damaged, the_remote_declines], 3)
 )
 def test_what_stops_a_run_is_told_with_a_way_out_after_which_it_goes_on(
     asked_sample: Sample, case: Callable[[Sample], Iterator[str]]
@@ -119,7 +119,7 @@ def a_commit_was_written_and_no_ref(sample: Sample, place: Path) -> str:
             one_ref_of_two_was_written,
             a_commit_was_written_and_no_ref,
         ],
-        2,
+        4,
     ),
 )
 def test_a_run_goes_on_and_keeps_what_is_on_the_code_branch(
@@ -135,7 +135,8 @@ def test_a_run_goes_on_and_keeps_what_is_on_the_code_branch(
     assert accepted_sample.git("rev-parse", code) == accepted_sample.git(*there, "rev-parse", code)
 
 
-@pytest.mark.parametrize("lacks", sampled(["--depth=1", "--filter=blob:none"], 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("lacks", ["--depth=1", "--filter=blob:none"])
 def test_a_clone_that_lacks_objects_leads_a_run_of_its_own_and_is_told_what_another_needs(
     asked_sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str
 ) -> None:

@@ -13,6 +13,7 @@ from tests.recovery.scripts import MODEL, SHORT
 from tests.recovery.world import World
 
 
+@pytest.mark.slow
 def test_the_second_process_is_told_who_holds_the_run_from_whichever_work_tree_it_comes(
     short: Told,
 ) -> None:

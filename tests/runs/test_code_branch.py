@@ -24,7 +24,7 @@ def test_an_accepted_task_is_on_the_code_branch_and_in_the_run(accepted_sample: 
     assert accepted_sample.git("rev-parse", code) == first, "it is made once"
 
 
-@pytest.mark.parametrize("deed", sampled(["adds", "deletes", "rewrites", "checks out"], 2))
+@pytest.mark.parametrize("deed", sampled(["adds", "deletes", "rewrites", "checks out"], 4))
 def test_what_a_person_does_to_the_code_branch_counts(accepted_sample: Sample, deed: str) -> None:
     code, branch = accepted_sample.offered, accepted_sample.branch
     made = accepted_sample.git("rev-parse", code)
@@ -71,6 +71,7 @@ def reported(sample: Sample) -> list[str]:
     return [report["commit"] for report in reports if report["type"] == "people_committed"]
 
 
+@pytest.mark.slow
 def test_commits_while_a_question_is_open_are_in_the_run_before_its_tasks_begin(
     sample: Sample,
 ) -> None:

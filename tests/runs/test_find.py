@@ -54,6 +54,7 @@ def test_it_can_be_looked_at_without_being_checked_out(sample: Sample, clone: Re
     assert clone.branches() == ("main",)
 
 
+@pytest.mark.slow
 def test_going_on_with_it_makes_the_branch_and_the_work_tree_here(
     sample: Sample, clone: Repository
 ) -> None:

@@ -5,6 +5,8 @@ of its own.
 import json
 from collections.abc import Mapping
 
+import pytest
+
 from forge_bot.agent.models.base import Model, ModelCall, ModelReply
 from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
@@ -128,6 +130,7 @@ def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(asked_samp
     assert "run_tests" not in curious.calls[0].messages[0].text
 
 
+@pytest.mark.slow
 def test_a_command_that_stands_for_a_script_is_told_with_the_script(sample: Sample) -> None:
     package = {"scripts": {"test": "python3 -m unittest discover -s tests -t ."}}
     (sample.path / "package.json").write_text(json.dumps(package), encoding="utf-8")

@@ -81,6 +81,7 @@ async def test_an_agent_that_touches_such_a_path_without_declaring_it_has_its_ch
         assert host.git("diff", "HEAD", "--stat", "--", "rota") == ""
 
 
+@pytest.mark.slow
 def test_a_run_keeps_the_rules_of_its_base_commit(sample: Sample) -> None:
     keep(sample, TITLED)
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())

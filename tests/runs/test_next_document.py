@@ -5,6 +5,8 @@ own.
 import json
 from typing import Any
 
+import pytest
+
 from forge_bot.artifacts.sections import lower_headings, split_documents
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
@@ -45,6 +47,7 @@ def test_one_answer_gives_both_documents_and_no_architect_is_paid(sample: Sample
     assert "name nobody before the start" in sample.git("log", "-1", "--format=%s", sample.offered)
 
 
+@pytest.mark.slow
 def test_at_m_one_answer_gives_the_investigation_and_the_design_too(sample: Sample) -> None:
     further = [markdown("investigator", "Investigation"), markdown("architect", TITLE)]
     analysis = markdown("situation-analyst", "Analysis")

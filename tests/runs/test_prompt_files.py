@@ -488,6 +488,7 @@ def test_a_lone_task_is_told_once_and_its_list_is_not_shown(sample: Sample) -> N
     assert not any("AC-1" in text or "## Acceptance Criteria" in text for text in asked)
 
 
+@pytest.mark.slow
 def test_a_list_of_several_tasks_is_shown_to_each_implementer(sample: Sample) -> None:
     model = sample.model({("architect", "*", "*"): script.two_tasks_design()})
     assert sample.forge("run", "Guard the start", "--effort", "M", "--model", model).code == 3
