@@ -54,6 +54,7 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.judgement import said_before
+from forge_bot.verification.unusable_commands import Cause, UnusableCommand
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
@@ -239,7 +240,7 @@ def _warnings(
         demands=demands,
         unproven=proof.unproven if _judged(state) else (),
         requirements=[in_words(one, words) for one in (check.said if check is not None else ())],
-        unusable=list(map(said_before, state.unusable)),
+        unusable=[said_before(one) for one in state.unusable if _is_grave(one)],
         without=next((one.by for one in approved if one.reason is Reason.BASELINE), ""),
         accepted=[one for one in reversed(approved) if one.reason not in {None, Reason.BASELINE}],
         risks=[in_words(risk, words) for risk in dict.fromkeys(state.risks)],
@@ -268,13 +269,23 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
         return [say("pull_request.no_command")]
     proof = verification.red_before_green
     unproven = [proof.said] if proof is not None and not proof.tests else []
-    told = {f"{said_before(one)};" for one in state.unusable}
-    notes = [one for one in verification.notes if not one.startswith(tuple(told))]
+    told = tuple(f"{said_before(one)};" for one in state.unusable if _is_grave(one))
+    known = tuple(
+        f"{one.name.value} (`{command_line(one.argv)}`) was red"
+        for one in verification.results
+        if one.name is not CommandName.TEST
+    )
+    notes = [one for one in verification.notes if not one.startswith((*told, *known))]
     return [
         commands(verification.results, state.baseline),
         reasons((*verification.reasons, *notes, *unproven)),
         *outputs(newly_red(verification.results, state.baseline), most=2),
     ]
+
+
+def _is_grave(command: UnusableCommand) -> bool:
+    """Return whether it stands first that a command tells nothing: of tests and setup."""
+    return command.name is CommandName.TEST or command.cause is Cause.SETUP_FAILED
 
 
 def _cost(view: RunFacts) -> str:

@@ -387,7 +387,7 @@ def test_conditions_and_deviations_are_said_with_who_gave_them() -> None:
     section = body.partition("### Conditions and deviations\n\n")[2].partition("\n\n")[0]
     assert section.splitlines() == [
         "- **Condition** of `mira`: it keeps R-1 (the old order)",
-        "- **Other than approved**, as the implementer says: One more test.",
+        "- **Other than in the approved design**: One more test.",
     ]
     assert "Conditions and deviations" not in written().body
 
