@@ -30,10 +30,12 @@ class ServedStage(Stage):
     lines: "Queue[str]" = field(default_factory=Queue[str])
     log: list[str] = field(default_factory=list[str])
 
-    def process(self, environ: dict[str, str], folder: Path) -> "subprocess.Popen[str]":
+    def process(
+        self, environ: dict[str, str], folder: Path, *options: str
+    ) -> "subprocess.Popen[str]":
         """The step after the gate."""
         if not self.address:
-            return super().process(environ, folder)
+            return super().process(environ, folder, *options)
         given = {
             "FORGE_BOT_WAKE": outputs(folder / "outputs")["wake"],
             "TEMPORAL_ADDRESS": self.address,
