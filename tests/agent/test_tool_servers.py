@@ -148,6 +148,7 @@ def test_a_server_that_is_silent_in_the_handshake_ends_in_time_with_all_its_proc
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sandbox", sampled(["auto", "off"], 2))
 def test_a_call_that_hangs_ends_in_time_and_leaves_no_process(tmp_path: Path, sandbox: str) -> None:
     found = call(setup(tmp_path, "hangs", seconds=3, sandbox=sandbox), "mcp_tickets_echo", text="x")

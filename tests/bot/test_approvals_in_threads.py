@@ -69,6 +69,7 @@ def test_an_approval_that_somebody_writes_into_the_record_does_not_count(waiting
     assert "Waiting for `acme/core`; 1 of 2 (`ada`)." in told
 
 
+@pytest.mark.slow
 def test_an_approval_of_one_version_is_none_of_the_next(waiting: Stage) -> None:
     set_rules(waiting, TWO)
     said_to(waiting, "ada")

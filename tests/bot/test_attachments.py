@@ -72,11 +72,11 @@ def frozen(stage: Stage, names: list[str], words: str = WORDS) -> list[str]:
     "names",
     sampled(
         [
+            ["moved", "foreign"],
             ["image", "private", "log", "svg"],
             ["page", "zip", "video", "large", "gone"],
-            ["moved", "foreign"],
         ],
-        2,
+        3,
     ),
 )
 def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(

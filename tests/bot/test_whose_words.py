@@ -87,6 +87,7 @@ def test_a_comment_that_cannot_be_taken_in_is_answered_with_the_reason(
     assert request(waiting) == before
 
 
+@pytest.mark.slow
 def test_nothing_begins_with_a_comment_that_is_not_there_and_strangers_take_nothing_in(
     stage: Stage,
 ) -> None:

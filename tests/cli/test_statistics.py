@@ -73,6 +73,7 @@ def test_each_run_is_told_with_what_github_and_git_know_of_it(
         assert run["answers"] == {made.by: {**rejected, "approve": 1}}
 
 
+@pytest.mark.slow
 def test_terminal_and_markdown_say_the_same_of_all_together(clone: Path, hub: FakeGitHub) -> None:
     printed, markdown = stats(clone, hub), stats(clone, hub, "--markdown")
     outcomes, touches = Counter(run.outcome for run in RUNS), [touched(run, 14) for run in MERGED]

@@ -8,6 +8,7 @@ from tests.recovery.conftest import Told
 from tests.recovery.scripts import MODEL, SHORT
 
 
+@pytest.mark.slow
 def test_a_branch_that_is_reset_while_a_process_works_stops_the_process_and_the_run_goes_on(
     short: Told,
 ) -> None:

@@ -49,6 +49,7 @@ def test_the_branch_for_merge_has_the_code_of_the_run_and_nothing_of_its_record(
     assert ended_sample.git("diff", "--name-only", f"main...{offered}") != ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "named", "own", "offered"),
     [
