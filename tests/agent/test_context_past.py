@@ -77,6 +77,7 @@ def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> No
     assert not list(tmp_path.glob("ran-*"))
 
 
+@pytest.mark.slow
 def test_git_that_does_not_end_is_ended_with_everything_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

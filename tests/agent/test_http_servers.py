@@ -93,6 +93,7 @@ def test_its_tools_are_listed_and_called_with_the_header_and_its_value_is_masked
     assert found == (ResultStatus.OK, "Bearer [TICKETS_TOKEN]")
 
 
+@pytest.mark.slow
 def test_a_call_that_gets_no_answer_ends_in_time(tmp_path: Path, url: str) -> None:
     began = time.monotonic()
     found = called(setup(tmp_path, url, seconds=2), "mcp_tickets_wait", setup(tmp_path, url))

@@ -135,6 +135,7 @@ def test_arguments_that_do_not_fit_are_answered_without_the_server(tmp_path: Pat
     assert not kept.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sandbox", sampled(["auto", "off"], 2))
 def test_a_server_that_is_silent_in_the_handshake_ends_in_time_with_all_its_processes(
     tmp_path: Path, sandbox: str

@@ -59,6 +59,7 @@ def test_closing_an_issue_without_a_run_under_way_or_after_its_end_says_nothing(
     assert stage.said() == []
 
 
+@pytest.mark.slow
 def test_a_question_on_a_closed_issue_is_answered_and_does_not_go_on(waiting: Stage) -> None:
     waiting.model({("inquiry", "*", "*"): {"artifact_markdown": "From the first shift of all.\n"}})
     waiting.close()

@@ -102,6 +102,7 @@ def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_
     assert "key" in job.summary
 
 
+@pytest.mark.slow
 def test_whoever_approves_reads_that_sub_issues_are_not_part_of_the_run(
     stage: Stage,
 ) -> None:

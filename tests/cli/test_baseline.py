@@ -66,6 +66,7 @@ assert not text, text
 """
 
 
+@pytest.mark.slow
 def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(sample: Sample) -> None:
     setup = "test ! -e conf/test.env"
     commands = f"commands: {{test: python3 -m unittest -v tests.test_settings, setup: '{setup}'}}\n"

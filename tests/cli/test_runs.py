@@ -219,6 +219,7 @@ def test_retry_does_a_phase_again(asked_sample: Sample) -> None:
     assert "Thought again." in again.out
 
 
+@pytest.mark.slow
 def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_to_the_remote(
     sample: Sample, tmp_path: Path
 ) -> None:

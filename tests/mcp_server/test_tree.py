@@ -40,6 +40,7 @@ async def test_a_run_needs_a_clean_tree_to_begin(sample: Sample) -> None:
     assert not (sample.path / ".specs").exists()
 
 
+@pytest.mark.slow
 async def test_what_was_there_before_the_agent_began_stays_the_clients_own(
     clients_approved_sample: Sample,
 ) -> None:

@@ -5,6 +5,8 @@ reports and what is in the files.
 import json
 from datetime import datetime, timedelta
 
+import pytest
+
 from tests.recovery.conftest import Told
 from tests.recovery.scripts import SHORT
 from tests.recovery.world import World
@@ -20,6 +22,7 @@ def set_forward(world: World, days: int) -> None:
     world.git("commit", "-qam", "times of a clock that is fast", folder=world.tree)
 
 
+@pytest.mark.slow
 def test_a_bare_approval_means_what_was_shown_last_though_the_clock_was_set_back(
     short: Told,
 ) -> None:

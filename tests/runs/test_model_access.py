@@ -51,6 +51,7 @@ def recorded(stage: Stage) -> Run:
     return look_at_run(repository, runs(repository)[-1], Config())
 
 
+@pytest.mark.slow
 def test_after_the_first_word_of_a_limit_no_task_of_the_wave_and_no_other_run_asks(
     here: Stage,
 ) -> None:

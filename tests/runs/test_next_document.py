@@ -31,6 +31,7 @@ def status(sample: Sample) -> dict[str, Any]:
     return json.loads(sample.forge("status", "--json").out)
 
 
+@pytest.mark.slow
 def test_one_answer_gives_both_documents_and_no_architect_is_paid(sample: Sample) -> None:
     design = markdown("architect", TITLE)
     model = sample.model({(ANALYST, "*", "*"): both(design)})

@@ -454,6 +454,7 @@ def test_a_repository_of_twenty_thousand_files_is_searched_and_not_read_whole(
     assert "- app/pager.py" in told(shown)
 
 
+@pytest.mark.slow
 def test_every_agent_is_shown_the_rules_for_changes_as_they_were_at_the_base(
     sample: Sample,
 ) -> None:

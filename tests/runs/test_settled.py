@@ -46,6 +46,7 @@ def test_a_branch_that_was_taken_back_is_gone_on_with_from_there(waiting: Sample
     assert waiting.git("-C", str(tree(waiting)), "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_reports_and_artifacts_that_are_gone_come_back_from_the_last_commit(
     waiting: Sample,
 ) -> None:
