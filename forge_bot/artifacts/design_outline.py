@@ -47,7 +47,7 @@ class FileChange(Frozen):
 
 
 class Example(Frozen):
-    """What somebody does, what comes of it today, and what will come of it."""
+    """An input as a user gives it, with its result today and after the change."""
 
     input: str
     today: str

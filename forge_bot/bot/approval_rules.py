@@ -15,7 +15,7 @@ from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.runs.approval_case import approval_case
 from forge_bot.runs.run import Run
 from forge_bot.settings.approvals import (
-    Judgement,
+    ApprovalEffect,
     Standing,
     judge,
     needs_of,
@@ -25,18 +25,18 @@ from forge_bot.settings.approvals import (
 
 
 class ApprovalOutcome(NamedTuple):
-    """What an approval does, who is waited for after it, and whether the same person approved
-    before.
+    """The effect of an approval, the people who are waited for after it, and whether the same
+    person approved before.
     """
 
-    judgement: Judgement
+    judgement: ApprovalEffect
     awaited: tuple[Markdown, ...]
     again: bool
 
     @property
     def adds_nothing(self) -> bool:
         """Return whether the question is as before."""
-        return self.judgement is Judgement.REFUSED or (self.again and bool(self.awaited))
+        return self.judgement is ApprovalEffect.REFUSED or (self.again and bool(self.awaited))
 
 
 def judge_approval(run: Run, thread: Thread, by: str) -> ApprovalOutcome:

@@ -1,5 +1,5 @@
-"""What reviews of a run's pull request ask for: what is taken of them and what is not, and the
-answer in each thread once the work is done. A thread is never resolved: its people do that.
+"""Take what reviews of a run's pull request ask for, say what is not taken, and answer each thread
+once the work is done. A thread is never resolved: its people do that.
 """
 
 import re
@@ -36,7 +36,7 @@ _CRITERION = re.compile(
 
 
 class Taken(NamedTuple):
-    """What was taken of reviews, and sentences on what was not, and why."""
+    """The parts of reviews that are taken, and sentences on those that are not, with the reason."""
 
     reviews: tuple[ReviewWords, ...]
     left: tuple[str, ...]

@@ -18,7 +18,7 @@ from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.review_threads import requested_changes
 from forge_bot.bot.switch_watch import tell_jobs
 from forge_bot.bot.thread import Thread
-from forge_bot.bot.wake_decisions import WaitingRun, Wake, WakeStep, decide_wakes
+from forge_bot.bot.wake_decisions import RunWake, WaitingRun, WakeStep, decide_wakes
 from forge_bot.engine.reports import REPORT, FollowUpAsked, PauseReason, RunStarted
 from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError
@@ -184,7 +184,7 @@ class _Look:
     # -- what is done
     # ----------------------------------------------------------------------------------------------
 
-    def _do(self, line: str, issue: int, wake: Wake | None) -> Iterator[str]:
+    def _do(self, line: str, issue: int, wake: RunWake | None) -> Iterator[str]:
         """Do one step; without one take the label off."""
         try:
             match wake.step if wake is not None else None:

@@ -1,4 +1,4 @@
-"""What the scheduled job does with runs that wait, by a function of how they stand and the time."""
+"""Decide what the scheduled job does with each run that waits, from its state and the time."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -30,14 +30,14 @@ class WaitingRun(Frozen):
 
 
 class WakeStep(StrEnum):
-    """What is done for one run. Nobody but a person answers a question."""
+    """The step for one run. Nobody but a person answers a question."""
 
     GO_ON = "goes on"
     REMIND = "a reminder of its question"
     LABEL = "a label, since its question waits"
 
 
-class Wake(NamedTuple):
+class RunWake(NamedTuple):
     """One step, and the run it is done for."""
 
     run: WaitingRun
@@ -51,13 +51,13 @@ def decide_wakes(
     remind_after: timedelta,
     switched_off: bool = False,
     answered: Mapping[str, datetime] | None = None,
-) -> tuple[Wake, ...]:
+) -> tuple[RunWake, ...]:
     """Return what is to be done now. `answered` has the time of the last answer of each model."""
     going = () if switched_off else _list_going(runs, now, answered or {})
     steps = ((run, _decide_question(run, now, remind_after)) for run in runs)
     return (
-        *(Wake(run, WakeStep.GO_ON) for run in going),
-        *(Wake(run, step) for run, step in steps if step is not None),
+        *(RunWake(run, WakeStep.GO_ON) for run in going),
+        *(RunWake(run, step) for run, step in steps if step is not None),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the rules of `approvals` say about a case that somebody makes up."""
+"""Tell how the rules of `approvals` decide a case that somebody makes up."""
 
 import os
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.settings import load_config
 from forge_bot.settings.approvals import (
     ApprovalCase,
+    ApprovalEffect,
     ApprovalNeed,
-    Judgement,
     People,
     judge,
     needs_of,
@@ -26,7 +26,7 @@ from forge_bot.settings.approvals import (
 from forge_bot.settings.code_owners import read_code_owners
 from forge_bot.settings.load_pipeline import load_pipeline
 
-_EXIT_CODES = {Judgement.ALLOWED: 0, Judgement.NOT_YET: 3, Judgement.REFUSED: 5}
+_EXIT_CODES = {ApprovalEffect.ALLOWED: 0, ApprovalEffect.NOT_YET: 3, ApprovalEffect.REFUSED: 5}
 
 
 def try_case(

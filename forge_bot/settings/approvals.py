@@ -139,7 +139,7 @@ class Standing(Frozen):
         return len(self.given) >= self.need.count
 
 
-class Judgement(StrEnum):
+class ApprovalEffect(StrEnum):
     """What one more approval does."""
 
     ALLOWED = "allowed"
@@ -232,12 +232,12 @@ def standing(
     )
 
 
-def judge(standings: Sequence[Standing], by: str) -> Judgement:
+def judge(standings: Sequence[Standing], by: str) -> ApprovalEffect:
     """Return what the approval of a person does who is among the approvers of these standings."""
     if all(one.is_met for one in standings):
-        return Judgement.ALLOWED
+        return ApprovalEffect.ALLOWED
     counts = any(login.casefold() == by.casefold() for one in standings for login in one.given)
-    return Judgement.NOT_YET if counts else Judgement.REFUSED
+    return ApprovalEffect.NOT_YET if counts else ApprovalEffect.REFUSED
 
 
 def is_address(name: str) -> bool:

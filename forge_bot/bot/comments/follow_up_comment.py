@@ -36,7 +36,7 @@ class MadeCommit(Frozen):
 
 
 class EndOfFollowUp(Frozen):
-    """What came of a follow-up."""
+    """The result of a follow-up: its commits, the changed files, and the documents."""
 
     head: str
     commits: tuple[MadeCommit, ...]
