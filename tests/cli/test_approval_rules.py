@@ -62,13 +62,9 @@ def test_with_a_token_roles_and_teams_are_those_of_github(sample: Sample) -> Non
     assert sample.forge("policy", "test", "ada", "bob", "--path", "x").code == 5
 
 
-@pytest.mark.usefixtures("people")
-def test_doctor_tells_rules_that_nobody_or_too_few_can_meet(sample: Sample) -> None:
-    set_rules(sample, f"{RULES}- {{by: [ada, gone, other/team], count: 3, gates: [chekpoint-a]}}\n")
+def test_doctor_tells_a_rule_for_a_gate_that_no_pipeline_has(sample: Sample) -> None:
+    set_rules(sample, f"{RULES}- {{by: [ada], gates: [chekpoint-a]}}\n")
     told = sample.forge("doctor").out
-    assert "rule 1: 2 of ada, acme/core" in told
-    assert "rule 2 takes 1 and only 0 of those may: cleo cannot be asked; 1 admin would" in told
-    assert "rule 3 takes 3 and only 1 of those may: gone, other/team cannot be asked" in told
     assert "Rule 3 of approvals names chekpoint-a, which is no gate of a pipeline." in told
 
 

@@ -89,7 +89,7 @@ def test_a_repository_that_cannot_be_written_is_told_and_left_as_it_was(sample: 
     done = read_only(sample, "run", TASK, "--effort", "S", "--model", sample.model())
     assert done.returncode == 5, done
     assert "PREFLIGHT-001" in done.stderr
-    assert f"{sample.path / '.git'} cannot be written: Read-only file system" in done.stderr
+    assert f"{sample.path / '.git'} cannot be written" in done.stderr
     assert "resume" not in done.stderr, "there is no run to go on with"
     assert "cannot be written" in read_only(sample, "doctor").stdout
     assert sample.git("branch", "--format=%(refname:short)") == "main"

@@ -116,10 +116,6 @@ class CheckSubject:
         """The commands and habits of the repository at that commit."""
         return profile_at(self.repository, self.base, self.config, self.intent.scope)
 
-    @cached_property
-    def files(self) -> frozenset[str]:
-        return frozenset(self.repository.list_files(self.base))
-
     @property
     def branch(self) -> str:
         """The branch of the run; empty if it is not known yet."""

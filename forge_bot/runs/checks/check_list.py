@@ -24,8 +24,7 @@ _ANY = Occasion.BEFORE_RUN | Occasion.CHANGED_PLAN | Occasion.BEFORE_GOING_ON
 
 CHECKS = (
     Check("git", _DOCTOR, clone_checks.head, reads_commit=True),
-    Check("operation", _RUN, clone_checks.operation),
-    Check("operation in the run's tree", Occasion.BEFORE_GOING_ON, clone_checks.operation_in_run),
+    Check("operation", _RUN | Occasion.BEFORE_GOING_ON, clone_checks.operation),
     Check("uncommitted", _RUN, clone_checks.uncommitted),
     Check("branch", _ANY, clone_checks.branch),
     Check("tests", _DOCTOR, configuration_checks.test_commands, reads_commit=True),

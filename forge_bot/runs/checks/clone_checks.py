@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse
 from forge_bot.text_format import several
 
 
@@ -32,28 +32,12 @@ def branch(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def operation(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a merge, rebase or the like that is under way where the user is."""
-    pending = under_way(subject.repository.root)
-    if pending is None:
-        return
-    if subject.intent.here:
-        sentence = f"A {pending.name} is under way here; commits of a run would get into it."
-        yield refuse(pending.name, sentence, pending.way_out)
-    else:
-        sentence = (
-            f"A {pending.name} is under way here; the run begins at the last commit, without it."
-        )
-        yield warn(pending.name, sentence, pending.way_out)
-
-
-def operation_in_run(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal for a merge, rebase or the like that is under way in the run's work tree."""
-    tree = subject.run_tree
+    """Yield a refusal for a merge, rebase or the like that is under way where the run commits."""
+    tree = subject.run_tree or (subject.repository.root if subject.intent.here else None)
     if tree is None or not (tree / ".git").exists():
         return
-    pending = under_way(tree)
-    if pending is not None:
-        sentence = f"A {pending.name} is under way in the run's work tree {tree}."
+    if (pending := under_way(tree)) is not None:
+        sentence = f"A {pending.name} is under way in {tree}; commits of the run would get into it."
         yield refuse(pending.name, sentence, pending.way_out)
 
 

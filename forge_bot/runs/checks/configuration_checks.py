@@ -176,12 +176,6 @@ def _missing_programs(subject: CheckSubject) -> list[str]:
     first = (command.argv[0] for command in every)
     wanted = dict.fromkeys(program for program in first if not program.startswith(ENV))
     path = subject.config.environment.get("PATH") or os.environ.get("PATH")
-    # A program named by its path is the repository's own. If it is not committed, setup or build
-    # may still make it.
-    made = bool(commands.setup or commands.build)
-    own = [program for program in wanted if "/" in program and not program.startswith("/")]
-    absent = [
-        program for program in own if not made and os.path.normpath(program) not in subject.files
-    ]
-    others = (program for program in wanted if program not in own)
-    return [*(program for program in others if shutil.which(program, path=path) is None), *absent]
+    # A program of the repository, named by its path, may still be built.
+    named = (program for program in wanted if "/" not in program or program.startswith("/"))
+    return [program for program in named if shutil.which(program, path=path) is None]

@@ -16,9 +16,6 @@ from forge_bot.runs.workflow_file import (
     key_name,
     workflow_text,
 )
-from forge_bot.settings.approvals import CODEOWNERS, ApprovalNeed, read_people, standing
-from forge_bot.settings.code_owners import read_code_owners
-from forge_bot.text_format import several
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
@@ -59,9 +56,6 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     if place is not None:
         key = key_name(subject.model_names[Tier.STRONG])
         yield from check_repository(place, subject.environ, key)
-        token = _token_of(subject.environ)
-        if subject.config.approvals and token:
-            yield from _approvals(subject, place, token)
 
 
 def check_repository(
@@ -94,32 +88,6 @@ def check_repository(
 
 def _token_of(environ: Mapping[str, str]) -> str | None:
     return environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
-
-
-def _approvals(
-    subject: CheckSubject, place: "RepositoryAddress", token: str
-) -> Iterator[CheckResult]:
-    """Yield for each rule on approvals whether the people that it names can meet it."""
-    from forge_bot.github_api.pygithub import GitHub
-
-    lines = read_code_owners(subject.repository.root).lines
-    owners = [name for line in lines for name in line.owners]
-    with GitHub(place.name, token, place.api, patience=0) as client:
-        for number, rule in enumerate(subject.config.approvals, 1):
-            every = [one for name in rule.by for one in (owners if name == CODEOWNERS else [name])]
-            names = tuple(dict.fromkeys(every))
-            need = ApprovalNeed(rule=number, names=names, count=rule.count)
-            known = read_people([need], (), client.membership, client.team_members)
-            state = standing(need, (), known)
-            lacking = rule.count - len(state.able)
-            problem = f"rule {number} takes {rule.count} and only {len(state.able)} of those may: "
-            problem += f"{', '.join(state.missing) or 'nobody else'} cannot be asked"
-            yield _check(
-                "approvals",
-                f"{problem}; {several(lacking, 'admin')} would have to" if lacking > 0 else "",
-                f"rule {number}: {rule.count} of {', '.join(names)}",
-                "correct approvals in .forge/config.yml",
-            )
 
 
 def _check(what: str, problem: str, good: str, step: str) -> CheckResult:

@@ -1,10 +1,8 @@
 """Checks of the machine: room on the disk, the sandbox, the keys of the models."""
 
-import errno
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.provider_keys import has_key
@@ -25,36 +23,24 @@ _FEW_TOKENS = 16
 
 
 def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal for each folder that cannot be written, and for each file system with too
-    little room.
+    """Yield a refusal for each folder that cannot be written, or has too little room.
 
     A folder that is not there yet counts as its parent.
     """
-    seen: set[int] = set()
-    least = subject.least_free
     for place in subject.written:
         folder = next(parent for parent in (place, *place.absolute().parents) if parent.is_dir())
-        device = folder.stat().st_dev
         moves = place != subject.repository.common_dir
+        free, least = shutil.disk_usage(folder).free, subject.least_free
         if not os.access(folder, os.W_OK | os.X_OK):
-            yield _cannot_be_written(folder, moves=moves)
-            continue
-        free = shutil.disk_usage(folder).free
-        if device not in seen and free < least:
+            let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
+            sentence = f"{folder} cannot be written."
+            yield refuse("disk", sentence, say(elsewhere if moves else let))
+        elif free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
             sentence = f"Only {has} are free for {folder}; a run needs {needs}."
             room, elsewhere = "preflight.disk.make_room", "preflight.disk.make_room_or_elsewhere"
             yield refuse("disk space", sentence, say(elsewhere if moves else room))
-        seen.add(device)
-
-
-def _cannot_be_written(folder: Path, *, moves: bool) -> CheckResult:
-    """Return the refusal for a folder; `moves` if a variable can name another one."""
-    read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
-    why = os.strerror(errno.EROFS if read_only else errno.EACCES)
-    sentence = f"{folder} cannot be written: {why}."
-    let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
-    return refuse("disk", sentence, say(elsewhere if moves else let))
+            return
 
 
 def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
