@@ -38,7 +38,7 @@ from forge_bot.mcp_server.tool_schemas import (
     UIComponent,
 )
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
-from forge_bot.runs.checks.configuration_checks import signing
+from forge_bot.runs.checks.local_checks import signing
 from forge_bot.runs.create_run import (
     NewRun,
     RunPlan,

@@ -1,0 +1,380 @@
+"""Checks of the clone, of its configuration and of the machine."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from forge_bot.agent.models.provider_keys import has_key
+from forge_bot.engine.phases import DecisionPhase, GatePhase
+from forge_bot.errors import (
+    BadCapabilities,
+    BadConfig,
+    BadManifest,
+    CannotJudge,
+    ForgeError,
+    NoModelKey,
+    NoSandbox,
+    NoTestCommand,
+    SetupNotWalled,
+)
+from forge_bot.git import Tree
+from forge_bot.git.revisions import under_way
+from forge_bot.git.signed_commits import find_key, try_key
+from forge_bot.interaction.remedy_words import advice_at_terminal
+from forge_bot.project.detected_commands import ENV
+from forge_bot.runs.agent_work.risk_signs import ai_risks
+from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.run_needs import SETUP_NOT_WALLED, check_testable, waits_for_consent
+from forge_bot.runs.run_prompts import check_prompts
+from forge_bot.runs.standing_rules import rules_at
+from forge_bot.runs.team_spending import spending_now
+from forge_bot.runs.wall_clock import now
+from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
+from forge_bot.sandbox.box import BackendName
+from forge_bot.sentences import say
+from forge_bot.settings.instructions import INSTRUCTIONS
+from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
+from forge_bot.text_format import several
+from forge_bot.values import Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
+
+_MEGABYTE = 1_000_000
+_FEW_TOKENS = 16
+
+
+def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
+    commands = subject.profile.commands
+    for command in commands.test:
+        yield note("tests", " ".join(command.argv))
+    for command in commands.lint:
+        yield note("lint", f"{' '.join(command.argv)} ({command.reason})")
+
+
+def programs(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal without a test command, and for each program that is not installed.
+
+    A pipeline of steps runs no command.
+    """
+    if _is_of_steps(subject):
+        return
+    profile, config = subject.profile, subject.config
+    try:
+        check_testable(profile, config)
+    except NoTestCommand as error:
+        yield refuse("tests", error.message, advice_at_terminal(error))
+    if not profile.commands.test and config.commands.test is not None:
+        sentence = "There are no tests to verify with, as the configuration says."
+        yield warn("tests", sentence, "Set commands.test when there are some.")
+    for program in _missing_programs(subject):
+        sentence = f"{program} is not installed, and a command of this repository needs it."
+        way_out = f"install {program}, or change the command in .forge/config.yml"
+        yield refuse(f"tool {program}", sentence, way_out)
+
+
+def signing(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the key that commits for merge are signed with, if they are. Raises BadSigningKey."""
+    root = subject.repository.root
+    wanted = subject.config.sign
+    key = find_key(root, subject.environ, wanted=wanted) if subject.signs_here else None
+    if key is not None:
+        yield note("signing", f"Commits for merge are signed by {try_key(root, key)}.")
+
+
+def caps(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield what all runs have spent of each cap, before one more begins."""
+    config = subject.config.caps
+    for window in spending_now(subject.repository, config, subject.intent.by, now()):
+        if window.left > 0:
+            yield note("caps", f"All runs have spent {window.sentence}.")
+        else:
+            yield warn(
+                "caps",
+                f"The cap {window.key} is reached: {window.sentence}.",
+                f"A run waits until {window.ends:%Y-%m-%d %H:%M} UTC, or until the cap is raised.",
+            )
+
+
+def _is_of_steps(subject: CheckSubject) -> bool:
+    try:
+        pipeline = load_pipeline(subject.config.pipeline, subject.repository.root)
+    except ForgeError:
+        return False
+    return pipeline.steps is not None
+
+
+def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Load the pipeline and the prompts of a run."""
+    repository, name = subject.repository, subject.config.pipeline
+    try:
+        pipeline = load_pipeline(name, repository.root)
+        check_prompts(repository.root, pipeline)
+        yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
+    except ForgeError as error:
+        yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
+
+
+def approvals(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for a rule on approvals at a gate that no pipeline has: it would never
+    hold.
+    """
+    rules, root = subject.config.approvals, subject.repository.root
+    known: set[str] = set()
+    for name in pipeline_names(root) if any(rule.gates for rule in rules) else ():
+        with suppress(ForgeError):
+            phases = load_pipeline(name, root).phases
+            known |= {one.id for one in phases if isinstance(one, GatePhase | DecisionPhase)}
+    for number, rule in enumerate(rules, 1):
+        for gate in sorted({*rule.gates} - known):
+            sentence = f"Rule {number} of approvals names {gate}, which is no gate of a pipeline."
+            yield refuse("approvals", sentence, f"Name one of {', '.join(sorted(known))}.")
+
+
+def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for a manifest that cannot be read: no rule of it would hold."""
+    from forge_bot.project.graph.manifest import MANIFEST, read_manifest
+
+    data = subject.repository.read(subject.base, MANIFEST)
+    try:
+        read_manifest((data or b"").decode("utf-8", "replace"))
+    except BadManifest as error:
+        yield refuse("manifest", in_one_line(error), advice_at_terminal(error))
+
+
+def ai_rules(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a warning for each text of the repository that forbids changes by AI."""
+    for risk in ai_risks(subject.repository, subject.base):
+        yield warn("changes by AI", f"{risk}.", "Ask its maintainers before a run.")
+
+
+def rules(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for unreadable standing rules, else the rules."""
+    repository = subject.repository
+    try:
+        standing = rules_at(repository, subject.base)
+    except BadConfig as error:
+        sentence = " ".join((error.message, *error.details))
+        yield refuse("rules", sentence, f"Correct {INSTRUCTIONS} and commit it.")
+        return
+    if standing.rules:
+        names = ", ".join(rule.id for rule in standing.rules)
+        yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
+
+
+def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal where servers of the repository cannot be read, or how many servers and
+    skills there are; none is started.
+    """
+    from forge_bot.runs.capabilities.capability_setup import capability_setup
+
+    what = "tools and skills"
+    try:
+        setup = capability_setup(subject.repository.root, subject.config)
+    except BadCapabilities as error:
+        yield refuse(what, in_one_line(error), advice_at_terminal(error))
+        return
+    servers = len(setup.config.mcp_servers)
+    skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
+    if servers or skills:
+        counted = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
+        yield note(what, f"{counted}; `forge-bot capabilities` tries them")
+
+
+def in_one_line(error: ForgeError) -> str:
+    """Return the message of an error with its details, which name the places."""
+    return " ".join((error.message, *(f"{detail};" for detail in error.details))).removesuffix(";")
+
+
+def _missing_programs(subject: CheckSubject) -> list[str]:
+    commands = subject.profile.commands
+    every = (*commands.setup, *commands.build, *commands.test, *commands.lint)
+    first = (command.argv[0] for command in every)
+    wanted = dict.fromkeys(program for program in first if not program.startswith(ENV))
+    path = subject.config.environment.get("PATH") or os.environ.get("PATH")
+    # A program of the repository, named by its path, may still be built.
+    named = (program for program in wanted if "/" not in program or program.startswith("/"))
+    return [program for program in named if shutil.which(program, path=path) is None]
+
+
+def head(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the branch and commit that are checked out. Raises DetachedHead or NoCommits."""
+    here = subject.repository.head()
+    yield note("git", f"on {here.branch} at {here.commit[:12]}")
+
+
+def branch(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for the default branch and for a protected one. Case does not matter."""
+    name = subject.branch
+    if not name:
+        return
+    default = subject.repository.default_branch()
+    if default is not None and name.casefold() == default.casefold():
+        sentence = f"{name} is the default branch; a run works on a branch of its own."
+    elif (pattern := _protecting(name, subject.config.protected_branches)) is not None:
+        setting = "protected_branches in .forge/config.yml"
+        sentence = f"{name} is a protected branch: {setting} has {pattern!r}."
+    else:
+        return
+    yield refuse("branch", sentence, "Choose another branch with --branch NAME.")
+
+
+def operation(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for a merge, rebase or the like that is under way where the run commits."""
+    tree = subject.run_tree or (subject.repository.root if subject.intent.here else None)
+    if tree is None or not (tree / ".git").exists():
+        return
+    if (pending := under_way(tree)) is not None:
+        sentence = f"A {pending.name} is under way in {tree}; commits of the run would get into it."
+        yield refuse(pending.name, sentence, pending.way_out)
+
+
+def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a note on uncommitted changes, unless the run works where they are."""
+    if subject.intent.here:
+        return
+    if changes := Tree(subject.repository.root).status():
+        files = several(len(changes), "file")
+        sentence = (
+            f"Uncommitted changes in {files} are not part of the run: it begins at the last commit."
+        )
+        yield note("uncommitted", sentence, "Commit them first, if the run needs them.")
+
+
+def _protecting(name: str, patterns: Collection[str]) -> str | None:
+    matching = (pattern for pattern in patterns if fnmatchcase(name.casefold(), pattern.casefold()))
+    return next(matching, None)
+
+
+def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal for each folder that cannot be written, or has too little room.
+
+    A folder that is not there yet counts as its parent.
+    """
+    for place in subject.written:
+        folder = next(parent for parent in (place, *place.absolute().parents) if parent.is_dir())
+        moves = place != subject.repository.common_dir
+        free, least = shutil.disk_usage(folder).free, subject.least_free
+        if not os.access(folder, os.W_OK | os.X_OK):
+            let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
+            sentence = f"{folder} cannot be written."
+            yield refuse("disk", sentence, say(elsewhere if moves else let))
+        elif free < least:
+            has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
+            sentence = f"Only {has} are free for {folder}; a run needs {needs}."
+            room, elsewhere = "preflight.disk.make_room", "preflight.disk.make_room_or_elsewhere"
+            yield refuse("disk space", sentence, say(elsewhere if moves else room))
+            return
+
+
+def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the sandbox that commands will run in, or why there is none."""
+    chosen = subject.config.sandbox
+    if chosen == "off":
+        yield warn(
+            "sandbox",
+            "switched off by the configuration",
+            "remove `sandbox: off` from .forge/config.yml",
+        )
+        return
+    try:
+        working = choose(chosen)
+    except NoSandbox as error:
+        yield refuse(
+            "sandbox",
+            "; ".join(error.details),
+            "see docs/sandbox.md; unprivileged user namespaces are the usual cause",
+            NoSandbox.code,
+        )
+        return
+    if lacking := cannot_judge(working):
+        why = failure_reason(BackendName.BUBBLEWRAP)
+        way_out = (
+            f"make bubblewrap work ({why})"
+            if why
+            else "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
+        )
+        sentence = f"{working.value}, which cannot judge {lacking}"
+        yield warn("sandbox", sentence, way_out, CannotJudge.code)
+    else:
+        yield note("sandbox", working.value)
+
+
+def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield a refusal if setup could bypass the proxy without permission, and a warning if there is
+    no proxy.
+    """
+    if not subject.profile.commands.setup:
+        return
+    if subject.config.sandbox == "off":
+        sentence = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
+        yield warn("setup", sentence, "remove `sandbox: off` from .forge/config.yml")
+        return
+    try:
+        chosen = choose(subject.config.sandbox)
+    except NoSandbox:
+        # A run says it where its first command is to run; doctor has a line of its own for it.
+        return
+    if waits_for_consent(chosen, subject.config):
+        yield refuse(
+            "setup",
+            say(SETUP_NOT_WALLED),
+            (
+                "make bubblewrap work, or set setup_without_namespace: true in "
+                ".forge/config.yml if setup may reach any address at the proxy's port"
+            ),
+            SetupNotWalled.code,
+        )
+
+
+def models(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield each model that will be asked. With `ask_models` each is asked one short question."""
+    if subject.models is None:
+        return
+    names = tuple(dict.fromkeys(subject.model_names.values()))
+    if not subject.ask_models and all(map(has_key, names)):
+        # To open one takes a library that takes seconds to import.
+        for name in names:
+            yield _ready(name)
+        return
+    try:
+        opened = subject.models()
+    except NoModelKey as error:
+        yield refuse("model", error.message, advice_at_terminal(error), error.code)
+        return
+    for name, model in {model.name: model for model in opened.values()}.items():
+        if subject.ask_models:
+            yield _answer_of(model)
+        else:
+            yield _ready(name)
+
+
+def _ready(name: str) -> CheckResult:
+    return note(f"model {name}", "ready to be asked; --ask tries it")
+
+
+def _answer_of(model: "Model") -> CheckResult:
+    import asyncio
+
+    from forge_bot.agent.model_answers import AnswerKind
+    from forge_bot.agent.models.base import ChatMessage, MessageRole, ModelCall, ReplayKey
+
+    call = ModelCall(
+        key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
+        messages=(
+            ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
+            ChatMessage(role=MessageRole.USER, text="Say yes."),
+        ),
+        kind=AnswerKind.DOCUMENT,
+        output_tokens=_FEW_TOKENS,
+        tier=Tier.FAST,
+    )
+    try:
+        reply = asyncio.run(model.ask(call))
+    except ForgeError as error:
+        return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
+    used = reply.usage.input_tokens + reply.usage.output_tokens
+    return note(f"model {model.name}", f"answers ({used} tokens)")
