@@ -59,7 +59,7 @@ class TryOutcome(Frozen):
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
     def with_rules(self, broken: Sequence[str]) -> "TryOutcome":
-        """Return the outcome with the rules of the manifest that the edits break."""
+        """Return the outcome with the rules on tiers that the edits break."""
         if not broken:
             return self
         listed = "\n".join(f"- {rule}" for rule in broken)

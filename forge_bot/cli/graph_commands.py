@@ -39,10 +39,6 @@ def query(
         list[str] | None,
         typer.Option(help="What a change of this file or folder/ reaches.", metavar="PATH"),
     ] = None,
-    used_by: Annotated[
-        str,
-        typer.Option("--pipelines-of", help="Pipelines that use this node.", metavar="NODE"),
-    ] = "",
     limit: Annotated[int, typer.Option(help="The most nodes to show.", min=1, max=1000)] = 20,
     as_json: AsJson = False,
 ) -> int:
@@ -57,7 +53,6 @@ def query(
         "of": of,
         "between": between,
         "touches": tuple(touches or ()),
-        "used_by": used_by,
         "limit": limit,
     }
     return print_answer(repo, asked, as_json=as_json)

@@ -31,7 +31,6 @@ class QueryArguments(Frozen):
     kind: str = ""
     domain: str = ""
     of: str = ""
-    used_by: str = ""
     touches: tuple[str, ...] = ()
     between: tuple[str, ...] = ()
 

@@ -69,7 +69,7 @@ class ProposedContractUnresolved(GraphViolation, code="VERIFY-003"):
 
 
 class ForbiddenImport(GraphViolation, code="VERIFY-004"):
-    """An import that a rule on tiers, or one of the manifest, does not allow."""
+    """An import that the rules on tiers do not allow."""
 
 
 class BadArguments(RequestError, code="MCP-001"):

@@ -1,5 +1,5 @@
 """The additions of the base commit's graph: tasks whose files import each other, the reach of a
-design, and the rules of the manifest that a change breaks.
+design, and the rules on tiers that a change breaks.
 
 A repository without a language whose imports are read pays for none of it.
 """

@@ -11,12 +11,9 @@ from tests.fakes.sample import Sample
 from tests.fakes.script import GUARD, HEADINGS, TEST, Answer, change, document, review
 
 TASK = "`rota who` names somebody for days before the rota starts"
-RULES = """version: 1
-default_rules: false
-rules:
-  - name: the schedule stands alone
-    from: [rota/schedule.py]
-    may_not_import: [rota/]
+MANIFEST = """version: 1
+nodes:
+  rota/cli.py: {tier: surface}
 """
 BREAKS = {
     "path": "rota/schedule.py",
@@ -36,10 +33,10 @@ def design(*items: str) -> Answer:
 
 
 def forbids(sample: Sample) -> None:
-    """Commit a manifest with a rule that holds."""
+    """Commit a manifest by which only surfaces may import the command line."""
     manifest = sample.path / ".forge" / "manifest.yaml"
     manifest.parent.mkdir(exist_ok=True)
-    manifest.write_text(RULES)
+    manifest.write_text(MANIFEST)
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "rules")
 

@@ -84,10 +84,6 @@ def test_a_change_reaches_what_imports_it_also_through_others(shop: ProjectGraph
     )
 
 
-def test_pipelines_that_use_a_node_are_named(shop: ProjectGraph) -> None:
-    assert ids(shop, used_by="shop/cli.py") == [".github/workflows/ci.yml"]
-
-
 def test_a_node_that_there_is_not_is_an_error_with_those_that_are_like_it(
     shop: ProjectGraph,
 ) -> None:
@@ -96,7 +92,7 @@ def test_a_node_that_there_is_not_is_an_error_with_those_that_are_like_it(
     assert raised.value.message == "There is no node 'price'."
     assert hint_of(raised.value) == "There are: shop/prices.py, tests/test_prices.py."
     with pytest.raises(BadOption):
-        ask_graph(shop, GraphQuestion(of="shop/cli.py", used_by="shop/cli.py"))
+        ask_graph(shop, GraphQuestion(of="shop/cli.py", touches=("shop/cli.py",)))
 
 
 def test_the_map_names_what_is_imported_most_first_and_fits_its_budget(shop: ProjectGraph) -> None:

@@ -48,16 +48,14 @@ def _add_project(server: ForgeServer) -> None:
         kind: str = "",
         domain: str = "",
         of: str = "",
-        used_by: str = "",
         touches: Sequence[str] = (),
         between: Sequence[str] = (),
     ) -> CallToolResult:
         """The project's files as a graph: nodes by name, tier, kind or domain; neighbours `of` a
-        node; pipelines it is `used_by`; what a change `touches`; the imports `between` two; what
-        breaks rules.
+        node; what a change `touches`; the imports `between` two; what breaks rules.
         """
         narrowed = {"name": name, "tier": tier, "kind": kind, "domain": domain}
-        edges = {"of": of, "used_by": used_by, "touches": touches, "between": between}
+        edges = {"of": of, "touches": touches, "between": between}
         asked = {key: value for key, value in {**narrowed, **edges}.items() if value}
         result = await server.ask(lambda service: service.graphs.answer(operation, asked))
         meta: dict[str, JsonValue] = {"resource_links": [*result.links]}

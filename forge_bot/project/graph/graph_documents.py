@@ -18,17 +18,13 @@ _FINDINGS_LISTED = 200
 
 
 def manifest_document(graph: ProjectGraph, manifest: Manifest) -> dict[str, JsonValue]:
-    """Return the nodes of code with tier and imports, and the rules that are declared."""
+    """Return the nodes of code with tier and imports."""
     nodes = [path for path, node in graph.files.items() if node.kind is not NodeKind.OTHER]
     return {
         "version": manifest.version,
         "files": len(graph.files),
         "left_out": max(len(nodes) - _NODES_LISTED, 0),
         "nodes": [_node(graph, path) for path in nodes[:_NODES_LISTED]],
-        "rules": [
-            rule.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-            for rule in manifest.rules
-        ],
     }
 
 

@@ -19,8 +19,8 @@ _NEAR = 3
 
 
 class GraphQuestion(Frozen):
-    """One question. `between`, `touches`, `used_by` and `of` each ask for edges; at most one of
-    them is given. The rest narrows the nodes of the answer.
+    """One question. `between`, `touches` and `of` each ask for edges; at most one of them is given.
+    The rest narrows the nodes of the answer.
     """
 
     name: str = Field(default="", description="part of an id, or a glob")
@@ -35,7 +35,6 @@ class GraphQuestion(Frozen):
     touches: tuple[str, ...] = Field(
         default=(), description="files or folders: what a change of them reaches"
     )
-    used_by: str = Field(default="", description="a node: the pipelines that read it")
     limit: int = Field(default=20, ge=1, le=1_000)
 
 
@@ -104,8 +103,8 @@ def _find_answer(
     graph: ProjectGraph, asked: GraphQuestion
 ) -> tuple[str, str, Sequence[tuple[GraphNode, str]]]:
     """Return the sentence for one node and for more of them, and the nodes with their relations."""
-    if sum(map(bool, (asked.of, asked.between, asked.touches, asked.used_by))) > 1:
-        raise BadOption("Ask for one thing at a time: neighbours, a way, a change, or pipelines.")
+    if sum(map(bool, (asked.of, asked.between, asked.touches))) > 1:
+        raise BadOption("Ask for one thing at a time: neighbours, a way, or a change.")
     if asked.of:
         node = named_node(graph, asked.of)
         return "1 neighbour", f"{{}} neighbours of {node.id}", _neighbours(graph, node)
@@ -120,10 +119,6 @@ def _find_answer(
         return "It is the same node", more, [(graph.file_node(name), "") for name in path]
     if asked.touches:
         return _find_touched(graph, asked.touches)
-    if asked.used_by:
-        node = named_node(graph, asked.used_by)
-        users = [*_pipelines(graph, node)]
-        return f"1 pipeline uses {node.id}", f"{{}} pipelines use {node.id}", users
     symbols = SEPARATOR in asked.name or asked.kind in {NodeKind.SYMBOL, NodeKind.PHASE}
     nodes = graph.nodes(symbols=symbols, named=_naming(asked.name))
     return "1 node", "{} nodes", [(node, "") for node in nodes]
@@ -238,9 +233,3 @@ def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
         code=code,
         tests=tuple(dict.fromkeys(tests)),
     )
-
-
-def _pipelines(graph: ProjectGraph, node: GraphNode) -> Iterator[tuple[GraphNode, str]]:
-    for path in graph.importers.get(node.path, ()):
-        if graph.files[path].kind is NodeKind.PIPELINE:
-            yield graph.file_node(path), f"line {graph.files[path].imports[node.path]}"

@@ -1,16 +1,16 @@
-"""`.forge/manifest.yaml`: a project's declarations about its nodes, and the rules for them.
+"""`.forge/manifest.yaml`: a project's declarations about its nodes.
 
 Nothing has to be declared. A node is a file (`shop/prices.py`), a folder (`shop/billing/`), or a
 glob (`shop/*/api.py`); the more exact one counts.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Literal, cast
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter
 
 from forge_bot.errors import BadManifest
 from forge_bot.project.graph.node_types import Criticality, NodeTier
@@ -18,7 +18,8 @@ from forge_bot.project.graph.project_graph import Overrides, ProjectGraph
 from forge_bot.values import Frozen
 
 MANIFEST = ".forge/manifest.yaml"
-_OUTSIDE = "outside:"
+OUTSIDE = "outside:"
+"""Begins the name of a package that is no file of the project."""
 
 
 class DeclaredNode(Frozen):
@@ -41,46 +42,6 @@ class DeclaredNode(Frozen):
     )
 
 
-class ManifestRule(Frozen):
-    """One rule: layers, or what some nodes may or may not import, or a folder without circles.
-
-    Nodes are named as in `nodes`, or by `tier:`, `domain:` or `outside:`.
-    """
-
-    name: str = Field(min_length=1)
-    layers: tuple[tuple[str, ...], ...] = Field(
-        default=(), description="from the top; imports run down only, and not within one layer"
-    )
-    within: str = Field(
-        default="", description="a folder: layers are named inside it, and each child has a layer"
-    )
-    sources: tuple[str, ...] = Field(default=(), alias="from", description="who the rule is for")
-    may_import: tuple[str, ...] = Field(
-        default=(), description="all they may import besides selves"
-    )
-    may_not_import: tuple[str, ...] = Field(default=(), description="what they may not import")
-    through_others: bool = Field(
-        default=False, description="whether it counts too what others import for them"
-    )
-    without_circles: str = Field(
-        default="", description="a folder whose children, at every depth, import in no circle"
-    )
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> "ManifestRule":
-        forms = (
-            bool(self.layers),
-            bool(self.sources and (self.may_import or self.may_not_import)),
-            bool(self.without_circles),
-        )
-        if sum(forms) != 1:
-            raise ValueError(
-                "a rule has either layers, or from with may_import or may_not_import, or "
-                "without_circles"
-            )
-        return self
-
-
 class Manifest(Frozen):
     """The whole file."""
 
@@ -89,7 +50,6 @@ class Manifest(Frozen):
         default=True, description="surface imports surface, schema, worker; no worker a surface"
     )
     nodes: Mapping[str, DeclaredNode] = Field(default_factory=dict[str, DeclaredNode])
-    rules: tuple[ManifestRule, ...] = ()
 
 
 def read_manifest(text: str) -> Manifest:
@@ -131,7 +91,7 @@ def declared(graph: ProjectGraph) -> tuple[ProjectGraph, Manifest]:
 
 
 def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
-    """Return the files that a selector names; none for `outside:`."""
+    """Return the files that a selector names."""
     if selector in graph.files:
         return (selector,)
     word, colon, rest = selector.partition(":")
@@ -151,12 +111,6 @@ def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
     return ()
 
 
-def outside_names(selectors: Iterable[str]) -> frozenset[str]:
-    return frozenset(
-        selector.removeprefix(_OUTSIDE) for selector in selectors if selector.startswith(_OUTSIDE)
-    )
-
-
 def _exactness(name: str) -> tuple[bool, bool, int]:
     return ("*" not in name, not name.endswith("/"), len(name))
 
@@ -170,6 +124,5 @@ _KEYS = (
     "version",
     "default_rules",
     "nodes",
-    "rules",
     *(f"nodes.{name}" for name in cast("dict[str, object]", DeclaredNode.model_fields)),
 )

@@ -1,12 +1,11 @@
 """Findings in the graph that need no rule: files that cannot be read whole, imports of
-nothing, circles, and critical code without a test.
+nothing, and critical code without a test.
 """
 
 from collections.abc import Iterator
 
 from forge_bot.project.graph.node_types import Criticality
 from forge_bot.project.graph.project_graph import ProjectGraph
-from forge_bot.project.graph.verify_graph import circles
 from forge_bot.values import Frozen
 
 
@@ -27,7 +26,7 @@ class GraphFinding(Frozen):
 
 def scan(graph: ProjectGraph) -> list[GraphFinding]:
     """Return the findings, sorted by their places."""
-    findings = [*_unread(graph), *_missing(graph), *_circles(graph), *_find_untested(graph)]
+    findings = [*_unread(graph), *_missing(graph), *_find_untested(graph)]
     return sorted(findings, key=lambda finding: (finding.path, finding.line, finding.code))
 
 
@@ -48,12 +47,6 @@ def _missing(graph: ProjectGraph) -> Iterator[GraphFinding]:
     for missing in graph.missing:
         message = f"imports {missing.module}, which is not there"
         yield _finding(graph, "SCAN-002", missing.path, message, missing.line)
-
-
-def _circles(graph: ProjectGraph) -> Iterator[GraphFinding]:
-    for circle, (path, _, line) in circles(graph, ""):
-        message = f"closes a circle of imports: {', '.join(circle)}"
-        yield _finding(graph, "SCAN-003", path, message, line)
 
 
 def _find_untested(graph: ProjectGraph) -> Iterator[GraphFinding]:

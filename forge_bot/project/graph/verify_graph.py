@@ -1,9 +1,7 @@
 """Find what breaks a graph's manifest or the rules on tiers: each violation with code and node."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from posixpath import commonprefix
 from typing import NamedTuple
 
 from forge_bot.errors import (
@@ -12,14 +10,7 @@ from forge_bot.errors import (
     ProposedContractUnresolved,
     ProposedDependencyUnresolved,
 )
-from forge_bot.project.graph.manifest import (
-    MANIFEST,
-    Manifest,
-    ManifestRule,
-    declared,
-    matching,
-    outside_names,
-)
+from forge_bot.project.graph.manifest import MANIFEST, OUTSIDE, Manifest, declared, matching
 from forge_bot.project.graph.node_types import NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 
@@ -52,8 +43,6 @@ def verify(graph: ProjectGraph) -> tuple[Violation, ...]:
     violations = [*_parity(stated, manifest), *_check_proposed(stated, manifest)]
     if manifest.default_rules:
         violations += _tiers(stated)
-    for rule in manifest.rules:
-        violations += _rule(stated, rule)
     unique = {violation.key: violation for violation in reversed(violations)}
     return tuple(
         sorted(
@@ -97,11 +86,9 @@ def _line(graph: ProjectGraph, word: str) -> tuple[str, int]:
 def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
     """Yield what the manifest declares and the code does not have."""
 
-    def lacking(
-        node: str, word: str, message: str, *, rule: str = "", target: str = ""
-    ) -> Violation:
+    def lacking(node: str, word: str, message: str, *, target: str = "") -> Violation:
         code = ManifestAndCodeDiffer.code
-        return _violation(graph, code, node, message, _line(graph, word), rule=rule, target=target)
+        return _violation(graph, code, node, message, _line(graph, word), target=target)
 
     for name, node in manifest.nodes.items():
         if not _there(graph, name):
@@ -116,17 +103,13 @@ def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
             if not _imports(graph, name, wanted):
                 message = f"The manifest says that {name} imports {wanted}; the code does not."
                 yield lacking(name, wanted, message, target=wanted)
-    for rule in manifest.rules:
-        for selector in _selectors(rule):
-            if not selector.startswith("outside:") and not matching(graph, selector):
-                message = f"The rule {rule.name!r} names {selector}, which is nothing here."
-                yield lacking(selector, rule.name, message, rule=rule.name)
 
 
 def _imports(graph: ProjectGraph, name: str, dependency: str) -> bool:
     sources = matching(graph, name)
-    if outside := outside_names((dependency,)):
-        return any(outside & graph.files[path].outside.keys() for path in sources)
+    if dependency.startswith(OUTSIDE):
+        package = dependency.removeprefix(OUTSIDE)
+        return any(package in graph.files[path].outside for path in sources)
     targets = frozenset(matching(graph, dependency.partition("::")[0]))
     return any(targets & graph.files[path].imports.keys() for path in sources)
 
@@ -165,160 +148,13 @@ def _tiers(graph: ProjectGraph) -> Iterator[Violation]:
                 allowed = not (tier.within(NodeTier.WORKER) and other.within(NodeTier.SURFACE))
             if not allowed:
                 message = f"{path} ({tier}) imports {target} ({other}); a {tier} may not."
-                yield _forbidden(graph, path, target, line, message, f"{TIER_RULE}: {tier}")
-
-
-def _forbidden(
-    graph: ProjectGraph, path: str, target: str, line: int, message: str, rule: str
-) -> Violation:
-    return _violation(
-        graph, ForbiddenImport.code, path, message, (path, line), rule=rule, target=target
-    )
-
-
-# -- the manifest's rules
-
-
-def _selectors(rule: ManifestRule) -> Iterator[str]:
-    yield from (rule.within + name for layer in rule.layers for name in layer)
-    yield from (*rule.sources, *rule.may_import, *rule.may_not_import)
-    if rule.without_circles:
-        yield rule.without_circles
-
-
-def _rule(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
-    if rule.layers:
-        yield from _layers(graph, rule)
-    elif rule.without_circles:
-        yield from _without_circles(graph, rule)
-    else:
-        yield from _check_allowed(graph, rule)
-        yield from _check_denied(graph, rule)
-
-
-def _layers(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
-    place: dict[str, tuple[int, str]] = {}
-    for depth, layer in enumerate(rule.layers):
-        for name in layer:
-            place.update((path, (depth, name)) for path in matching(graph, rule.within + name))
-    if rule.within:
-        for path in matching(graph, rule.within):
-            own = path.removeprefix(rule.within).partition("/")[0].startswith("__init__.")
-            if path not in place and not own and graph.files[path].kind.is_code:
-                message = f"{path} has no layer in the rule {rule.name!r}."
-                yield _forbidden(graph, path, "", 1, message, rule.name)
-    for path, (depth, name) in place.items():
-        for target, line in graph.files[path].imports.items():
-            below, other = place.get(target, (depth + 1, ""))
-            if below < depth or (below == depth and other != name):
-                message = f"{name} imports {other} ({target}), which is not below it."
-                yield _forbidden(graph, path, target, line, message, rule.name)
-
-
-def _without_circles(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
-    for circle, (path, target, line) in circles(graph, rule.without_circles):
-        message = f"These import each other in a circle: {', '.join(circle)}."
-        yield _forbidden(graph, path, target, line, message, rule.name)
-
-
-def _check_allowed(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
-    if not rule.may_import:
-        return
-    sources = _files(graph, rule.sources)
-    allowed = {*sources, *_files(graph, rule.may_import)}
-    for path in sources:
-        for target, line in graph.files[path].imports.items():
-            if target not in allowed:
-                message = f"{path} imports {target}, which {rule.name!r} does not name."
-                yield _forbidden(graph, path, target, line, message, rule.name)
-
-
-def _check_denied(graph: ProjectGraph, rule: ManifestRule) -> Iterator[Violation]:
-    denied = frozenset(_files(graph, rule.may_not_import))
-    outside = outside_names(rule.may_not_import)
-    for start in _files(graph, rule.sources):
-        # The line of the import by which each file is reached; 0 for the file itself.
-        lines, queue = {start: 0}, [start]
-        for path in queue:
-            node = graph.files[path]
-            hits = [(name, line) for name, line in node.imports.items() if name in denied]
-            packages = node.outside.items()
-            hits += [(f"outside:{name}", line) for name, line in packages if _is_in(name, outside)]
-            through = f" through {path}" if path != start else ""
-            for hit, line in hits:
-                message = f"{start} imports {hit}{through}, which {rule.name!r} forbids."
-                yield _forbidden(graph, start, hit, lines[path] or line, message, rule.name)
-            for target, line in node.imports.items() if rule.through_others else ():
-                if target not in lines and target not in denied:
-                    lines[target] = lines[path] or line
-                    queue.append(target)
-
-
-def _is_in(name: str, wanted: frozenset[str]) -> bool:
-    return name in wanted or any(
-        name.startswith((f"{package}/", f"{package}.")) for package in wanted
-    )
-
-
-def _files(graph: ProjectGraph, selectors: Iterable[str]) -> tuple[str, ...]:
-    """Return the code that selectors name, tests left out."""
-    return tuple(
-        dict.fromkeys(
-            path
-            for selector in selectors
-            for path in matching(graph, selector)
-            if graph.files[path].kind is not NodeKind.TEST
-        )
-    )
-
-
-Import = tuple[str, str, int]
-
-
-def circles(graph: ProjectGraph, folder: str) -> Iterator[tuple[tuple[str, ...], Import]]:
-    """Yield each circle of children that import each other, with one import that closes it."""
-    edges: dict[str, dict[tuple[str, str], Import]] = defaultdict(dict)
-    for path in graph.files:
-        for target, line in graph.files[path].imports.items():
-            around = commonprefix([path, target]).rpartition("/")[0]
-            around += "/" if around else ""
-            if path.startswith(folder) and around.startswith(folder):
-                one, other = _child(path, around), _child(target, around)
-                if one and other and one != other:
-                    edges[around].setdefault((one, other), (path, target, line))
-    for around in sorted(edges):
-        for group in _strong(edges[around].keys()):
-            at = next(edge for pair, edge in edges[around].items() if {*pair} <= group)
-            yield tuple(sorted(around + child for child in group)), at
-
-
-def _child(path: str, folder: str) -> str:
-    """Return the child of a folder that holds a path; empty for the folder's own `__init__`."""
-    child = path[len(folder) :].partition("/")[0]
-    return "" if child.startswith("__init__.") else child.partition(".")[0]
-
-
-def _strong(pairs: Iterable[tuple[str, str]]) -> Iterator[set[str]]:
-    """Yield the groups of more than one in which each reaches each other."""
-    after: dict[str, set[str]] = defaultdict(set)
-    before: dict[str, set[str]] = defaultdict(set)
-    for one, other in pairs:
-        after[one].add(other)
-        before[other].add(one)
-    left = set(after) & set(before)
-    while left:
-        start = min(left)
-        group = _reach(start, after) & _reach(start, before)
-        left -= {start, *group}
-        if len(group) > 1:
-            yield group
-
-
-def _reach(start: str, edges: dict[str, set[str]]) -> set[str]:
-    reached, queue = {start}, [start]
-    for node in queue:
-        for other in edges.get(node, ()):
-            if other not in reached:
-                reached.add(other)
-                queue.append(other)
-    return reached
+                rule = f"{TIER_RULE}: {tier}"
+                yield _violation(
+                    graph,
+                    ForbiddenImport.code,
+                    path,
+                    message,
+                    (path, line),
+                    rule=rule,
+                    target=target,
+                )
