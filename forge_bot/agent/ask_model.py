@@ -10,7 +10,7 @@ from forge_bot.agent.assignment import Assignment, StopReason
 from forge_bot.agent.batched_questions import BatchedCall, BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.ledger import Ledger, LedgerCrowded, Reserved
+from forge_bot.agent.ledger import Ledger, Reserved
 from forge_bot.agent.models.base import (
     BatchRefused,
     ChatMessage,
@@ -22,7 +22,6 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.progress_events import CallLost, ModelAnswered, ModelAsked, Notice
 from forge_bot.errors import (
-    BatchUnderWay,
     ContextTooLong,
     ForgeError,
     ModelUnavailable,
@@ -141,12 +140,7 @@ class AskModel:
         """Return the answer out of a batch; None if the provider offers none after all."""
         if self.lane is None or self._batches is None:
             return None
-        try:
-            reserved = await self._reserve(asked, batched=True)
-        except LedgerCrowded:
-            raise BatchUnderWay(
-                "The next question has to wait: what others in a batch may cost is reserved."
-            ) from None
+        reserved = await self._reserve(asked, batched=True)
         began = self.now()
         try:
             reply = self._add_time(await self.lane.reply(asked, self._batches), began)
@@ -193,9 +187,7 @@ class AskModel:
                 self.ledger.settle(key, cost, tokens)
 
     async def _reserve(self, asked: BatchedCall, *, batched: bool = False) -> Reserved:
-        """Reserve the worst case of a call. Raises Stopped where it must not begin, LedgerCrowded
-        for a batched one.
-        """
+        """Reserve the worst case of a call. Raises Stopped where it must not begin."""
         messages, most = asked.call.messages, asked.call.output_tokens
         try:
             reserved = await self.ledger.reserve(

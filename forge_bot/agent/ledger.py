@@ -24,10 +24,6 @@ class Reserved(Frozen):
     price_known: bool
 
 
-class LedgerCrowded(Exception):
-    """A call would fit if others cost less than the worst that is reserved for them."""
-
-
 class Ledger:
     """Reserves before each call, settles after it. It belongs to one event loop.
 
@@ -60,18 +56,17 @@ class Ledger:
         ModelUnavailable after `close`, and where no model may be asked.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
-        giving up. `batched` calls cost half, and do not wait, since that could take hours: they
-        raise LedgerCrowded.
+        giving up. `batched` calls cost half, and do not wait, since that could take hours.
         """
         asked = prompt_tokens(messages)
         tokens = asked + output_tokens
         amount = self._price(model, asked, output_tokens)
         dollars = (amount or Decimal(0)) * (BATCH_PRICE if batched else 1)
         while (granted := self.budget.reserve(key, dollars, tokens)) is None:
-            if not self.budget.reserved or not self.budget.fits_alone(dollars, tokens):
+            if batched or not self.budget.reserved:
                 return None
-            if batched:
-                raise LedgerCrowded
+            if not self.budget.fits_alone(dollars, tokens):
+                return None
             await self._settled.wait()
         if self._limit is not None:
             raise self._limit

@@ -292,12 +292,11 @@ def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         ("gpt-6-luna", "does not name a provider"),
         ("test", "does not name a provider"),
         ("", "does not name a provider"),
-        ("antropic:claude-sonnet-5-5", "anthropic:claude-sonnet-5-5"),
         ("nobody:nothing", "not a model that can be asked"),
         ("groq:llama", "package"),
     ],
 )
-def test_a_name_that_is_no_model_is_refused_with_what_comes_near(spec: str, said: str) -> None:
+def test_a_name_that_is_no_model_is_refused(spec: str, said: str) -> None:
     with pytest.raises(UnknownModel, match=said):
         open_model(spec)
 

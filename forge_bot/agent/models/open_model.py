@@ -1,10 +1,9 @@
-"""Open a model by its name: `provider:model`, `cli:PROGRAM`, `scripted:FILE` or `replay:FILE`."""
+"""Open a model by its name: `provider:model`, `scripted:FILE` or `replay:FILE`."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.models.coding_cli import open_cli_model
 from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
 from forge_bot.agent.models.recorded import Recorder, Replayed
 from forge_bot.values import Tier
@@ -18,13 +17,11 @@ def open_model(
     Raises UnknownModel, NoModelKey or BadRecord, before anything is sent.
     """
     scheme, _, rest = spec.strip().partition(":")
-    match scheme:
-        case "scripted" | "replay":
-            model: Model = Replayed(f"{scheme}:{rest}")
-        case "cli":
-            model = open_cli_model(spec.strip(), (settings or ProviderSettings()).seconds)
-        case _:
-            model = open_provider(spec.strip(), settings or ProviderSettings())
+    model: Model = (
+        Replayed(f"{scheme}:{rest}")
+        if scheme in {"scripted", "replay"}
+        else open_provider(spec.strip(), settings or ProviderSettings())
+    )
     return Recorder(model, record) if record else model
 
 

@@ -33,7 +33,6 @@ from forge_bot.agent.models.provider_errors import (
     key_refused,
     of_credentials,
     retry_delay,
-    suggest_models,
     to_forge_error,
     violation,
 )
@@ -98,7 +97,7 @@ _KEY_SECONDS = 10.0
 def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     """Return the model `provider:model`.
 
-    Raises UnknownModel with a suggestion, or NoModelKey with the variable to set.
+    Raises UnknownModel, or NoModelKey with the variable to set.
     """
     if (missing := missing_key(spec, settings.base_url)) is not None:
         raise missing
@@ -146,9 +145,7 @@ def _explain_unopened(spec: str, error: Exception) -> ForgeError:
             hint=f"Install forge-bot with the extra {extra[1]}, as in pip install"
             f" 'forge-bot[{extra[1]}]'; in the Action, set the input extras to {extra[1]}.",
         )
-    near = suggest_models(spec)
-    words = words.removesuffix(".")
-    return UnknownModel(f"{spec} is not a model that can be asked: {words}.{near}")
+    return UnknownModel(f"{spec} is not a model that can be asked: {words.removesuffix('.')}.")
 
 
 class ProviderModel:

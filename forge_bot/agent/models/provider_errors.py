@@ -84,8 +84,7 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
                 details=details,
             )
         case theirs.ModelNotFoundError():
-            near = suggest_models(name)
-            return UnknownModel(f"The provider knows no model {name}.{near}", details=details)
+            return UnknownModel(f"The provider knows no model {name}.", details=details)
         case theirs.ModelQuotaExceededError():
             trouble = ModelTrouble("no-credit")
             used_up = f"The account for {name} has used up its quota or credit."
@@ -125,18 +124,6 @@ def of_credentials(name: str, error: Exception) -> ForgeError | None:
         hint="Set them up on this machine, as the provider's documentation says.",
         details=error_details(error),
     )
-
-
-def suggest_models(spec: str) -> str:
-    """Return a sentence with similar model names, or an empty text."""
-    from difflib import get_close_matches
-
-    from pydantic_ai.models import known_model_names
-
-    names = known_model_names()
-    known = [name for name in names if name != spec and not name.startswith("gateway/")]
-    near = get_close_matches(spec, known, n=3, cutoff=0.6)
-    return f" Names that come near: {', '.join(near)}." if near else ""
 
 
 def error_details(error: Exception) -> tuple[str, ...]:
