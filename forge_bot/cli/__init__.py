@@ -2,13 +2,15 @@
 
 import os
 import sys
+from io import TextIOWrapper
 
 
 def main() -> None:
     """Entry point of the console script."""
-    from forge_bot.cli.standard_streams import prepare_streams
-
-    prepare_streams()
+    for stream in (sys.stdout, sys.stderr):
+        # `?` for a sign that an encoding lacks.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     # There are none of ours, and to look for others' reads the metadata of all packages.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from forge_bot.cli.app import run

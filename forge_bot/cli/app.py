@@ -4,6 +4,7 @@ command needs them.
 The help of the commands is in `templates/sentences`.
 """
 
+import os
 import sys
 from functools import partial
 from typing import Annotated
@@ -13,7 +14,7 @@ from typer.main import get_command
 
 from forge_bot import __version__
 from forge_bot.cli.capability_commands import capability_app
-from forge_bot.cli.exit_code import BY_HAND, WRONG_USE, exit_code_of
+from forge_bot.cli.error_output import BY_HAND, USAGE, WRONG_USE, exit_code_of
 from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
@@ -21,7 +22,6 @@ from forge_bot.cli.options import (
     UNLISTED,
     ByScript,
     CommandGroup,
-    From,
     HostChoice,
     LongCommand,
     Model,
@@ -30,13 +30,10 @@ from forge_bot.cli.options import (
     ResumeOptions,
     RunName,
     RunOptions,
-    every_word,
     with_groups,
-    words,
 )
 from forge_bot.cli.policy_commands import policy_app
 from forge_bot.cli.repository_commands import clean, demo, doctor, init
-from forge_bot.cli.standard_streams import decode_word
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -75,42 +72,25 @@ def _main(
     _ = version
 
 
-_MORE_WORDS = {"allow_extra_args": True}
-"""For commands that take one text: more words are a text without its quotes (`_in_quotes`)."""
-
-
-def _in_quotes(command: str, text: str, more: list[str]) -> None:
-    """Raise BadOption for words after a text that was given without quotes."""
-    if more:
-        from forge_bot.errors import BadOption
-
-        whole = " ".join(map(decode_word, (text, *more))).replace('"', "'")
-        raise BadOption("The text is not in quotes.", hint=f'forge-bot {command} "{whole}"')
-
-
 @app.command(
     "run",
     cls=LongCommand,
     help="Take a task to a reviewed branch, stopping for you at the checkpoints.",
-    context_settings=_MORE_WORDS,
 )
 @with_groups
 def run_task(
-    context: typer.Context,
     task: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            callback=words,
             help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on "
             "with a run.",
         ),
     ],
     options: RunOptions,
 ) -> int:
-    _in_quotes("run", task, context.args)
     from forge_bot.cli.start_run import start_run
 
-    return start_run(task, options)
+    return start_run(" ".join(task), options)
 
 
 @app.command(help="Approve the open checkpoint and continue.")
@@ -135,9 +115,7 @@ def approve(
 )
 @with_groups
 def reject(
-    notes: Annotated[
-        list[str], typer.Argument(help="What should be different.", callback=every_word)
-    ],
+    notes: Annotated[list[str], typer.Argument(help="What should be different.")],
     options: ResumeOptions,
 ) -> int:
     from forge_bot.cli.resume import give_answer
@@ -148,14 +126,11 @@ def reject(
 @app.command(
     help="Ask the model about what is shown; nothing changes. What is said here reaches no later "
     "phase: repeat in the notes of reject what it should know.",
-    context_settings=_MORE_WORDS,
 )
 def ask(
-    context: typer.Context,
     question: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            callback=words,
             help="What you want to know about the open question, or about the run so far.",
         ),
     ],
@@ -164,18 +139,15 @@ def ask(
     model: Model = None,
     record: Record = None,
 ) -> int:
-    _in_quotes("ask", question, context.args)
     from forge_bot.cli.resume import ask as go
 
-    return go(repo, run, model, record, question=question)
+    return go(repo, run, model, record, question=" ".join(question))
 
 
 @_to_go_on(help="Answer what an agent asked, in words, and continue.")
 @with_groups
 def answer(
-    given: Annotated[
-        list[str], typer.Argument(help="Your answer.", callback=every_word, metavar="WORDS")
-    ],
+    given: Annotated[list[str], typer.Argument(help="Your answer.", metavar="WORDS")],
     options: ResumeOptions,
 ) -> int:
     from forge_bot.cli.resume import give_answer
@@ -208,10 +180,10 @@ def skip(options: ResumeOptions) -> int:
 
 @_to_go_on(help="Continue a run that stopped.")
 @with_groups
-def resume(options: ResumeOptions, host: HostChoice, phase: From = None) -> int:
+def resume(options: ResumeOptions, host: HostChoice) -> int:
     from forge_bot.cli.resume import resume as go
 
-    return go(options, phase, host)
+    return go(options, host)
 
 
 @_to_go_on(help="Do a phase again, and everything after it.")
@@ -225,9 +197,7 @@ def retry(
             "current one.",
         ),
     ] = None,
-    notes: Annotated[
-        str, typer.Option(help="What should be different this time.", callback=words)
-    ] = "",
+    notes: Annotated[str, typer.Option(help="What should be different this time.")] = "",
 ) -> int:
     from forge_bot.cli.resume import retry as go
 
@@ -247,9 +217,7 @@ def update(options: ResumeOptions) -> int:
 def continue_(
     amount: Annotated[
         list[str],
-        typer.Argument(
-            help="US dollars more, such as +5, or tokens: 20000 tokens.", callback=every_word
-        ),
+        typer.Argument(help="US dollars more, such as +5, or tokens: 20000 tokens."),
     ],
     options: ResumeOptions,
 ) -> int:
@@ -360,13 +328,17 @@ _to_prepare(
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
+    # Where the locale is not UTF-8, Python has bytes of a word as halves of surrogate pairs.
+    given = [
+        os.fsencode(word).decode("utf-8", "replace")
+        for word in (sys.argv[1:] if arguments is None else arguments)
+    ]
 
     def called() -> object:
         try:
-            return get_command(app)(args=arguments, standalone_mode=False)
+            return get_command(app)(args=given, prog_name="forge-bot", standalone_mode=False)
         except typer.Abort:
             return BY_HAND
 
     # For `graph` 2 says that rules are broken (sysexits.h calls 64 wrong usage).
-    return exit_code_of(called, wrong_use=WRONG_USE if given[:1] == ["graph"] else None)
+    return exit_code_of(called, wrong_use=WRONG_USE if given[:1] == ["graph"] else USAGE)

@@ -10,7 +10,6 @@ from forge_bot.cli.options import (
     CommandGroup,
     Repo,
     with_groups,
-    words,
 )
 
 capability_app = typer.Typer(
@@ -41,7 +40,6 @@ def _approve_servers(
         str | None,
         typer.Option(
             help="Say yes to the servers with this digest without a question, for scripts.",
-            callback=words,
         ),
     ] = None,
     repo: Repo = HERE,
@@ -58,9 +56,7 @@ def _approve_servers(
 @with_groups
 def _try_capability(
     source: CapabilityChoice,
-    name: Annotated[
-        str, typer.Argument(help="Name of a tool, as the list shows it.", callback=words)
-    ],
+    name: Annotated[str, typer.Argument(help="Name of a tool, as the list shows it.")],
     arg: Annotated[
         list[str] | None,
         typer.Option(help="An argument; may be given several times.", metavar="NAME=VALUE"),

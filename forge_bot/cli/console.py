@@ -1,6 +1,4 @@
-"""The console that every command prints on. Text of others is shown and never interpreted; a reader
-that closes the pipe ends the output quietly.
-"""
+"""The console that every command prints on. Text of others is shown and never interpreted."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +7,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console as RichConsole
 from rich.segment import Segment
 
-from forge_bot.cli.standard_streams import NobodyReads, make_visible, silence_output
+# Characters that drive a terminal (C0 without tab and line feed, DEL, C1), that turn the direction
+# in which a line is read (Unicode TR36, "Bidirectional Text Spoofing"), or that no encoding can
+# write (halves of surrogate pairs).
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_PICTURES = 0x2400
+_DELETE, _C0_END = 0x7F, 0x20
+"""Unicode's block of pictures for control characters, in the order of ASCII."""
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
@@ -59,10 +63,14 @@ class Console(RichConsole):
         for line in self.render_lines(shown, self.options.update(width=_WHOLE), pad=False):
             self.print("".join(segment.text for segment in line).rstrip(), markup=False)
 
-    def on_broken_pipe(self) -> None:
-        """Nothing more is written, and the invocation ends by our own word for it instead of rich's
-        SystemExit.
-        """
-        self.quiet = True
-        silence_output()
-        raise NobodyReads
+
+def make_visible(text: str) -> str:
+    """The text with characters that would drive a terminal replaced by signs that are only seen."""
+    return _DRIVING.sub(_sign, text) if _DRIVING.search(text) else text
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code == _DELETE:
+        return "␡"
+    return chr(_PICTURES + code) if code < _C0_END else "\ufffd"

@@ -1,43 +1,82 @@
-"""Prints errors at the terminal: the problem, its place, and the way out."""
+"""Run a command, show its error with the way out, and return the exit code: the one place for all
+of them.
+"""
 
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-from forge_bot.cli.console import Console
-from forge_bot.cli.standard_streams import NobodyReads, silence_output
 from forge_bot.errors import ForgeError, MachineRefused
-from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.sentences import say
+from forge_bot.sentences import check_language, say
+
+if TYPE_CHECKING:
+    from forge_bot.cli.console import Console
 
 FAILED = 1
 USAGE = 2
 WAITING = 3
+WRONG_USE = 64
+"""The exit code for a wrong call where 2 says something else."""
+BY_HAND = 130
+"""The option parser's exit code for Ctrl-C: 128 and the signal's number."""
+
 _CHECKED = "Value error, "
 """The words that pydantic adds before the message of a check."""
 
-_WORKING = frozenset(
-    {"run", "approve", "reject", "answer", "done", "skip", "resume", "retry", "continue", "demo"}
-)
 
-_WITHOUT_A_RUN = frozenset(
-    {"list", "show", "status", "clean", "init", "doctor", "mcp", "graph", "capabilities"}
-)
+def exit_code_of(command: Callable[[], object], *, wrong_use: int = USAGE) -> int:
+    """Return the exit code of a command whose error is printed; of a wrong call, `wrong_use`."""
+    try:
+        check_language()
+        code = command()
+        sys.stdout.flush()
+    except (KeyboardInterrupt, EOFError):
+        code = BY_HAND
+    except BrokenPipeError:
+        _silence_output()
+        return FAILED
+    # The outermost handler: every error is shown, and the exit code says that the command failed.
+    except Exception as error:  # noqa: BLE001 - see above
+        exit_code = _print_error(error)
+        return wrong_use if exit_code == USAGE else exit_code
+    if code == BY_HAND:
+        _make_console().print(f"\n{say('cli.errors.stopped')}")
+        return FAILED
+    return code if isinstance(code, int) else 0
 
 
-def print_error(error: Exception | NobodyReads) -> int:
+def print_not_begun() -> int:
+    """Tell that a person stopped it before there was a run."""
+    _make_console().print("\n[bold]Stopped.[/] No run was begun.")
+    return FAILED
+
+
+def _make_console() -> "Console":
+    # A command that prints no error has no need of it.
+    from forge_bot.cli.console import Console
+
+    return Console(stderr=True)
+
+
+def _silence_output() -> None:
+    """Discard all later output to stdout; the interpreter writes what is left when it ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_error(error: Exception) -> int:
     """Tell the error on stderr; the exit code it ends the invocation with."""
-    if isinstance(error, BrokenPipeError | NobodyReads):
-        silence_output()
-        return print_unread()
-    if isinstance(error, NobodyReads):
-        return print_unread()
-    console = Console(stderr=True)
+    from rich.markup import escape
+
+    from forge_bot.interaction.remedy_words import advice_at_terminal
+
+    console = _make_console()
     if isinstance(error, OSError):
         # What cannot be written would fail again when the interpreter ends.
-        silence_output()
+        _silence_output()
         _print_trace(error, console)
         error = _make_refusal(error)
     if isinstance(error, ForgeError):
@@ -49,7 +88,7 @@ def print_error(error: Exception | NobodyReads) -> int:
         console.print(f"  [bold]→[/] {escape(advice_at_terminal(error))}")
         return error.exit_code
     if (show := getattr(error, "format_message", None)) is not None:
-        _print_misuse(error, show(), console)
+        _print_misuse(error, escape(show().replace(_CHECKED, "")), console)
         return USAGE
     console.print(
         f"[bold red]✗ Something unexpected happened: {escape(type(error).__name__)}[/] "
@@ -63,60 +102,19 @@ def print_error(error: Exception | NobodyReads) -> int:
     return FAILED
 
 
-def print_interrupted() -> int:
-    """Tell that a person stopped it, and how a run goes on if the command works on one."""
-    console = Console(stderr=True)
-    only_looks = sys.argv[1:2] and sys.argv[1] in _WITHOUT_A_RUN
-    console.print(f"\n{say('cli.errors.stopped_here' if only_looks else 'cli.errors.stopped')}")
-    return FAILED
-
-
-def print_not_begun() -> int:
-    """Tell that a person stopped it before there was a run."""
-    console = Console(stderr=True)
-    console.print("\n[bold]Stopped.[/] No run was begun.")
-    return FAILED
-
-
-def print_unread() -> int:
-    """Report that the reader of the output is gone; a command that only looks says nothing."""
-    if _WORKING & set(sys.argv[1:2]):
-        Console(stderr=True).print(
-            "[bold]Stopped:[/] nobody reads the output any more. Nothing that was answered is "
-            "lost: [bold]forge-bot resume[/] goes on."
-        )
-    return FAILED
-
-
-def _print_misuse(error: Exception, words: str, console: Console) -> None:
+def _print_misuse(error: Exception, words: str, console: "Console") -> None:
     """A usage error of the option parser: its own words are good. The bare program name asks for
-    help and is no mistake.
+    help and is no mistake. The parser's classes are not imported for this.
     """
     if type(error).__name__ == "NoArgsIsHelpError":
-        console.print(escape(words))
+        console.print(words)
         return
-    words = words.replace(_CHECKED, "")
-    console.print(f"[bold red]✗ {escape(words)}[/]")
-    if command := _name_command(error):
-        unknown = str(getattr(error, "option_name", "")).strip("-")
-        is_text = bool(unknown) and not unknown[0].isalpha()
-        way_out = "cli.errors.begins_with_a_hyphen" if is_text else "cli.errors.see_help_of"
-        of_it = say(way_out, command=escape(command))
-        console.print(f"  [bold]→[/] {of_it}")
-    else:
-        console.print("  [bold]→[/] forge-bot --help lists the commands.")
-
-
-def _name_command(error: Exception) -> str:
-    """Return the words of the command that an error of the option parser is about; empty for the
-    program itself. The parser's classes are not imported for this.
-    """
-    names: list[str] = []
-    context: object = getattr(error, "ctx", None)
-    while (parent := getattr(context, "parent", None)) is not None:
-        names.insert(0, str(getattr(context, "info_name", "")))
-        context = parent
-    return " ".join(names)
+    console.print(f"[bold red]✗ {words}[/]")
+    command = str(getattr(getattr(error, "ctx", None), "command_path", "forge-bot"))
+    unknown = str(getattr(error, "option_name", "")).strip("-")
+    is_text = bool(unknown) and not unknown[0].isalpha()
+    way_out = "cli.errors.begins_with_a_hyphen" if is_text else "cli.errors.see_help_of"
+    console.print(f"  [bold]→[/] {say(way_out, command=command)}")
 
 
 def _make_refusal(error: OSError) -> MachineRefused:
@@ -124,6 +122,8 @@ def _make_refusal(error: OSError) -> MachineRefused:
     return MachineRefused(f"The system says: {error.strerror or error}{what}.")
 
 
-def _print_trace(error: Exception, console: Console) -> None:
+def _print_trace(error: Exception, console: "Console") -> None:
     if "FORGE_BOT_DEBUG" in os.environ:
+        from rich.markup import escape
+
         console.print(escape("".join(traceback.format_exception(error))))

@@ -13,9 +13,6 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from forge_bot.cli.shell_completion import complete_runs
-from forge_bot.cli.standard_streams import decode_word
-
 _ANY_LENGTH = 10_000
 
 
@@ -61,16 +58,6 @@ def _write_parts(formatter: Any, parts: dict[str, list[Any]]) -> None:
             formatter.write_dl(rows)
 
 
-def words(value: str | None) -> str | None:
-    """Return a word of the command line as text."""
-    return value if value is None else decode_word(value)
-
-
-def every_word(values: list[str]) -> list[str]:
-    """Return the words of the command line as text."""
-    return [decode_word(value) for value in values]
-
-
 Repo = Annotated[
     Path,
     typer.Option("--repo", help="Any folder inside the repository.", show_default="this folder"),
@@ -79,9 +66,7 @@ RunName = Annotated[
     str | None,
     typer.Option(
         "--run",
-        callback=words,
         help="Name or branch of the run, if there is more than one.",
-        autocompletion=complete_runs,
     ),
 ]
 Model = Annotated[
@@ -119,14 +104,6 @@ Until = Annotated[
             "Stop with exit code 3 when this phase is complete, before the review or "
             "checkpoint that follows it. Id or name: phase-3, design, tasks, implementation, …"
         ),
-        metavar="PHASE",
-    ),
-]
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        help="Go on from this phase, which the run has reached: the same as retry PHASE.",
         metavar="PHASE",
     ),
 ]
@@ -261,12 +238,11 @@ class RunOptions:
         typer.Option(
             help="US dollars the run may cost, such as 5, or tokens: 200000tokens.",
             metavar="AMOUNT",
-            callback=words,
         ),
     ] = None
     branch: Annotated[
         str | None,
-        typer.Option(help="Name of the branch for merge.", metavar="NAME", callback=words),
+        typer.Option(help="Name of the branch for merge.", metavar="NAME"),
     ] = None
     here: Annotated[
         bool,
@@ -280,20 +256,17 @@ class RunOptions:
         typer.Option(
             help="Pipeline of the run, such as audit or scaffold; else the configured one.",
             metavar="NAME",
-            callback=words,
         ),
     ] = None
     record: Record = None
     ending: Ending = Ending()
     until: Until = None
-    phase: From = None
     scope: Annotated[
         str | None,
         typer.Option(
             "--in",
             help="Folder that the change stays in, with the commands of this folder alone.",
             metavar="FOLDER",
-            callback=words,
         ),
     ] = None
     by_script: ByScript = False

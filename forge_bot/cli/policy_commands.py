@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.options import HERE, CommandGroup, Repo, every_word, words
+from forge_bot.cli.options import HERE, CommandGroup, Repo
 
 policy_app = typer.Typer(cls=CommandGroup, help="Try the rules on who may approve.")
 
@@ -23,16 +23,14 @@ def _keep_words() -> None:
 def _try_case(
     logins: Annotated[
         list[str],
-        typer.Argument(help="Who approves, in this order.", callback=every_word),
+        typer.Argument(help="Who approves, in this order."),
     ],
-    gate: Annotated[
-        str, typer.Option(help="Id of the gate; the first one by default.", callback=words)
-    ] = "",
+    gate: Annotated[str, typer.Option(help="Id of the gate; the first one by default.")] = "",
     path: Annotated[
         list[str] | None,
         typer.Option(help="A path of the change; may be repeated."),
     ] = None,
-    requester: Annotated[str, typer.Option(help="Who began the run.", callback=words)] = "",
+    requester: Annotated[str, typer.Option(help="Who began the run.")] = "",
     repo: Repo = HERE,
 ) -> int:
     from forge_bot.cli.policy_case import try_case

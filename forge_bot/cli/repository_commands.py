@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from forge_bot.cli.options import HERE, Model, Repo, words
+from forge_bot.cli.options import HERE, Model, Repo
 
 
 def clean(
@@ -66,7 +66,6 @@ def doctor(
             help="Check only what the bot needs of this repository on GitHub; reads GITHUB_TOKEN, "
             "needs no clone and no model's key.",
             metavar="OWNER/REPO",
-            callback=words,
         ),
     ] = None,
 ) -> int:

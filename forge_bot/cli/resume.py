@@ -81,16 +81,12 @@ def _more_work(run: Run, notes: str, via: str) -> Report:
     return make_follow_up(run, Wanted(notes), key=key, at=run.now(), by=local_user(), via=via)
 
 
-def resume(options: ResumeOptions, phase: str | None = None, host: HostChoice = WHERE_IT_IS) -> int:
-    """Continue the run where it stopped, or from a phase that it has reached."""
-    if phase is not None:
-        return retry(options, phase, host=host)
+def resume(options: ResumeOptions, host: HostChoice) -> int:
+    """Continue the run where it stopped."""
     return _continue_run(options, _refuse_ended, host=host, follows=True)
 
 
-def retry(
-    options: ResumeOptions, phase: str | None, *, notes: str = "", host: HostChoice = WHERE_IT_IS
-) -> int:
+def retry(options: ResumeOptions, phase: str | None, *, notes: str = "") -> int:
     """Send the run back to a phase, and continue there. Raises NeedsTerminal if that skips an open
     question.
     """
@@ -113,7 +109,7 @@ def retry(
             via=via,
         )
 
-    return _continue_run(options, asked, host=host)
+    return _continue_run(options, asked)
 
 
 def update_run(options: ResumeOptions) -> int:

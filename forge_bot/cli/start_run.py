@@ -110,11 +110,6 @@ def start_run(task: str, options: RunOptions) -> int:
         os.environ["FORGE_BOT_DEBUG"] = "1"
     if task.strip().startswith(f"{SPECS}/"):
         return _resume_run(task, options)
-    if options.phase is not None:
-        raise BadOption(
-            "--from goes on with a run; a new one begins at its beginning.",
-            hint="forge-bot run .specs/RUN --from PHASE",
-        )
     try:
         ready = _prepare_run(task, options)
     except (KeyboardInterrupt, EOFError):
@@ -296,7 +291,7 @@ def _resume_run(task: str, options: RunOptions) -> int:
         until=options.until,
         by_script=options.by_script,
     )
-    return resume(same, options.phase, options.host)
+    return resume(same, options.host)
 
 
 def _make_new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:

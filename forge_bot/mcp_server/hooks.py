@@ -47,7 +47,7 @@ _ANSWERS = tuple(
     re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for pattern in (
         rf"{_PROGRAM}(?:{_BETWEEN}-\S+)*{_BETWEEN}(?:(?:{_WORDS})\b|[$`{{%*?])",
-        r"forge[-_]bot\b[^\n;&|]*(?:--by-script|(?:resume|run)\b[^\n;&|]*--from\b)",
+        r"forge[-_]bot\b[^\n;&|]*--by-script",
         rf"python\S*\s.*(?:import|from)\s+forge_bot\b.*\b(?:{_WORDS})\b",
         r"alias\s+\w+=[^;&|\n]*forge[-_]bot|\b\w+=\S*forge-bot\b|\b(?:cp|ln|mv)\s[^;&|]*bin/forge-bot",
         r"\bxargs\b[^\n;&|]*forge-bot",

@@ -96,12 +96,6 @@ def test_a_folder_that_is_no_repository_is_named(
         assert f"{tmp_path} is not inside a git repository." in sample.forge(command).err
 
 
-def test_a_text_without_its_quotes_is_told_as_one(sample: Sample) -> None:
-    for command in ("run", "ask"):
-        told = refused(sample.forge(command, "say", "who", "is next"), "REQUEST-007", 2)
-        assert f'forge-bot {command} "say who is next"' in told
-
-
 PIPELINE = ".forge/pipelines/develop.yaml"
 FILES: list[tuple[dict[str, str], tuple[str, ...], str, tuple[str, ...]]] = ROWS["files"]
 
@@ -226,14 +220,6 @@ def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(sample: Sa
         said = refused(sample.forge("run", task), "REQUEST-003", 2)
         assert "forge-bot run https://github.com/acme/rota/issues/42 begins" in said, task
     assert not sample.forge("list").out.startswith("20"), "no run began"
-
-
-def test_an_amount_whose_dollar_sign_the_shell_took_is_told_as_one(sample: Sample) -> None:
-    # What a shell makes of +$5, $5.50, +$10 and "$3".
-    for typed in ("+", ".50", "+0", ""):
-        said = sample.forge("continue", typed)
-        assert "A shell takes $5 for a variable" in refused(said, "REQUEST-007", 2), typed
-        assert "forge-bot continue +5" in said.err, typed
 
 
 @pytest.mark.parametrize("command", ["work", "publish"])

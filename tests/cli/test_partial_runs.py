@@ -1,4 +1,4 @@
-"""Runs in parts: only so far with --until, again from a phase with --from or retry, and three
+"""Runs in parts: only so far with --until, again from a phase with retry, and three
 questions before the beginning.
 """
 
@@ -58,30 +58,15 @@ def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
     model = asked_sample.model(
         {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
     )
-    name = asked_sample.workspace.name
-    again = asked_sample.forge(
-        "run", f".specs/{name}", "--from", "design", "--until", "design", "--model", model
-    )
+    again = asked_sample.forge("retry", "design", "--until", "design", "--model", model)
     assert again.code == 3, again.err
     assert "Thought again." in asked_sample.forge("show", "design").out
     assert "retry asked by" in asked_sample.forge("status", "--json").out
     third = asked_sample.forge(
-        "resume", "--from", "Situation Analysis", "--until", "phase-1", "--model", model
+        "retry", "SITUATION-analysis", "--until", "phase-1", "--model", model
     )
     assert third.code == 3
     assert "Design (phase-3) comes after" in third.out
-    assert (
-        asked_sample.forge(
-            "retry", "SITUATION-analysis", "--until", "phase-1", "--model", model
-        ).code
-        == 3
-    )
-
-
-def test_a_new_run_cannot_begin_in_the_middle(sample: Sample) -> None:
-    said = sample.forge("run", TASK, "--from", "phase-3", "--model", sample.model())
-    assert said.code == 2
-    assert ".specs/RUN --from" in said.err
 
 
 # -- questions before the beginning

@@ -15,8 +15,7 @@ def by_script(words: Sequence[str | bytes]) -> tuple[str, ...]:
     and lacks it.
     """
     first = words[0] if words else ""
-    answers = first in _ANSWERS or (first in {"resume", "run"} and "--from" in words)
-    return ("--by-script",) if answers and "--by-script" not in words else ()
+    return ("--by-script",) if first in _ANSWERS and "--by-script" not in words else ()
 
 
 @dataclass

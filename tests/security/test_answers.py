@@ -60,7 +60,6 @@ ANSWERS = (
     ("continue", "+$5"),
     ("abandon",),
     ("retry", "phase-1"),
-    ("resume", "--from", "phase-1"),
 )
 
 
