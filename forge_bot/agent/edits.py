@@ -25,7 +25,6 @@ from forge_bot.agent.text_files import (
     occurrences,
 )
 from forge_bot.errors import PathEscapes
-from forge_bot.git.diff import has_markers
 from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]
@@ -252,8 +251,7 @@ def _rewritten(file: TextFile, edit: Edit) -> bytes:
     if _is_fenced(new) and not _is_fenced(old):
         raise _Problem(_FENCED)
     _check_stand_in(old, new)
-    if not has_markers(old.encode()):
-        _check_loss(old, new)
+    _check_loss(old, new)
     text = new.replace("\n", file.line_end) if file.line_end else edit.new
     return _encode(file, text.removeprefix("\ufeff"))
 
@@ -268,9 +266,7 @@ def _is_fenced(text: str) -> bool:
 
 
 def _check_loss(old: str, new: str) -> None:
-    """Raise _Problem for a whole-file write that loses most lines of the file. Of a file with both
-    sides of a conflict, one may go.
-    """
+    """Raise _Problem for a whole-file write that loses most lines of the file."""
     lines, come = _filled(old), _filled(new)
     lost = Counter(lines) - Counter(come)
     if len(lines) < _LEAST_LINES or len(come) * 2 >= len(lines) or lost.total() * 2 <= len(lines):

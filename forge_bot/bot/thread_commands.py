@@ -20,7 +20,6 @@ from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import (
     Answer,
     Answered,
-    BaseConflicted,
     BudgetRaised,
     Report,
     RequestRefreshed,
@@ -197,8 +196,7 @@ def _update(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWrit
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
-    paths = report.paths if isinstance(report, BaseConflicted) else ()
-    writer.say(reply_with_state("updated", writer.view(run), base=base, conflicts=paths), spoken)
+    writer.say(reply_with_state("updated", writer.view(run), base=base), spoken)
 
 
 def _refresh(

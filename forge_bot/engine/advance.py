@@ -22,7 +22,6 @@ from forge_bot.engine.reports import (
     ArtifactChanged,
     ArtifactWritten,
     Asked,
-    BaseConflicted,
     BudgetRaised,
     CallBegun,
     CallEnded,
@@ -113,7 +112,7 @@ def advance(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = (
-        isinstance(report, RetryAsked | FollowUpAsked | BaseConflicted)
+        isinstance(report, RetryAsked | FollowUpAsked)
         and state.current_phase_status is RunStatus.COMPLETED
     )
     # A question about a run that is over also costs money, and so did what was lost. It changes
@@ -184,22 +183,20 @@ def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     return after if begun or _still_out(state, after) else _move(after)
 
 
-def _with_request(state: State, pipeline: Pipeline, report: RetryAsked | BaseConflicted) -> State:
-    """Return the state that remembers who had work done again or more of it, and with which words.
+def _with_request(state: State, pipeline: Pipeline, report: RetryAsked) -> State:
+    """Return the state that remembers who had work done again, and with which words.
     A retry of another phase without any asks for nothing new.
     """
-    phase = report.phase if isinstance(report, RetryAsked) else pipeline.implementation.id
-    notes = report.notes if isinstance(report, RetryAsked) else ""
-    if not notes and not isinstance(pipeline.phase(phase), TasksPhase):
+    if not report.notes and not isinstance(pipeline.phase(report.phase), TasksPhase):
         return state
     asked_again = Decision(
         at=report.at,
-        gate=phase,
-        answer="retry" if isinstance(report, RetryAsked) else "update",
+        gate=report.phase,
+        answer="retry",
         digest="",
         by=report.by,
         via=report.via,
-        notes=notes,
+        notes=report.notes,
     )
     return state.replace(sent_back=(*state.sent_back, asked_again))
 
@@ -219,11 +216,6 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
             after = external_events.apply_follow_up(pipeline, state, report)
             asked = f"more work asked by {report.by} via {report.via}"
             event = asked if report.by else f"checks failed: {', '.join(report.checks)}"
-        case BaseConflicted():
-            after = external_events.apply_conflicts(pipeline, state, report)
-            after = _with_request(after, pipeline, report)
-            conflicts = ", ".join(report.paths)
-            event = f"{report.base} merged for {report.by}, with conflicts: {conflicts}"
         case PeopleCommitted():
             after = external_events.apply_peoples_commits(pipeline, state, report)
             event = f"{report.count} of people's commits on {report.branch} merged"

@@ -1,7 +1,7 @@
 """Apply events from outside the phases of a run.
 
 They are a changed request, another effort, an approval in doubt, more work on the change that is
-offered, conflicts with the base, and people's commits.
+offered, and people's commits.
 """
 
 from forge_bot.engine.gates import open_decision
@@ -11,7 +11,6 @@ from forge_bot.engine.phases import AnyPhase, DecisionPhase, GatePhase, SetupPha
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ApprovalDoubted,
-    BaseConflicted,
     EffortChanged,
     FollowUpAsked,
     PeopleCommitted,
@@ -34,11 +33,6 @@ CHECKS = "checks"
 CHECK_ROUNDS = 2
 
 _LONGEST_TITLE = 100
-
-CONFLICTS = "conflicts"
-"""The key under which a run counts merges with conflicts. The names of their documents begin with
-it.
-"""
 
 
 def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) -> State:
@@ -168,30 +162,6 @@ def _criteria(state: State, report: FollowUpAsked) -> list[str]:
         for count, item in enumerate(report.items, 1)
     ]
     return [*words, *checks, *items]
-
-
-def apply_conflicts(pipeline: Pipeline, state: State, report: BaseConflicted) -> State:
-    """Add a task that brings both sides of a merge together."""
-    if state.gate is not None:
-        raise ReportRejected(f"{state.gate.name} waits for an answer.")
-    count = state.rounds.get(CONFLICTS, 0) + 1
-    record = ArtifactRecord(blob=report.blob, phase=state.current_phase, round=count)
-    findings = tuple(
-        Finding(
-            severity=Severity.CRITICAL,
-            description=f"{path} does what both sides changed, and has no conflict markers.",
-        )
-        for path in report.paths
-    )
-    return add_fix(
-        pipeline,
-        state.with_document(report.artifact, record).with_round(CONFLICTS, count),
-        report.artifact,
-        f"Bring the changes of {report.base} and of this run together",
-        findings,
-        report.at,
-        files=report.paths,
-    )
 
 
 def apply_peoples_commits(pipeline: Pipeline, state: State, report: PeopleCommitted) -> State:

@@ -381,18 +381,6 @@ class FollowUpAsked(_Report):
     via: str = unless_empty("", "how they asked")
 
 
-class BaseConflicted(_Report):
-    """The base branch was merged, and files hold both versions of what both sides changed."""
-
-    type: Literal["base_conflicted"] = "base_conflicted"
-    artifact: str
-    blob: str
-    base: str = Field(description="name of the base branch")
-    paths: tuple[str, ...] = Field(min_length=1)
-    by: str
-    via: str
-
-
 class PeopleCommitted(_Report):
     """The merge of what people added to the code branch into the run."""
 
@@ -479,14 +467,7 @@ WorkReport = (
 )
 """Reports on the outstanding action."""
 
-ExternalEvent = (
-    RequestRefreshed
-    | EffortChanged
-    | ApprovalDoubted
-    | FollowUpAsked
-    | BaseConflicted
-    | PeopleCommitted
-)
+ExternalEvent = RequestRefreshed | EffortChanged | ApprovalDoubted | FollowUpAsked | PeopleCommitted
 """Reports of what changed outside of the run."""
 
 Report = Annotated[

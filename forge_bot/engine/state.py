@@ -293,7 +293,7 @@ class State(Recorded):
     gate: OpenGate | None = None
     decisions: tuple[Decision, ...] = ()
     sent_back: tuple[Decision, ...] = unless_empty(
-        (), "what people asked for beside the questions: retries, and merges with conflicts"
+        (), "what people asked for beside the questions: retries and changes"
     )
     agreed: tuple[Decision, ...] = unless_empty(
         (), "approvals that counted and did not settle their question alone"

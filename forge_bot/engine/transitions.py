@@ -314,7 +314,6 @@ def add_fix(
     title: str,
     findings: tuple[Finding, ...],
     at: datetime,
-    files: tuple[str, ...] = (),
 ) -> State:
     """Add a task that fixes the findings of `origin`, and return the run at its tasks.
 
@@ -327,7 +326,6 @@ def add_fix(
         id=next_fix(state),
         title=title,
         mode=TaskMode.SEQUENTIAL,
-        files=files,
         acceptance=tuple(finding.description for finding in heavy)
         or (f"What {origin} found is worked off.",),
     )

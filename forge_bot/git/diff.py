@@ -127,12 +127,3 @@ def merge(
     if answer.code != 0:
         raise MergeConflict
     return answer.out
-
-
-MARKERS = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
-"""The beginnings of the lines that enclose both versions of a conflict."""
-
-
-def has_markers(data: bytes) -> bool:
-    """Return whether a file has the conflict markers of a merge."""
-    return any(line.startswith(MARKERS) for line in data.splitlines())

@@ -7,8 +7,6 @@ from pathlib import Path
 from forge_bot.errors import GitMissing
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import OURS, make_commit
-from forge_bot.git.diff import has_markers
-from forge_bot.git.files_at import read
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import tree_id
 from forge_bot.git.tree_entries import differences
@@ -25,42 +23,25 @@ def changed_files(root: Path, base: str, tip: str) -> dict[str, FileVersion]:
 
 @dataclass(frozen=True, slots=True)
 class MergedTrees:
-    """A tree with the changes of both sides. `conflicts` are the paths that cannot have both,
-    `marked` those with both versions between markers.
-    """
+    """A tree with the changes of both sides, and the paths that cannot have both."""
 
     tree: str
     conflicts: tuple[str, ...]
-    marked: tuple[str, ...] = ()
 
 
-def merge_trees(
-    root: Path, base: str, ours: str, theirs: str, *, mark: bool = False
-) -> MergedTrees:
-    """Merge what two commits did since `base`. With `mark`, both versions of text that they changed
-    differently are kept between markers. Raises GitFailed; GitMissing for a git before 2.38.
-    """
+def merge_trees(root: Path, base: str, ours: str, theirs: str) -> MergedTrees:
+    """Merge what two commits did since `base`. Raises GitFailed, GitMissing before git 2.38."""
     sides = (ours, theirs)
     if git(root, "merge-base", *sides, ok=(0, 1)).line != base:
         # Git merges from the newest commit that both have, so each side becomes one after `base`.
         trees = [tree_id(root, side) for side in sides]
         sides = tuple(make_commit(root, tree, (base,), "A side", (), OURS) for tree in trees)
     words = ("merge-tree", "--write-tree", "--no-messages", "-z", *sides)
-    style = ("-c", "merge.conflictStyle=diff3")
-    answer = git(root, *style, *words, ok=(0, _CONFLICTS, _USAGE), seconds=LONG)
+    answer = git(root, *words, ok=(0, _CONFLICTS, _USAGE), seconds=LONG)
     if answer.code == _USAGE:
         raise GitMissing("Merging other people's commits into a run needs git 2.38 or newer.")
     # Of each file in conflict one row a version: `<mode> <oid> <stage>\t<path>`. A file where the
     # other side has a folder stands under another name.
     tree, *rows = answer.names
     paths = dict.fromkeys(_MOVED.sub("", row.partition("\t")[2]) for row in rows)
-    marked = {path for path in paths if mark and _has_both(root, tree, path, sides)}
-    return MergedTrees(tree, tuple(path for path in paths if path not in marked), tuple(marked))
-
-
-def _has_both(root: Path, tree: str, path: str, sides: tuple[str, ...]) -> bool:
-    """Return whether the markers of a file in conflict are those of this merge."""
-    before = [read(root, side, path) for side in sides]
-    return has_markers(read(root, tree, path) or b"") and not any(
-        text is None or has_markers(text) for text in before
-    )
+    return MergedTrees(tree, tuple(paths))

@@ -11,7 +11,7 @@ from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
-from forge_bot.engine.external_events import CONFLICTS, FOLLOW_UP
+from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED, approvals_of
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
@@ -163,11 +163,10 @@ def requests_since(state: State, landed: datetime | None) -> list[Decision]:
 
 def requests(state: State, task: TaskState | None, landed: datetime | None) -> tuple[str, ...]:
     """Return who asked for what a commit holds beside the approved plan, and how, each once."""
-    asked = requests_since(state, landed)
-    if task is not None and task.origin.startswith(FOLLOW_UP):
-        asked = _requests_of(state, task)
-    elif task is None or task.origin.startswith(CONFLICTS):
-        asked = [one for one in state.sent_back if one.answer == "update"][-1:]
+    if task is None:
+        return ()
+    follows = task.origin.startswith(FOLLOW_UP)
+    asked = _requests_of(state, task) if follows else requests_since(state, landed)
     return tuple(dict.fromkeys(who_answered(request.by, request.via) for request in asked))
 
 
@@ -180,7 +179,7 @@ def approvals(state: State, task: TaskState | None) -> tuple[str, ...]:
     """Return who approved what a commit holds, and how, each once. An approval of the plan is none
     of what was asked for after it, and of a merge.
     """
-    beside = task is not None and task.origin.startswith((FOLLOW_UP, CONFLICTS))
+    beside = task is not None and task.origin.startswith(FOLLOW_UP)
     asked = any(one.notes.strip() or one.answer == "change" for one in _since_approval(state))
     own = task.spec.id if task is not None else None
     return tuple(

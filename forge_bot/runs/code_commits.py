@@ -13,7 +13,6 @@ from datetime import datetime
 
 from forge_bot.artifacts.change_name import begin_with_types
 from forge_bot.engine import Pipeline, State
-from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.state import TaskState
 from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
@@ -27,7 +26,6 @@ from forge_bot.git.commit_history import (
 )
 from forge_bot.git.commit_objects import make_commit, tree_with, tree_without
 from forge_bot.git.commits import RefMove
-from forge_bot.git.diff import has_markers
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target, tree_id
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.tree_merge import changed_files
@@ -53,10 +51,8 @@ CODE, PEOPLE = "Forge-Code", "Forge-Merged"
 name of that: the commit that records accepted work, and a merge of what people added there.
 """
 
-BASE, CONFLICT = "Forge-Base", "Forge-Conflict"
-"""Trailers of a merge of the base branch into a run: the newest commit there, and each file that
-has both sides' versions between markers.
-"""
+BASE = "Forge-Base"
+"""Trailer of a merge of the base branch into a run: the newest commit there."""
 
 _TASK = "Forge-Task"
 _SUBJECTS = 50
@@ -159,7 +155,7 @@ class CodeCommits:
         open_tasks = {task.spec.id for task in self.state.tasks if not task.settled}
         waiting = {path for path in code if open_tasks.intersection(tasks.get(path, ()))}
         merges = self._merges(tip)
-        if (merges and open_tasks) or self._in_conflict():
+        if merges and open_tasks:
             return tip
         made = self._tasks(tip, {path: code[path] for path in code.keys() - waiting}, tasks)
         return made if open_tasks else self._rest(made, merges)
@@ -192,14 +188,6 @@ class CodeCommits:
             and (CODE not in dict(commit.trailers) or not there.isdisjoint(commit.parents[1:]))
         ]
 
-    def _in_conflict(self) -> bool:
-        """Return whether two versions of a file still stand side by side."""
-        paths = {
-            path for commit in self.commits for key, path in commit.trailers if key == CONFLICT
-        }
-        there = self.repository.read_many(self.head, paths) if paths else {}
-        return any(has_markers(data) for data in there.values())
-
     def _tasks(
         self, tip: str, files: dict[str, FileVersion], owners: dict[str, list[TaskId]]
     ) -> str:
@@ -210,8 +198,7 @@ class CodeCommits:
             own = [
                 file for path, file in files.items() if owners.get(path, [""])[-1] == task.spec.id
             ]
-            # What brings both sides of a merge together belongs into the merge.
-            if not own or task.origin.startswith(CONFLICTS):
+            if not own:
                 continue
             after = tree_with(self.root, tree, sorted(own, key=lambda file: file.path))
             if after != tree:

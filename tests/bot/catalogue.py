@@ -145,7 +145,6 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "now": standing(scene.at_work()),
         "tracking": LINKS.question,
         "checks": [hostile or "test", "lint"],
-        "conflicts": [hostile or "rota/cli.py"],
         "files": [hostile or "rota/cli.py"] * 7,
         "round": 1,
         "taken": [(hostile or "eve", 2, True)],

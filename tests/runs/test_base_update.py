@@ -1,12 +1,9 @@
 """A run that is done takes in what came to its base branch, and is verified again."""
 
-import json
 import subprocess
-from typing import Any
 
 import pytest
 
-from tests.fakes import script
 from tests.fakes.sample import Said, Sample
 
 
@@ -54,12 +51,6 @@ def _reports(sample: Sample, kind: str, branch: str = "") -> int:
     return sample.git("show", f"{branch}:{record}").count(f'"type":{kind}')
 
 
-def _state(sample: Sample) -> dict[str, Any]:
-    names = sample.git("ls-tree", "-r", "--name-only", sample.branch, ".specs").splitlines()
-    place = next(name for name in names if name.endswith("/state.json"))
-    return json.loads(sample.git("show", f"{sample.branch}:{place}"))
-
-
 def _changed(done: Sample, branch: str) -> tuple[str, str]:
     """The file of the program that the run changed, and its text on the base."""
     (path,) = [
@@ -70,72 +61,8 @@ def _changed(done: Sample, branch: str) -> tuple[str, str]:
     return path, (done.path / path).read_text()
 
 
-def _conflict(done: Sample, branch: str = "") -> tuple[str, str, str]:
-    """Somebody appends to the base where the run's change stands: the file, and its text on both
-    sides.
-    """
-    branch = branch or done.offered
-    path, before = _changed(done, branch)
-    ours = done.git("show", f"{branch}:{path}") + "\n"
-    gone = next(
-        number
-        for number, (old, new) in enumerate(
-            zip(before.splitlines(), ours.splitlines(), strict=False)
-        )
-        if old != new
-    )
-    lines = before.splitlines(keepends=True)
-    theirs = "".join((*lines[:gone], "THEIRS = 1\n", *lines[gone:]))
-    (done.path / path).write_text(theirs)
-    done.git("commit", "-qam", "Theirs")
-    return path, ours, theirs
-
-
 @pytest.mark.slow
-def test_a_conflict_is_a_task_that_lands_as_one_merge_with_both_sides(done: Sample) -> None:
-    offered, first = done.offered, done.git("rev-parse", done.offered)
-    path, ours, _ = _conflict(done)
-    main = done.git("rev-parse", "main")
-    both = {"path": path, "operation": "write", "old": "", "new": f"THEIRS = 1\n{ours}"}
-    said = done.forge(
-        "update", "--model", done.model({("implementer", "*", "*"): script.change(both)})
-    )
-    assert said.code == 0, said.out + said.err
-    assert done.git("log", "-1", "--format=%P", offered).split() == [first, main]
-    assert done.git("show", f"{offered}:{path}") == both["new"].strip()
-    assert done.git("diff", "--stat", offered, done.branch, "--", ".", ":!.specs") == ""
-    shown = done.forge("show", "conflicts-1.md").out
-    assert ("THEIRS = 1" in shown, path in shown) == (True, True)
-    (task,) = [each for each in _state(done)["tasks"] if each["origin"]]
-    assert (task["origin"], task["spec"]["files"]) == ("conflicts-1.md", [path])
-
-
-@pytest.mark.slow
-def test_a_conflict_that_is_not_solved_is_a_question_and_is_never_offered(done: Sample) -> None:
-    offered, first = done.offered, done.git("rev-parse", done.offered)
-    path, ours, _ = _conflict(done)
-    left = script.change()
-    said = done.forge("update", "--model", done.model({("implementer", "*", "*"): left}))
-    assert said.code == 3, said.out + said.err
-    gate = _state(done)["gate"]
-    assert (gate["options"], gate["task"]) == (["reject"], "fix-1")
-    told = " ".join(said.out.split())
-    assert f"{path} still has conflict markers" in told
-    assert done.git("rev-parse", offered) == first
-    both = {"path": path, "operation": "write", "old": "", "new": f"THEIRS = 1\n{ours}"}
-    said = done.forge(
-        "reject",
-        "Keep both",
-        "--model",
-        done.model({("implementer", "*", "*"): script.change(both)}),
-    )
-    assert said.code == 0, said.out + said.err
-    assert done.git("show", f"{offered}:{path}") == both["new"].strip()
-    assert done.git_code("merge-base", "--is-ancestor", "main", offered) == 0
-
-
-@pytest.mark.slow
-def test_what_no_task_can_solve_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
+def test_a_conflict_is_left_to_a_person_whose_merge_the_run_takes_and_verifies(
     done: Sample,
 ) -> None:
     offered, branch = done.offered, done.branch

@@ -20,7 +20,7 @@ from forge_bot.mcp_server.client_runs.client_tree import (
     list_outputs,
 )
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
-from forge_bot.runs.agent_work.apply_output import OutputApplier, said_left
+from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
 from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
@@ -159,11 +159,9 @@ class _AgentReport:
         """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
         run, action = self.run, self.action
         text, place = self._read_text(name), f"{run.workspace.relative}/{name}"
-        applier = OutputApplier(run)
         task = next((task for task, output in self.names.items() if output == name), None)
-        left = applier.left_in_conflict([task] if task is not None else [], {}, run.tree)
         contract = answer_contract(run, action, task)
-        complaints = (*contract.complaints(text, following), *said_left(left))
+        complaints = contract.complaints(text, following)
         if complaints and self.dispatch.refused < _COMPLAINTS:
             keep_dispatch(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)

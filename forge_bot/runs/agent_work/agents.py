@@ -237,7 +237,7 @@ class Agents:
             context=self.context(assignment, worktree, lane),
             journal=self.journal,
             ledger=self.ledger,
-            check=self.applier.check(task, contract, worktree.tree),
+            check=self.applier.check(contract, worktree.tree),
             run_commands=lambda edits: self._try(action, task, edits, worktree),
             notice=lambda notice: self.thinking(notice, task),
             leave_actions=self.leave_actions,

@@ -3,7 +3,7 @@ person's approval are held as a patch.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
@@ -11,14 +11,12 @@ from forge_bot.agent.tries import FormattedFile, with_formatting
 from forge_bot.artifacts.sections import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
-from forge_bot.engine.external_events import CONFLICTS
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
 from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
-from forge_bot.git.diff import has_markers
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
@@ -31,18 +29,10 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.wall_clock import now
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import inside, write_whole
-from forge_bot.values import Inspection, Problem, TaskId, Usage
+from forge_bot.values import Inspection, TaskId, Usage
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
-
-
-def _with_left(inspection: Inspection, left: Sequence[str]) -> Inspection:
-    """Return the facts of a document with the conflicts that its author left in files. Nobody can
-    accept them.
-    """
-    problems = tuple(Problem(place="", message=message, fatal=True) for message in said_left(left))
-    return inspection.replace(problems=(*inspection.problems, *problems))
 
 
 def inspected_with_graph(
@@ -52,15 +42,6 @@ def inspected_with_graph(
     plan = run.pipeline.approved_first
     plans = plan is not None and phase.id == plan.id
     return with_graph(run.repository, run.state.base_commit, inspection, text, plans=plans)
-
-
-def said_left(paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the complaint about files that still have both sides of a conflict."""
-    return tuple(
-        f"{path} still has conflict markers: bring both versions together, without the lines that"
-        " begin with <<<<<<<, ||||||| and >>>>>>>"
-        for path in paths
-    )
 
 
 def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
@@ -78,7 +59,7 @@ class OutputApplier:
         self.run = run
 
     def check(
-        self, task: TaskId | None, contract: ArtifactContract, tree: Tree
+        self, contract: ArtifactContract, tree: Tree
     ) -> Callable[[Document | Change], tuple[str, ...]]:
         """Return the check of one agent's answers: why an answer for a tree goes back to the model,
         nothing if it can be used.
@@ -87,27 +68,9 @@ class OutputApplier:
         def complaints(answer: Document | Change) -> tuple[str, ...]:
             text = answer.artifact_markdown
             plan = self._plan(answer, tree) if isinstance(answer, Change) else EditPlan()
-            left = said_left(self.left_in_conflict((task,), dict(plan.files), tree))
-            return (*contract.complaints(text), *plan.problems, *left)
+            return (*contract.complaints(text), *plan.problems)
 
         return complaints
-
-    def left_in_conflict(
-        self, tasks: Sequence[TaskId | None], planned: Mapping[str, bytes | None], tree: Tree
-    ) -> tuple[str, ...]:
-        """Return the files in which tasks should resolve conflicts and that still have conflict
-        markers; `planned` has files as they will be.
-        """
-        known = [self.run.state.task(task) for task in tasks if task is not None]
-        paths = [
-            path
-            for task in known
-            if task is not None and task.origin.startswith(CONFLICTS)
-            for path in task.spec.files
-        ]
-        folder = Folder(tree.path)
-        texts = {path: planned[path] if path in planned else folder.read(path) for path in paths}
-        return tuple(path for path, text in texts.items() if has_markers(text or b""))
 
     def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
         """Return why the answer's edits cannot be applied. A document can always be written."""
@@ -142,9 +105,6 @@ class OutputApplier:
         """
         contract = answer_contract(self.run, action, task)
         inspection = contract.inspect(answer.artifact_markdown)
-        if isinstance(answer, Change):
-            planned = dict(self._plan(answer, tree).files)
-            inspection = _with_left(inspection, self.left_in_conflict((task,), planned, tree))
         files = (
             self.merged(answer, tree, formatted)
             if isinstance(answer, Change) and not inspection.problems
@@ -179,8 +139,6 @@ class OutputApplier:
         ]
         self._write([entry for entry in with_formatting(there, formatted) if entry not in there])
         inspection = answer_contract(self.run, action, task).inspect(text, next_files)
-        left = self.left_in_conflict((task,), {}, self.run.tree)
-        inspection = _with_left(inspection, left)
         report = self._write_artifact(action, task, text, inspection, usage)
         risky = self.held_paths(touched)
         rest = tuple(path for path in touched if path not in risky)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
-from forge_bot.engine.external_events import CONFLICTS, FOLLOW_UP
+from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import TaskState
@@ -332,7 +332,7 @@ class PromptInputs:
                 name=name,
                 text=(_NOT_APPLIED if name.endswith(".patch") else "")
                 + self.run.workspace.read(name),
-                untrusted=name.startswith((FOLLOW_UP, CONFLICTS, CALLS)),
+                untrusted=name.startswith((FOLLOW_UP, CALLS)),
             )
         )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.commit_objects import make_commit
 from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
-from forge_bot.runs.code_commits import BASE, CONFLICT, PEOPLE, RUN
+from forge_bot.runs.code_commits import BASE, PEOPLE, RUN
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 
@@ -35,14 +35,12 @@ def merge_of_people(run: Run, branch: str, head: str, theirs: str) -> RunMerge:
     return _merge(run, head, theirs, f"Merge what people added to {branch}", ((PEOPLE, branch),))
 
 
-def merge_base_into_run(run: Run, base: str, newest: str, *, mark: bool) -> MergedTrees:
-    """Merge the newest commit of the base branch into the run. With `mark`, text that both sides
-    changed differently is merged with both versions between markers.
-
-    Where there are conflicts, nothing was merged. Raises GitFailed.
+def merge_base_into_run(run: Run, base: str, newest: str) -> MergedTrees:
+    """Merge the newest commit of the base branch into the run. Where there are conflicts, nothing
+    was merged. Raises GitFailed.
     """
     head, trailers = run.tree.commit_id(), ((BASE, newest),)
-    merge = _merge(run, head, newest, f"Merge {base} into the run", trailers, mark=mark)
+    merge = _merge(run, head, newest, f"Merge {base} into the run", trailers)
     if merge.commit != head:
         run.move_forward(merge.commit)
     return merge.trees
@@ -54,19 +52,15 @@ def _merge(
     theirs: str,
     subject: str,
     trailers: tuple[tuple[str, str], ...],
-    *,
-    mark: bool = False,
 ) -> RunMerge:
     root = run.repository.root
     since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
-    merged = merge_trees(root, since, head, theirs, mark=mark)
-    # A path that no trailer can hold cannot be found again.
-    forbidden += [path for path in merged.marked if " ".join(path.split()) != path]
+    merged = merge_trees(root, since, head, theirs)
     if merged.conflicts or forbidden:
         return RunMerge(head, MergedTrees(merged.tree, (*merged.conflicts, *forbidden)))
-    all_trailers = ((RUN, run.name), *trailers, *((CONFLICT, path) for path in merged.marked))
+    all_trailers = ((RUN, run.name), *trailers)
     signature = commit_at(root, head).signature
     made = make_commit(root, merged.tree, (head, theirs), subject, all_trailers, signature)
     return RunMerge(made, merged)
