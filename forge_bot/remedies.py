@@ -6,92 +6,28 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """Go on with the run."""
-
-    kind: Literal["resume"] = "resume"
-
-
-@dataclass(frozen=True, slots=True)
-class StartRun:
-    """Start a new run; `task` is an example."""
-
-    task: str = "…"
-    kind: Literal["start-run"] = "start-run"
+RemedyKind = Literal[
+    "resume",
+    "start-run",
+    "list-runs",
+    "show-status",
+    "read-help",
+    "reject-with-notes",
+    "approve-again",
+    "set-key",
+    "check-key",
+    "report-bug",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class ListRuns:
-    """See which runs there are."""
+class Remedy:
+    """One way out. `about` is an example of a task for a new run, or the variable of a key, empty
+    where it is not known.
+    """
 
-    kind: Literal["list-runs"] = "list-runs"
-
-
-@dataclass(frozen=True, slots=True)
-class ShowStatus:
-    """See where the run stands, its documents and its phases."""
-
-    kind: Literal["show-status"] = "show-status"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadHelp:
-    """See what a command takes."""
-
-    kind: Literal["read-help"] = "read-help"
-
-
-@dataclass(frozen=True, slots=True)
-class RejectWithNotes:
-    """Say what should be different."""
-
-    kind: Literal["reject-with-notes"] = "reject-with-notes"
-
-
-@dataclass(frozen=True, slots=True)
-class ApproveAgain:
-    """Read the version that waits now and approve it."""
-
-    kind: Literal["approve-again"] = "approve-again"
-
-
-@dataclass(frozen=True, slots=True)
-class SetKey:
-    """Set a key of the model's provider; `variable` names it, empty where it is not known."""
-
-    variable: str = ""
-    kind: Literal["set-key"] = "set-key"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckKey:
-    """Check a key that the provider does not accept."""
-
-    variable: str = ""
-    kind: Literal["check-key"] = "check-key"
-
-
-@dataclass(frozen=True, slots=True)
-class ReportBug:
-    """Report the error to the people who make forge-bot."""
-
-    kind: Literal["report-bug"] = "report-bug"
-
-
-Remedy = (
-    Resume
-    | StartRun
-    | ListRuns
-    | ShowStatus
-    | ReadHelp
-    | RejectWithNotes
-    | ApproveAgain
-    | SetKey
-    | CheckKey
-    | ReportBug
-)
+    kind: RemedyKind
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

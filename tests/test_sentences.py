@@ -48,7 +48,7 @@ _PIRATE = {
 go_on_with_this_version = "aye, sail on with this very one"
 files = ["{count} scroll", "{count} scrolls", "{count} scrolls, a chest of them"]
 """,
-    "hints.toml": '[git]\nnot_a_repository = "Board a ship first."\n',
+    "hints.toml": 'not_a_repository = "Board a ship first."\n',
     "words.toml": 'and = "{before} & {last}"\n',
     "commands.md": "| command | what it be |\n| --- | --- |\n| `/status` | Where the ship be. |\n",
 }

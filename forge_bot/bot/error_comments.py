@@ -12,7 +12,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.number_format import in_time
 from forge_bot.interaction.remedy_words import advice_in_thread
-from forge_bot.remedies import CheckKey, ModelTrouble, Resume, SetKey
+from forge_bot.remedies import ModelTrouble, Remedy
 from forge_bot.runs.outcome import Outcome
 from forge_bot.settings.state_home import state_home
 
@@ -77,7 +77,7 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
         message=f"{error.message[:1].upper()}{error.message[1:]}",
         details=error.details[:10],
         advice=Markdown(advice_in_thread(error, commands)),
-        resumes=isinstance(error.remedy, Resume),
+        resumes=error.remedy == Remedy("resume"),
         code=error.code,
     )
     return plain.replace(
@@ -115,4 +115,4 @@ def _unavailable(
 
 
 def _key(error: ForgeError) -> str:
-    return (error.remedy.variable if isinstance(error.remedy, SetKey | CheckKey) else "") or _KEY
+    return (error.remedy.about if error.remedy is not None else "") or _KEY

@@ -63,7 +63,7 @@ class WorkerStopped(Frozen):
     cancelled: bool = False
     answer: str = Field(default="", max_length=40_000)
     """A model's answer to a person's question, as Markdown that nobody has checked."""
-    remedy: Annotated[Remedy, Field(discriminator="kind")] | None = None
+    remedy: Remedy | None = None
     trouble: ModelTrouble | None = None
     seconds: int | None = Field(default=None, ge=0)
     """The seconds that GitHub asks to wait."""

@@ -16,7 +16,7 @@ from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
 from forge_bot.engine.transitions import go_back, is_passed_over, reviewed
 from forge_bot.errors import NothingToRetry
-from forge_bot.remedies import ShowStatus
+from forge_bot.remedies import Remedy
 from forge_bot.values import PhaseId, TaskMode
 
 _DONE_BY_AGENTS = {TaskStatus.IMPLEMENTED, TaskStatus.PASSED}
@@ -85,7 +85,7 @@ def _check(pipeline: Pipeline, state: State, target: PhaseId) -> None:
         raise NothingToRetry(
             f"{name} cannot be done again.",
             hint="Name a phase between setup and end.",
-            remedy=ShowStatus(),
+            remedy=Remedy("show-status"),
         )
     if is_passed_over(pipeline, state, phase):
         raise NothingToRetry(f"{name} is left out of this run, which has effort {state.effort}.")

@@ -1,9 +1,10 @@
 """The base of every error, and the kinds of them that end an invocation alike."""
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar, TypedDict
 
-from forge_bot.remedies import Remedy, ReportBug
+from forge_bot.remedies import Remedy
 
 
 class WaysOut(TypedDict, total=False):
@@ -32,12 +33,12 @@ class ForgeError(Exception):
         remedy: Remedy | None = None,
         exit_code: int | None = None,
     ) -> None:
-        """Take the facts of a class. A class with a code has the hint of its own name, in
-        `hints.toml` under the name of its file, unless it names another one or "" for none.
+        """Take the facts of a class. A class with a code has the hint of its own name in
+        `hints.toml`, unless it names another one or "" for none.
         """
         if code:
             cls.code = code
-            cls.hint = _own_hint(cls.__module__, cls.__name__) if hint is None else hint
+            cls.hint = _own_hint(cls.__name__) if hint is None else hint
         if remedy is not None:
             cls.usual_remedy = remedy
         if exit_code is not None:
@@ -57,7 +58,8 @@ class ForgeError(Exception):
         self.message = message
         self.own_hint = hint or ""
         self.hint_name = "" if own else self.hint
-        self.remedy = remedy if own else self.usual_remedy or (None if self.hint else ReportBug())
+        usual = self.usual_remedy or (None if self.hint else Remedy("report-bug"))
+        self.remedy = remedy if own else usual
         self.details = details
 
     @property
@@ -66,12 +68,10 @@ class ForgeError(Exception):
         return self.code.partition("-")[0]
 
 
-def _own_hint(module: str, name: str) -> str:
-    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip(
-        "_"
-    )
-    file = module.rpartition("errors_of_")[2]
-    return f"hints.{file}.{words.replace('git_hub', 'github')}"
+def _own_hint(name: str) -> str:
+    """Return the name of a class's hint: `hints.not_a_repository` of NotARepository."""
+    words = re.sub("(?<=.)(?=[A-Z])", "_", name).lower()
+    return f"hints.{words.replace('git_hub', 'github')}"
 
 
 def registry() -> dict[str, type[ForgeError]]:
@@ -97,7 +97,7 @@ class RunError(ForgeError, exit_code=5):
     """This run cannot do that now."""
 
 
-class ReportRejected(RunError, code="REPORT-001", hint="hints.run.report_rejected"):
+class ReportRejected(RunError, code="REPORT-001", hint="hints.report_rejected"):
     """A report that does not fit the state of its run; the state is unchanged."""
 
 

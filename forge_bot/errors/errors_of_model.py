@@ -3,10 +3,10 @@
 from typing import Unpack
 
 from forge_bot.errors.error_base import ModelError, SetupError, WaysOut
-from forge_bot.remedies import CheckKey, ModelTrouble, Resume, SetKey
+from forge_bot.remedies import ModelTrouble, Remedy
 
 
-class NoModelKey(SetupError, code="MODEL-001", hint="", remedy=SetKey()):
+class NoModelKey(SetupError, code="MODEL-001", hint="", remedy=Remedy("set-key")):
     """The provider needs a key and none is set."""
 
 
@@ -14,11 +14,11 @@ class UnknownModel(SetupError, code="MODEL-002"):
     """No provider knows a model of that name."""
 
 
-class KeyRefused(SetupError, code="MODEL-008", hint="", remedy=CheckKey()):
+class KeyRefused(SetupError, code="MODEL-008", hint="", remedy=Remedy("check-key")):
     """The provider does not accept the key, or the key may not use this model."""
 
 
-class ModelUnavailable(ModelError, code="MODEL-003", remedy=Resume()):
+class ModelUnavailable(ModelError, code="MODEL-003", remedy=Remedy("resume")):
     """The provider refused or failed after its own retries."""
 
     def __init__(
@@ -29,7 +29,7 @@ class ModelUnavailable(ModelError, code="MODEL-003", remedy=Resume()):
         self.trouble = trouble or ModelTrouble()
 
 
-class BatchUnderWay(ModelError, code="MODEL-009", remedy=Resume(), exit_code=3):
+class BatchUnderWay(ModelError, code="MODEL-009", remedy=Remedy("resume"), exit_code=3):
     """A provider has not answered a batch yet. Nothing is wrong: the run goes on later."""
 
 

@@ -7,11 +7,13 @@ from forge_bot.errors.error_base import (
     RunError,
     SetupError,
 )
-from forge_bot.remedies import ListRuns, ReadHelp, ShowStatus, StartRun
+from forge_bot.remedies import Remedy
 
 
 class EmptyTask(
-    RequestError, code="REQUEST-001", remedy=StartRun("Fix the timeout in the login handler")
+    RequestError,
+    code="REQUEST-001",
+    remedy=Remedy("start-run", "Fix the timeout in the login handler"),
 ):
     """The task has no words in it."""
 
@@ -24,7 +26,7 @@ class IssueUnavailable(RequestError, code="REQUEST-003"):
     """The issue behind a URL could not be read."""
 
 
-class UnknownRun(RequestError, code="REQUEST-004", hint="", remedy=ListRuns()):
+class UnknownRun(RequestError, code="REQUEST-004", hint="", remedy=Remedy("list-runs")):
     """No run of that name, or none to speak of."""
 
 
@@ -32,7 +34,7 @@ class AmbiguousRun(RequestError, code="REQUEST-005"):
     """More than one run could be meant."""
 
 
-class UnknownArtifact(RequestError, code="REQUEST-006", hint="", remedy=ShowStatus()):
+class UnknownArtifact(RequestError, code="REQUEST-006", hint="", remedy=Remedy("show-status")):
     """The run has no artifact of that name."""
 
 
@@ -40,7 +42,7 @@ class UnknownNode(RequestError, code="REQUEST-008"):
     """The project's graph has no node of that name."""
 
 
-class BadOption(RequestError, code="REQUEST-007", hint="", remedy=ReadHelp()):
+class BadOption(RequestError, code="REQUEST-007", hint="", remedy=Remedy("read-help")):
     """An option has a value that it cannot have."""
 
 

@@ -1,16 +1,10 @@
 """Errors of a run: what it can do now, which reports it takes, its record on disk."""
 
 from forge_bot.errors.error_base import ReportRejected, RunError, StateError
-from forge_bot.remedies import (
-    ApproveAgain,
-    RejectWithNotes,
-    Resume,
-    ShowStatus,
-    StartRun,
-)
+from forge_bot.remedies import Remedy
 
 
-class TimeUsedUp(RunError, code="RUN-006", remedy=Resume(), exit_code=4):
+class TimeUsedUp(RunError, code="RUN-006", remedy=Remedy("resume"), exit_code=4):
     """The run has been worked on as long as its configuration allows."""
 
 
@@ -18,15 +12,15 @@ class RunBusy(RunError, code="RUN-001"):
     """Another process holds this run."""
 
 
-class RunEnded(RunError, code="RUN-002", hint="", remedy=StartRun()):
+class RunEnded(RunError, code="RUN-002", hint="", remedy=Remedy("start-run")):
     """The run is over: done, failed or abandoned."""
 
 
-class NothingToRetry(RunError, code="RUN-003", remedy=ShowStatus()):
+class NothingToRetry(RunError, code="RUN-003", remedy=Remedy("show-status")):
     """There is no such phase to go back to."""
 
 
-class CannotUpdate(RunError, code="RUN-005", hint="", remedy=ShowStatus()):
+class CannotUpdate(RunError, code="RUN-005", hint="", remedy=Remedy("show-status")):
     """The base branch cannot be merged into the run now."""
 
 
@@ -50,15 +44,15 @@ class WrongReport(ReportRejected, code="REPORT-004", hint=ReportRejected.hint):
     """The outstanding action is not answered by a report of this kind."""
 
 
-class NoGateOpen(ReportRejected, code="GATE-001", remedy=ShowStatus()):
+class NoGateOpen(ReportRejected, code="GATE-001", remedy=Remedy("show-status")):
     """An answer came while nothing was asked."""
 
 
-class StaleApproval(ReportRejected, code="GATE-002", remedy=ApproveAgain()):
+class StaleApproval(ReportRejected, code="GATE-002", remedy=Remedy("approve-again")):
     """The approval names another text than the one that waits, or nothing was shown before it."""
 
 
-class NotesRequired(ReportRejected, code="GATE-003", remedy=RejectWithNotes()):
+class NotesRequired(ReportRejected, code="GATE-003", remedy=Remedy("reject-with-notes")):
     """A rejection without a reason helps nobody."""
 
 
@@ -82,19 +76,19 @@ class PathEscapes(StateError, code="STATE-003"):
     """A path leads out of the folder it has to stay in."""
 
 
-class WriteFailed(StateError, code="STATE-004", remedy=Resume()):
+class WriteFailed(StateError, code="STATE-004", remedy=Remedy("resume")):
     """A file could not be written whole; the old one is untouched."""
 
 
-class MachineRefused(StateError, code="STATE-005", remedy=Resume()):
+class MachineRefused(StateError, code="STATE-005", remedy=Remedy("resume")):
     """The operating system would not read, write or start something."""
 
 
-class DiskFull(StateError, code="STATE-006", remedy=Resume()):
+class DiskFull(StateError, code="STATE-006", remedy=Remedy("resume")):
     """A disk has no room for what has to be written; nothing that was recorded is lost."""
 
 
-class RecordChanged(StateError, code="STATE-007", remedy=Resume()):
+class RecordChanged(StateError, code="STATE-007", remedy=Remedy("resume")):
     """reports.jsonl was changed or replaced by another program while a process worked on the run;
     nothing was added to it.
     """

@@ -17,7 +17,7 @@ from types import MethodType
 from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
-from forge_bot.remedies import Resume
+from forge_bot.remedies import Remedy
 from forge_bot.sentences import say
 
 Given = ParamSpec("Given")
@@ -281,7 +281,7 @@ def _failure(args: tuple[str, ...], code: int, words: bytes) -> ForgeError:
         ),
         output=text,
         hint=say(advice) if advice is not None else None,
-        remedy=Resume() if advice == _NO_ROOM else None,
+        remedy=Remedy("resume") if advice == _NO_ROOM else None,
     )
 
 

@@ -12,7 +12,7 @@ from forge_bot.git.job_token import ask_remote
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
 from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
-from forge_bot.remedies import Resume
+from forge_bot.remedies import Remedy
 
 # What git prints for each refusal. The first that is found counts.
 _SIGNS = (
@@ -183,7 +183,7 @@ def _refused(error: GitFailed, branch: str) -> GitFailed:
         why = PushRefusal.WORKFLOWS
     if why is None:
         return error
-    remedy = Resume() if why is PushRefusal.BEHIND else None
+    remedy = Remedy("resume") if why is PushRefusal.BEHIND else None
     # Of several branches that go out together, the others are refused for the sake of one.
     at_fault = next((refusal["branch"] for refusal in _REFUSED.finditer(error.output)), branch)
     hint = _hint(why, words, at_fault)

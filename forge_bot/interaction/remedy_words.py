@@ -5,7 +5,7 @@ in the commands of this one.
 from typing import TYPE_CHECKING
 
 from forge_bot.errors import ForgeError, ReportRejected
-from forge_bot.remedies import CheckKey, Remedy, SetKey, ShowStatus, StartRun
+from forge_bot.remedies import Remedy
 from forge_bot.sentences import hint_of, say
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def remedy_for_people(error: ForgeError) -> Remedy | None:
     """Return the remedy for somebody who gives commands: to see where the run stands, where the
     hint is one for the model of a client.
     """
-    return ShowStatus() if error.hint_name == ReportRejected.hint else error.remedy
+    return Remedy("show-status") if error.hint_name == ReportRejected.hint else error.remedy
 
 
 def _hint_for_people(error: ForgeError) -> str:
@@ -116,14 +116,13 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
 def _in_commands(remedy: Remedy | None, words: dict[str, str]) -> str:
     if remedy is None:
         return ""
-    task = remedy.task if isinstance(remedy, StartRun) else ""
-    return words[remedy.kind].format(task=task, key=_about_key(remedy))
+    return words[remedy.kind].format(task=remedy.about or "…", key=_about_key(remedy))
 
 
 def _about_key(remedy: Remedy) -> str:
     """Return the words of a remedy outside of forge-bot, the same everywhere; empty for others."""
     match remedy:
-        case SetKey(variable=variable):
+        case Remedy("set-key", variable):
             key = (
                 f"{variable} in the environment"
                 if variable
@@ -131,7 +130,7 @@ def _about_key(remedy: Remedy) -> str:
                 " OPENAI_API_KEY"
             )
             return f"Set {key}."
-        case CheckKey(variable=variable):
+        case Remedy("check-key", variable):
             key = variable or "the key"
             model = "this model" if variable else "the model that is configured"
             return f"Check {key} in the environment, its account, and that it may use {model}."

@@ -28,7 +28,7 @@ from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.models.provider_keys import EXTRAS
 from forge_bot.agent.prices import worst_case
 from forge_bot.errors import BadConfig, NoModelKey, UnknownModel
-from forge_bot.remedies import SetKey
+from forge_bot.remedies import Remedy
 from forge_bot.sentences import hint_of
 from forge_bot.settings.config import parse_config
 from forge_bot.values import Tier
@@ -275,7 +275,7 @@ def test_a_missing_key_is_named(spec: str, variable: str, monkeypatch: pytest.Mo
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(NoModelKey, match=variable) as caught:
         open_model(spec)
-    assert caught.value.remedy == SetKey(variable)
+    assert caught.value.remedy == Remedy("set-key", variable)
 
 
 def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from forge_bot.errors import (
     QuestionRejected,
     UnknownModel,
 )
-from forge_bot.remedies import CheckKey
+from forge_bot.remedies import Remedy
 from forge_bot.runs.wall_clock import now
 from tests.agent.scene import document
 from tests.agent.test_provider import call
@@ -241,7 +241,7 @@ async def test_what_asking_again_cannot_mend_is_asked_once(
 
 async def test_a_key_that_is_refused_is_named_in_the_way_out() -> None:
     error, _ = await failed(replies(401))
-    assert error.remedy == CheckKey("OPENAI_API_KEY")
+    assert error.remedy == Remedy("check-key", "OPENAI_API_KEY")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from forge_bot.interaction.remedy_words import (
 from forge_bot.interaction.remedy_words import remedy_at_terminal as at_terminal
 from forge_bot.interaction.remedy_words import remedy_for_client as for_client
 from forge_bot.interaction.remedy_words import remedy_in_thread as in_thread
-from forge_bot.remedies import CheckKey, ModelTrouble, Remedy, SetKey
+from forge_bot.remedies import ModelTrouble, Remedy, RemedyKind
 from forge_bot.runs.outcome import Outcome
 from forge_bot.sentences import hint_of
 
@@ -27,10 +27,16 @@ LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, worksp
 
 
 def test_every_remedy_has_words_at_every_face_in_commands_of_that_face() -> None:
-    for kind in get_args(Remedy):
-        words = {at_terminal(kind()), for_client(kind()), in_thread(kind(), COMMANDS)}
+    for kind in get_args(RemedyKind):
+        words = {
+            at_terminal(Remedy(kind)),
+            for_client(Remedy(kind)),
+            in_thread(Remedy(kind), COMMANDS),
+        }
         assert all(words), kind
-        assert "forge-bot " not in for_client(kind()) + in_thread(kind(), COMMANDS), kind
+        assert "forge-bot " not in for_client(Remedy(kind)) + in_thread(Remedy(kind), COMMANDS), (
+            kind
+        )
 
 
 def test_every_error_has_a_code_words_and_a_way_out_at_every_face() -> None:
@@ -55,8 +61,8 @@ def test_every_error_has_a_code_words_and_a_way_out_at_every_face() -> None:
     [
         ModelUnavailable("Down.", trouble=ModelTrouble("rate-limited", 840)),
         ModelUnavailable("Empty.", trouble=ModelTrouble("no-credit")),
-        KeyRefused("No.", remedy=CheckKey("OPENAI_API_KEY")),
-        KeyRefused("No.", remedy=SetKey("CO_API_KEY")),
+        KeyRefused("No.", remedy=Remedy("check-key", "OPENAI_API_KEY")),
+        KeyRefused("No.", remedy=Remedy("set-key", "CO_API_KEY")),
         ModelUnavailable("Down.", hint="Look at its page."),
     ],
     ids=["limit", "credit", "key", "other key", "hint"],
@@ -78,5 +84,5 @@ def test_the_kind_of_an_error_and_its_remedy_come_through_the_outbox_as_data(
 
 
 def test_a_refused_key_says_at_the_terminal_how_the_run_goes_on() -> None:
-    refused = KeyRefused("No.", remedy=CheckKey("OPENAI_API_KEY"))
+    refused = KeyRefused("No.", remedy=Remedy("check-key", "OPENAI_API_KEY"))
     assert "`forge-bot resume` then goes on with a run." in advice_at_terminal(refused)

@@ -9,7 +9,7 @@ from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import registry
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.remedies import ModelTrouble, SetKey
+from forge_bot.remedies import ModelTrouble, Remedy
 from tests.bot.catalogue import LINKS
 from tests.bot.parted import Parted
 from tests.bot.reading import acts, elements
@@ -21,10 +21,10 @@ HOSTILE = (
     f" [x][1] **`[`**[`c`]({EVIL}) @ann fixes #1\n\n[1]: {EVIL}"
 )
 OTHER_ENDS = (("ERR-001", 6), ("RUN-006", 4), ("MODEL-009", 3))
-REMEDIES = (None, SetKey(variable=HOSTILE))
+REMEDIES = (None, Remedy("set-key", HOSTILE))
 
 
-def _comment(code: str, remedy: SetKey | None) -> str:
+def _comment(code: str, remedy: Remedy | None) -> str:
     trouble = ModelTrouble(cause="down")
     stopped = WorkerStopped(
         code=code, message=HOSTILE, hint=HOSTILE, remedy=remedy, trouble=trouble

@@ -18,7 +18,7 @@ from forge_bot.errors import (
     QuestionRejected,
     UnknownModel,
 )
-from forge_bot.remedies import CheckKey, ModelTrouble, Resume
+from forge_bot.remedies import ModelTrouble, Remedy
 
 _LONGEST_WAIT = 120.0
 """The maximum seconds that we wait at a provider's request.
@@ -137,7 +137,7 @@ def key_refused(name: str, error: Exception) -> KeyRefused:
     key = f"the key in {variable}" if variable else "the key"
     return KeyRefused(
         f"The provider of {name} does not accept {key}: {_sentence(error)}",
-        remedy=CheckKey(variable),
+        remedy=Remedy("check-key", variable),
         details=error_details(error),
     )
 
@@ -183,7 +183,7 @@ def _explain_rate_limit(
         f"The rate limit of {name} is reached, and the provider asks to wait for {span}.",
         trouble=ModelTrouble("rate-limited", seconds, name),
         hint="Come back then.",
-        remedy=Resume(),
+        remedy=Remedy("resume"),
         details=details,
     )
 

@@ -5,7 +5,7 @@ imported.
 import os
 
 from forge_bot.errors import NoModelKey
-from forge_bot.remedies import SetKey
+from forge_bot.remedies import Remedy
 
 KEYS = {
     "anthropic": "ANTHROPIC_API_KEY",
@@ -47,4 +47,4 @@ def has_key(spec: str) -> bool:
 
 def needs_key(spec: str, variable: str) -> NoModelKey:
     words = f"{spec} needs a key, and {variable} is not set."
-    return NoModelKey(words, remedy=SetKey(variable))
+    return NoModelKey(words, remedy=Remedy("set-key", variable))

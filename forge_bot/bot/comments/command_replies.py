@@ -17,7 +17,7 @@ from forge_bot.interaction.fit_comment import Paper, Papers, compose
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
 from forge_bot.interaction.run_facts import decided
-from forge_bot.remedies import ShowStatus
+from forge_bot.remedies import Remedy
 from forge_bot.runs.steps.finding_issues import IssueResult
 from forge_bot.values import RunStatus
 
@@ -101,7 +101,7 @@ def cannot(commands: CommandNames, error: ForgeError) -> CommentReply:
         message=error.message,
         details=error.details[:20],
         advice=Markdown(advice_in_thread(error, commands)),
-        status_named=isinstance(remedy_for_people(error), ShowStatus),
+        status_named=remedy_for_people(error) == Remedy("show-status"),
     )
 
 

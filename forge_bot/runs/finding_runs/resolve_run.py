@@ -7,7 +7,7 @@ from contextlib import suppress
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.git.revisions import head, last_known
-from forge_bot.remedies import StartRun
+from forge_bot.remedies import Remedy
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
 from forge_bot.runs.run_paths import run_paths
@@ -55,7 +55,7 @@ def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     if candidates := alive or list(known[:1]):
         return candidates[0]
     _check_deleted(repository)
-    raise UnknownRun("This repository has no run yet.", remedy=StartRun())
+    raise UnknownRun("This repository has no run yet.", remedy=Remedy("start-run"))
 
 
 def _check_deleted(repository: Repository, named: str = "") -> None:
