@@ -14,9 +14,5 @@ Faces translate these; they do not invent sentences of their own. A code never c
 """
 
 from forge_bot.errors.error_base import *
-from forge_bot.errors.errors_of_git import *
-from forge_bot.errors.errors_of_github import *
-from forge_bot.errors.errors_of_model import *
-from forge_bot.errors.errors_of_request import *
 from forge_bot.errors.errors_of_run import *
-from forge_bot.errors.errors_of_setup import *
+from forge_bot.errors.errors_outside import *

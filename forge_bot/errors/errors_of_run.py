@@ -1,6 +1,15 @@
-"""Errors of a run: what it can do now, which reports it takes, its record on disk."""
+"""Errors of a run, of what has to be there before it, and of what was asked: a request, a call of
+an MCP client, a rule of the project's graph.
+"""
 
-from forge_bot.errors.error_base import ReportRejected, RunError, StateError
+from forge_bot.errors.error_base import (
+    ForgeError,
+    ReportRejected,
+    RequestError,
+    RunError,
+    SetupError,
+    StateError,
+)
 from forge_bot.remedies import Remedy
 
 
@@ -106,3 +115,225 @@ class NothingDelivered(RunError, code="BOT-003"):
     """The job that worked left nothing that could be read: its machine was lost, or something spoke
     in its place.
     """
+
+
+class BadConfig(SetupError, code="CONFIG-001"):
+    """A file under .forge/ does not say what it should; every problem is listed with its place."""
+
+
+class BadManifest(SetupError, code="CONFIG-008"):
+    """.forge/manifest.yaml does not say what it should; every problem is listed with its place."""
+
+
+class BadPipeline(SetupError, code="CONFIG-002"):
+    """A pipeline descriptor contradicts itself or its schema."""
+
+
+class BadTemplate(SetupError, code="CONFIG-004"):
+    """A prompt template cannot be rendered."""
+
+
+class NoStateHome(SetupError, code="CONFIG-005"):
+    """There is no folder to keep work trees and journals in."""
+
+
+class BadCapabilities(SetupError, code="CONFIG-006"):
+    """forge-mcp.json does not say what it should; every problem is listed with its place."""
+
+
+class CapabilityMissing(SetupError, code="CONFIG-007"):
+    """A server or skill that the configuration calls required cannot be used."""
+
+
+class BadSigningKey(SetupError, code="CONFIG-010"):
+    """The key that commits for merge are to be signed with is missing, or cannot sign."""
+
+
+class UnknownLanguage(SetupError, code="CONFIG-011"):
+    """FORGE_BOT_LANGUAGE names a language that has no sentences."""
+
+
+class NoTestCommand(SetupError, code="CHECK-001"):
+    """No way to test the repository was found, so nothing could be verified."""
+
+
+class NotReady(SetupError, code="PREFLIGHT-001"):
+    """Something stands in the way of a run; found before a model is asked, so nothing was spent."""
+
+
+class NoSandbox(SetupError, code="SANDBOX-001"):
+    """Project commands cannot be locked in on this machine."""
+
+
+class SandboxFailed(SetupError, code="SANDBOX-002"):
+    """The sandbox was there but a command could not be started in it."""
+
+
+class CannotJudge(SetupError, code="SANDBOX-003"):
+    """A command failed because the sandbox lacks something that bubblewrap has: the result says
+    nothing about the project.
+    """
+
+
+class CredentialKept(SetupError, code="SANDBOX-005"):
+    """Setup left a registry's credential where later commands could read it."""
+
+
+class SetupNotWalled(SetupError, code="SANDBOX-004"):
+    """Setup would run where no network namespace holds it to our proxy, and nobody allowed that."""
+
+
+class NotInAction(SetupError, code="ACTION-001"):
+    """A program that GitHub Actions starts was started by something else."""
+
+
+class BadInput(SetupError, code="ACTION-002"):
+    """An input of the action has a value that it cannot have."""
+
+
+class TemporalMissing(SetupError, code="TEMPORAL-001"):
+    """The client of Temporal is not installed."""
+
+
+class TemporalServerMissing(SetupError, code="TEMPORAL-002"):
+    """The program of Temporal's development server is not installed."""
+
+
+class TemporalUnavailable(SetupError, code="TEMPORAL-003"):
+    """The Temporal server does not answer."""
+
+
+class TemporalRefused(SetupError, code="TEMPORAL-004"):
+    """The Temporal server answers, but not for this namespace or with this access."""
+
+
+class NoTemporalWorker(SetupError, code="TEMPORAL-005"):
+    """No worker takes the work of this repository from the server."""
+
+
+class TemporalWorkerDiffers(SetupError, code="TEMPORAL-007"):
+    """A worker of another version of forge-bot has the run, and cannot go on with it."""
+
+
+class EmptyTask(
+    RequestError,
+    code="REQUEST-001",
+    remedy=Remedy("start-run", "Fix the timeout in the login handler"),
+):
+    """The task has no words in it."""
+
+
+class TaskTooLarge(RequestError, code="REQUEST-002"):
+    """The task is longer than a model should be given as a request."""
+
+
+class IssueUnavailable(RequestError, code="REQUEST-003"):
+    """The issue behind a URL could not be read."""
+
+
+class UnknownRun(RequestError, code="REQUEST-004", hint="", remedy=Remedy("list-runs")):
+    """No run of that name, or none to speak of."""
+
+
+class AmbiguousRun(RequestError, code="REQUEST-005"):
+    """More than one run could be meant."""
+
+
+class UnknownArtifact(RequestError, code="REQUEST-006", hint="", remedy=Remedy("show-status")):
+    """The run has no artifact of that name."""
+
+
+class UnknownNode(RequestError, code="REQUEST-008"):
+    """The project's graph has no node of that name."""
+
+
+class BadOption(RequestError, code="REQUEST-007", hint="", remedy=Remedy("read-help")):
+    """An option has a value that it cannot have."""
+
+
+class UnknownCapability(RequestError, code="REQUEST-010"):
+    """No tool and no skill has that name."""
+
+
+class BadArgument(RequestError, code="REQUEST-009"):
+    """A word of the command line is not of the form that it needs."""
+
+
+class GraphViolation(ForgeError, exit_code=2):
+    """A node of the project's graph breaks what the manifest or the tiers say."""
+
+
+class ManifestAndCodeDiffer(GraphViolation, code="VERIFY-001"):
+    """The manifest names a node, a dependency or a contract that the code does not have."""
+
+
+class ProposedDependencyUnresolved(GraphViolation, code="VERIFY-002"):
+    """A proposed dependency of a node is nowhere in the graph."""
+
+
+class ProposedContractUnresolved(GraphViolation, code="VERIFY-003"):
+    """A proposed contract of a node is nowhere in the graph."""
+
+
+class ForbiddenImport(GraphViolation, code="VERIFY-004"):
+    """An import that the rules on tiers do not allow."""
+
+
+class BadArguments(RequestError, code="MCP-001"):
+    """A tool was called with arguments that it does not have, or with values they cannot have."""
+
+
+class NotServed(RequestError, code="MCP-002"):
+    """A path outside of the folders this server serves."""
+
+
+class UnknownWorkspace(RequestError, code="MCP-003"):
+    """There is no run in that workspace."""
+
+
+class WrongBranch(SetupError, code="MCP-004"):
+    """Another branch is checked out than the one the run is on."""
+
+
+class NothingVisible(ReportRejected, code="MCP-005"):
+    """A report on an action without the effect that the action has."""
+
+
+class ActionUnnamed(ReportRejected, code="MCP-006"):
+    """An error for an action whose effect cannot be seen: its report must name it."""
+
+
+class OutOfBounds(ReportRejected, code="MCP-007"):
+    """Files were changed that the phase must not change."""
+
+
+class ForeignCommits(ReportRejected, code="MCP-008"):
+    """The branch got commits that the run did not make, while an agent was at work."""
+
+
+class ArtifactUnfit(ReportRejected, code="MCP-009"):
+    """The artifact is missing or is not what its phase needs; the details say what to put right."""
+
+
+class ContextMissing(RequestError, code="MCP-010"):
+    """An error for a call without the text of the issue."""
+
+
+class AskedElsewhere(ReportRejected, code="MCP-011"):
+    """The person is asked by the client itself, so an answer in the arguments does not count."""
+
+
+class PersonDecides(ReportRejected, code="MCP-014"):
+    """A client wants to end a run, or send it back, past a question that a person has to answer."""
+
+
+class SessionOnlyLooks(ReportRejected, code="MCP-015"):
+    """A tool that changes something was called in a session that only looks."""
+
+
+class Interrupted(RunError, code="MCP-012"):
+    """The work was ended while it was under way; nothing of that was recorded."""
+
+
+class PortTaken(SetupError, code="MCP-013"):
+    """The port for MCP clients cannot be had on this machine."""
