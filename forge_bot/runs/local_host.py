@@ -4,7 +4,7 @@ own commands.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from functools import partial
 
 from forge_bot.agent.actions_wanted import ActionsWanted, outstanding_action
@@ -49,10 +49,8 @@ class LocalHost:
 
     Without a `publisher` nothing is published. `withheld` names, by git's wildcards, files that
     cannot be delivered from here: they stay in the approved patch. Errors of a publication that are
-    `passing` are raised and not reported, because whoever leads the run publishes again. With
-    `looks_ahead` what the first prompt shows is looked up while setup runs, and the first command
-    is prepared while the first agent works. `recorded` is called in a thread after each report that
-    was recorded, before anything else happens.
+    `passing` are raised and not reported, because whoever leads the run publishes again. `recorded`
+    is called in a thread after each report that was recorded, before anything else happens.
     """
 
     def __init__(
@@ -63,7 +61,6 @@ class LocalHost:
         withheld: tuple[str, ...] = (),
         recorded: Callable[[], object] | None = None,
         passing: tuple[type[ForgeError], ...] = (),
-        looks_ahead: bool = False,
     ) -> None:
         self.agents = agents
         self.run = agents.run
@@ -73,8 +70,6 @@ class LocalHost:
         self.withheld = withheld
         self.recorded = recorded
         self.passing = passing
-        self._looks_ahead = looks_ahead
-        self._begun: asyncio.Task[None] | None = None
         self._paths: tuple[str, ...] = ()
         self._offered = ""
 
@@ -97,7 +92,6 @@ class LocalHost:
         try:
             match action:
                 case SpawnAgent():
-                    self._begin_ahead()
                     async with aclosing(self.agents.perform(action)) as landings:
                         async for report, paths in landings:
                             self._paths = paths
@@ -114,7 +108,7 @@ class LocalHost:
                 case Exec(operation="prepare"):
                     self._began(action)
                     await check_keys(self.agents.models)
-                    yield await self._prepared(state, action)
+                    yield await asyncio.to_thread(self._reported, self._execute, state, action)
                 case Exec():
                     self._began(action, (action.task,) if action.task is not None else ())
                     yield await asyncio.to_thread(self._reported, self._execute, state, action)
@@ -151,28 +145,6 @@ class LocalHost:
         """Raise ActionsWanted for an approved call, if it is left to others."""
         if self.agents.leave_actions:
             raise ActionsWanted(outstanding_action(state))
-
-    async def _prepared(self, state: State, action: Exec) -> Report:
-        """Run setup and the first checks, and meanwhile look up what the first prompt shows."""
-        async with self._beside(self.agents.look_ahead):
-            return await asyncio.to_thread(self._reported, self._execute, state, action)
-
-    @asynccontextmanager
-    async def _beside(self, work: Callable[[], None]) -> AsyncGenerator[None]:
-        """Do work in a thread while the block goes on, if this host looks ahead."""
-        doing = asyncio.create_task(asyncio.to_thread(work)) if self._looks_ahead else None
-        try:
-            yield
-        finally:
-            if doing is not None:
-                await doing
-
-    def _begin_ahead(self) -> None:
-        """Prepare the first command in a thread while agents work. Whoever runs it waits for that,
-        and the end of the process does.
-        """
-        if self._looks_ahead and self._begun is None:
-            self._begun = asyncio.create_task(asyncio.to_thread(self.project.begin_ahead))
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(

@@ -242,7 +242,7 @@ class Session:
             delivered=delivered or (lambda: None),
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
-        return LocalHost(agents, publisher, recorded=delivered, passing=passing, looks_ahead=True)
+        return LocalHost(agents, publisher, recorded=delivered, passing=passing)
 
     async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
         """Let a model answer a question in the middle of another one."""

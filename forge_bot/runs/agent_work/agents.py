@@ -4,7 +4,7 @@ a wave are merged in order.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 
 from forge_bot.agent.actions_wanted import AgentStops
 from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning, place_of
@@ -22,7 +22,7 @@ from forge_bot.agent.tools.tool_catalogue import get_capability_specs
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.phases import AnsweringPhase
-from forge_bot.errors import ForgeError, ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import tree_without
 from forge_bot.knowledge.past_runs import REQUEST
@@ -124,11 +124,6 @@ class Agents:
             if lane is not None:
                 await asyncio.to_thread(self._keep)
             stops.raise_reason()
-
-    def look_ahead(self) -> None:
-        """Look up what all prompts show, before the first one. An error is for that to raise."""
-        with suppress(ForgeError, OSError):
-            self.prompts.inputs.look_ahead()
 
     def acting(self, action: Exec) -> Act:
         """Return the performer of an action's calls that may change something.

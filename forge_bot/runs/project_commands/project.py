@@ -4,12 +4,12 @@ codes.
 
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.errors import ForgeError, SetupNotWalled
+from forge_bot.errors import SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
@@ -161,13 +161,6 @@ class Project:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
         if waits_for_consent(self.sandbox.backend, self.config):
             raise SetupNotWalled(say(SETUP_NOT_WALLED))
-
-    def begin_ahead(self) -> None:
-        """Try the sandbox beside other work, which the first command of a process waits for. What
-        fails here is for that command to tell.
-        """
-        with suppress(ForgeError, OSError):
-            self.sandbox.try_out()
 
     # -- commands at a commit
 

@@ -58,10 +58,6 @@ class ProjectSandbox:
         """Return whether a command of the project may compile Go."""
         return any(language.name == "Go" for language in self.profile.languages)
 
-    def try_out(self) -> None:
-        """Try what the first command will run in. Raises NoSandbox."""
-        choose(self.config.sandbox)
-
     def box(
         self,
         installation: Installation,

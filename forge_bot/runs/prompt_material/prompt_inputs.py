@@ -15,7 +15,6 @@ from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.runs.attachments import attachment_inputs
 from forge_bot.runs.capabilities.tool_effects import CALLS
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
-from forge_bot.runs.prompt_material.request_lookup import looked_up
 from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS, Request
@@ -207,12 +206,6 @@ class PromptInputs:
         if action.parallel_task_ids is not None and task is not None:
             return self._task_inputs(action, task)
         return action.input_files
-
-    def look_ahead(self) -> None:
-        """Look up what every prompt of the run shows. The first one then finds it stored."""
-        if self._shows_files:
-            state = self.run.state
-            looked_up(self.run.repository, state.base_commit, text_of(self.run.request))
 
     def further(self, phase: AnsweringPhase) -> tuple[str, ...]:
         """Return the documents that the plan was made of: an agent that reads files and follows the
