@@ -8,28 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
 from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimited
 from forge_bot.git import Repository
 from forge_bot.interaction.pull_request import PullRequestText
-from forge_bot.runs.wall_clock import now
 
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
 _EXISTS = "already exists"
 _LIMITED = re.compile("rate limit|abuse detection", re.IGNORECASE)
-_SECONDARY = re.compile("secondary|abuse", re.IGNORECASE)
 _UNREACHED = re.compile(r"error connecting to|\bHTTP 5\d\d\b", re.IGNORECASE)
-
-
-class _LimitWire(BaseModel):
-    remaining: int
-    reset: int
-
-
-class _LimitsWire(BaseModel):
-    resources: dict[str, _LimitWire]
 
 
 @dataclass(frozen=True)
@@ -102,37 +89,22 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
     output = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
         if _EXISTS not in output:
-            raise _failed(root, f"gh could not open the pull request: {_words(output)}", output)
+            raise _failed("open", output)
         changed = _gh(root, correction(wanted, wanted.head))
         if changed.returncode != 0:
-            words = _words(changed.stderr)
-            message = f"gh could not change the pull request: {words}"
-            raise _failed(root, message, changed.stderr)
+            raise _failed("change", changed.stderr)
         if not wanted.text.draft:
             _gh(root, ("gh", "pr", "ready", wanted.head, *_elsewhere(wanted)))
     address = _ADDRESS.search(output)
     return address[0] if address else ""
 
 
-def _failed(root: Path, message: str, output: str) -> GitHubError:
+def _failed(what: str, output: str) -> GitHubError:
     """Return the error for what gh printed."""
+    message = f"gh could not {what} the pull request: {' '.join(output.split())[:1000]}"
     if _LIMITED.search(output):
-        return RateLimited(
-            message, seconds=None if _SECONDARY.search(output) else _limit_left(root)
-        )
+        return RateLimited(message)
     return GitHubUnavailable(message) if _UNREACHED.search(output) else GhFailed(message)
-
-
-def _limit_left(root: Path) -> int | None:
-    """Return the seconds until the used-up limits of this account end. The request for them does
-    not count. None if GitHub does not say.
-    """
-    try:
-        limits = _LimitsWire.model_validate_json(_gh(root, ("gh", "api", "rate_limit")).stdout)
-    except (GhFailed, ValidationError):
-        return None
-    used_up = [limit.reset for limit in limits.resources.values() if limit.remaining == 0]
-    return max(max(used_up) - int(now().timestamp()), 0) + 1 if used_up else None
 
 
 def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
@@ -150,7 +122,3 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
         raise GhFailed(f"gh gave no answer within {_SECONDS} seconds.") from error
     except OSError as error:
         raise GhFailed(f"gh could not be started: {error.strerror or error}.") from error
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split())[:1000]
