@@ -15,39 +15,25 @@ from forge_bot.engine import (
     WorkAction,
     no_reports,
 )
-from forge_bot.engine.phases import AnsweringPhase, AnyPhase, DecisionPhase, SetupPhase
+from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, SetupPhase
 from forge_bot.engine.state import TaskStatus
 from forge_bot.errors import BadOption, NothingToRetry
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
-StopLine = Callable[[State, Action], bool]
-"""Return whether an action lies behind the phase an invocation was to stop after."""
-
-_UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
-
 
 def phase_named(pipeline: Pipeline, wanted: str) -> PhaseId:
-    """Return the phase that a person means: by id, label, name of its document, or words of its
-    label, in this order.
+    """Return the phase that a person means: by id, label, or name of its document.
 
     Upper and lower case, spaces, hyphens and underscores are equal. Raises BadOption with all names
-    if none or several fit.
+    if none fits.
     """
     phases = [phase for phase in pipeline.phases if not isinstance(phase, DecisionPhase)]
-    plain = _plain(wanted)
-    for names in (_id, _label, _document, _words):
-        fitting_phases = [phase for phase in phases if plain and plain in names(phase)]
-        if len(fitting_phases) == 1:
-            return fitting_phases[0].id
-        if fitting_phases:
-            raise BadOption(
-                "{wanted!r} could mean {listed}.".format(
-                    wanted=wanted,
-                    listed=" or ".join(f"{phase.label} ({phase.id})" for phase in fitting_phases),
-                ),
-                hint="Name one of them by its id.",
-            )
+    for phase in phases:
+        writes = phase.writes if isinstance(phase, SetupPhase | AnsweringPhase) else ""
+        names = (phase.id, phase.label, writes, writes.removesuffix(".md"))
+        if wanted.strip() and _plain(wanted) in map(_plain, names):
+            return phase.id
     raise BadOption(
         f"No phase is called {wanted!r}.",
         hint="Name one of those above by its id or its label.",
@@ -59,27 +45,10 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", "-", name.strip()).casefold()
 
 
-def _id(phase: AnyPhase) -> set[str]:
-    return {_plain(phase.id)}
+StopLine = Callable[[State, Action], bool]
+"""Return whether an action lies behind the phase an invocation was to stop after."""
 
-
-def _label(phase: AnyPhase) -> set[str]:
-    return {_plain(phase.label)}
-
-
-def _document(phase: AnyPhase) -> set[str]:
-    name = _plain(phase.writes) if isinstance(phase, SetupPhase | AnsweringPhase) else ""
-    return {name, name.removesuffix(".md")} - {""}
-
-
-def _words(phase: AnyPhase) -> set[str]:
-    """Every run of whole words in the label: `review` for Design Review and for Code Review."""
-    words = _plain(phase.label).split("-")
-    return {
-        "-".join(words[start:end])
-        for start in range(len(words))
-        for end in range(start + 1, len(words) + 1)
-    }
+_UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
 
 
 # -- stopping after a phase

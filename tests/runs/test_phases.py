@@ -15,18 +15,13 @@ ROWS = rows(__file__)
 
 
 @pytest.mark.parametrize(("said", "phase"), ROWS["a_phase_is_found_by"])
-def test_a_phase_is_found_by_id_label_document_or_words_of_its_label(said: str, phase: str) -> None:
+def test_a_phase_is_found_by_id_label_or_document(said: str, phase: str) -> None:
     assert phase_named(DEVELOP, said) == phase
 
 
-def test_a_name_that_fits_several_phases_lists_them() -> None:
-    with pytest.raises(BadOption) as refused:
-        phase_named(DEVELOP, "Review")
-    for phase in ("phase-3b", "phase-4b", "phase-6", "phase-7"):
-        assert f"({phase})" in refused.value.message
-
-
-@pytest.mark.parametrize("said", ["nonsense", "", " ", "phase-99", "checkpoint-c", "esign"])
+@pytest.mark.parametrize(
+    "said", ["nonsense", "", " ", "phase-99", "checkpoint-c", "esign", "Review"]
+)
 def test_a_name_that_fits_none_lists_all(said: str) -> None:
     with pytest.raises(BadOption) as refused:
         phase_named(DEVELOP, said)
