@@ -6,25 +6,24 @@ import unicodedata
 from collections.abc import Sequence
 
 from forge_bot.errors import BadOption
-from forge_bot.sentences import say
 from forge_bot.values import Effort, Frozen
 
 _LABEL = re.compile(
-    r"(?P<key>forge|effort|size|estimate|estimation|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*"
-    r"(?P<size>[a-z-]+)",
+    r"(?:forge|effort|size|estimate|t-?shirt|complexity)\s*(?:[:/=_-]|\s)\s*(?P<size>[a-z-]+)",
     re.IGNORECASE,
 )
 _SIZES = {
-    **dict.fromkeys(("xxs", "xs", "s", "small", "tiny", "extra-small"), Effort.S),
-    **dict.fromkeys(("m", "medium", "mid"), Effort.M),
-    **dict.fromkeys(("l", "large", "big", "xl", "xxl", "xxxl", "extra-large", "huge"), Effort.L),
+    **dict.fromkeys(("xs", "s", "small"), Effort.S),
+    **dict.fromkeys(("m", "medium"), Effort.M),
+    **dict.fromkeys(("l", "large", "xl", "xxl"), Effort.L),
 }
 _TYPES = {"epic": Effort.L, "initiative": Effort.L, "sub-task": Effort.S, "subtask": Effort.S}
 """Issue types that imply a size. A bug or a task may have any size."""
 
-_ORDER = [Effort.S, Effort.M, Effort.L]
-_MOST_POINTS = ((4, Effort.S), (12, Effort.M))
+_MOST_S, _MOST_M = 4, 12
+"""Story points of the two smaller efforts."""
 
+_ORDER = [Effort.S, Effort.M, Effort.L]
 # The limits of the signs of scope, tuned to the hand labels in tests/fixtures/effort_requests.yaml.
 LARGE_ITEMS = 7
 LARGE_FILES = 6
@@ -91,7 +90,7 @@ def guess_effort(
     signs of scope.
 
     Labels look like `forge:S`, `effort: M`, `size/XL`. A label that begins with `mark` takes
-    precedence; of two labels the larger counts, and the reason says so. Story points up to 4 mean
+    precedence; of two labels the larger counts. Story points up to 4 mean
     S, up to 12 M; 0 or less are ignored. Raises BadOption if the flag is none of S, M, L.
     """
     if flag is not None:
@@ -101,15 +100,9 @@ def guess_effort(
     if (size := _TYPES.get(issue_type.strip().lower())) is not None:
         return EffortGuess(effort=size, reason=f"the issue type “{issue_type.strip()}”")
     if story_points is not None and math.isfinite(story_points) and story_points > 0:
-        effort = next((size for most, size in _MOST_POINTS if story_points <= most), Effort.L)
-        return EffortGuess(
-            effort=effort,
-            reason=say(
-                "runs.effort.story_points",
-                points=f"{story_points:g}",
-                count=math.ceil(story_points),
-            ),
-        )
+        effort = Effort.S if story_points <= _MOST_S else Effort.M
+        effort = effort if story_points <= _MOST_M else Effort.L
+        return EffortGuess(effort=effort, reason=f"story points: {story_points:g}")
     return _by_scope(read_scope(text))
 
 
@@ -119,7 +112,6 @@ def read_scope(text: str) -> Scope:
     They are words of prose, list items, named files and other places, and a traceback. Ticked boxes
     and empty fields of an issue form ask for nothing.
     """
-    text = unicodedata.normalize("NFKC", text)
     text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n")
     outside = _COMMENT.sub(" ", _FENCED.sub("\n", text))
     outside = _URL.sub(" ", _UNANSWERED.sub("", _TICKED.sub("", outside)))
@@ -135,22 +127,13 @@ def read_scope(text: str) -> Scope:
 
 
 def _by_scope(scope: Scope) -> EffortGuess:
-    if scope.items >= LARGE_ITEMS:
-        return _large(
-            f"a list of {scope.items:,} item"
-            if scope.items == 1
-            else f"a list of {scope.items:,} items"
-        )
-    if scope.files >= LARGE_FILES:
-        return _large(
-            f"{scope.files:,} file named" if scope.files == 1 else f"{scope.files:,} files named"
-        )
-    if scope.words >= LARGE_WORDS:
-        return _large(
-            f"a long request of about {scope.words:,} word"
-            if scope.words == 1
-            else f"a long request of about {scope.words:,} words"
-        )
+    signs = (
+        (scope.items, LARGE_ITEMS, f"a list of {scope.items:,} items"),
+        (scope.files, LARGE_FILES, f"{scope.files:,} files named"),
+        (scope.words, LARGE_WORDS, f"a long request of about {scope.words:,} words"),
+    )
+    if large := next((reason for count, least, reason in signs if count >= least), ""):
+        return EffortGuess(effort=Effort.L, reason=large)
     short = scope.words <= SMALL_WORDS and scope.items <= SMALL_ITEMS and scope.files <= SMALL_FILES
     if short and scope.traceback:
         return EffortGuess(effort=Effort.S, reason="a short request with a traceback")
@@ -159,8 +142,20 @@ def _by_scope(scope: Scope) -> EffortGuess:
     return EffortGuess(effort=Effort.M, reason="no sign that the request is small or large")
 
 
-def _large(reason: str) -> EffortGuess:
-    return EffortGuess(effort=Effort.L, reason=reason)
+def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:
+    """Return the largest of the efforts that labels name; those that begin with `mark` go first."""
+    guesses: list[tuple[bool, int, str]] = []
+    for label in labels:
+        plain = unicodedata.normalize("NFKC", label).strip()
+        own = plain.casefold().startswith(f"{mark.casefold()}:")
+        match = _LABEL.fullmatch(plain)
+        size = plain[len(mark) + 1 :].strip() if own else match["size"] if match else ""
+        if (effort := _SIZES.get(size.lower())) is not None:
+            guesses.append((own, _ORDER.index(effort), label.strip()))
+    if not guesses:
+        return None
+    _, rank, label = max(guesses)
+    return EffortGuess(effort=_ORDER[rank], reason=f"the label “{label}”")
 
 
 def _flag(flag: str) -> Effort:
@@ -168,26 +163,5 @@ def _flag(flag: str) -> Effort:
         return Effort(flag.strip().upper())
     except ValueError:
         raise BadOption(
-            "Effort “{effort}” does not exist; it is one of {known}.".format(
-                effort=flag, known=", ".join(Effort)
-            )
+            f"Effort “{flag}” does not exist; it is one of {', '.join(Effort)}."
         ) from None
-
-
-def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:
-    guesses: list[tuple[bool, int, str]] = []
-    for label in labels:
-        plain = unicodedata.normalize("NFKC", label).strip()
-        match = _LABEL.fullmatch(plain)
-        key, size = (match["key"], match["size"]) if match is not None else ("", "")
-        if plain.casefold().startswith(f"{mark.casefold()}:"):
-            key, size = mark, plain[len(mark) + 1 :].strip()
-        if (effort := _SIZES.get(size.lower())) is not None:
-            own = key.casefold() == mark.casefold()
-            guesses.append((own, _ORDER.index(effort), label.strip()))
-    if not guesses:
-        return None
-    own, rank, label = max(guesses)
-    contradicted = any(guess[0] == own and guess[1] != rank for guess in guesses)
-    sentence = "runs.effort.larger_label" if contradicted else "runs.effort.label"
-    return EffortGuess(effort=_ORDER[rank], reason=say(sentence, label=label))

