@@ -2,26 +2,15 @@
 records and the state before it.
 """
 
-from forge_bot.engine import Pipeline, Report, SpawnAgent, State, next_action
+from forge_bot.engine import Pipeline, Report, State
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import (
-    Abandoned,
-    AgentFailed,
     Answer,
     Answered,
-    ApprovalDoubted,
-    ArtifactChanged,
     ArtifactWritten,
-    Asked,
-    BudgetRaised,
     CommandsRan,
-    CostCounted,
-    EffortChanged,
-    FollowUpAsked,
-    GateShown,
-    Paused,
-    PeopleCommitted,
-    RequestRefreshed,
+    Prepared,
+    Published,
     RetryAsked,
     RunStarted,
 )
@@ -40,21 +29,6 @@ ACCEPTED = "forge-bot: put accepted work on the code branch"
 Trailers = tuple[tuple[str, str], ...]
 
 
-_SAID: dict[type[object], str] = {
-    GateShown: "a question is open",
-    ArtifactChanged: "a document was changed by hand",
-    AgentFailed: "an agent ended without an answer",
-    Asked: "a question was asked",
-    RequestRefreshed: "the request was read again",
-    EffortChanged: "another effort",
-    ApprovalDoubted: "an approval is asked again",
-    FollowUpAsked: "more work is asked for",
-    PeopleCommitted: "people's commits were merged",
-    Paused: "no model may be asked now",
-    CostCounted: "the cost of lost reports counts",
-}
-
-
 def subject(report: Report, before: State, pipeline: Pipeline) -> str:
     """The first line of the commit's message."""
     match report:
@@ -67,18 +41,12 @@ def subject(report: Report, before: State, pipeline: Pipeline) -> str:
             return f"forge-bot: {what}task {task}, {escape.heading(known.spec.title)}"
         case Answered():
             return f"forge-bot: {report.gate} {report.answer.value}"
-        case CommandsRan():
-            return "forge-bot: the project's commands ran"
         case RetryAsked():
             return f"forge-bot: retry {report.phase}"
-        case Abandoned():
-            return "forge-bot: abandoned"
-        case BudgetRaised():
-            return "forge-bot: more budget"
-        case _ if (words := _SAID.get(type(report))) is not None:
-            return f"forge-bot: {words}"
-        case _:
+        case ArtifactWritten() | Prepared() | CommandsRan() | Published():
             return f"forge-bot: {pipeline.phase(before.current_phase).label}"
+        case _:
+            return f"forge-bot: {report.type.replace('_', ' ')}"
 
 
 def start_subject(title: str) -> str:
@@ -86,26 +54,13 @@ def start_subject(title: str) -> str:
     return f"forge-bot: start “{escape.heading(title)}”"
 
 
-def trailers(report: Report, before: State, pipeline: Pipeline) -> Trailers:
-    """Return the trailers of a report's commit: run, phase, task, an agent's inputs, approval."""
+def trailers(report: Report, before: State) -> Trailers:
+    """Return the trailers of a report's commit: run, phase, task, approval."""
     phase = report.phase if isinstance(report, ArtifactWritten) else before.current_phase
     pairs = [("Forge-Run", before.run), ("Forge-Phase", str(phase))]
     if isinstance(report, ArtifactWritten) and report.task is not None:
         pairs += [("Forge-Task", str(report.task)), (ACTION, report.action_id)]
-    if not isinstance(report, RunStarted) and (inputs := _inputs(before, pipeline)):
-        pairs.append(("Forge-Inputs", inputs))
     given = {Answer.APPROVE, Answer.DONE, Answer.SKIP}
     if isinstance(report, Answered) and report.answer in given and report.via != UNASKED:
         pairs.append(("Approved-by", who_answered(report.by, report.via)))
     return tuple(pairs)
-
-
-def _inputs(state: State, pipeline: Pipeline) -> str:
-    action = next_action(pipeline, state)
-    if not isinstance(action, SpawnAgent):
-        return ""
-    return " ".join(
-        f"{name}@{state.artifacts[name].blob[:12]}"
-        for name in action.input_files
-        if name in state.artifacts
-    )

@@ -150,7 +150,7 @@ class Run:
         if isinstance(report, Published):
             record[EVIDENCE] = self._evidence(state, record[REPORTS])
         text = subject(report, self.state, self.pipeline)
-        lines = trailers(report, self.state, self.pipeline)
+        lines = trailers(report, self.state)
         new = self._new(text, lines, record, paths, handed).at(report.at.isoformat())
         if isinstance(report, PeopleCommitted):
             self._newest()

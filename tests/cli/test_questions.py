@@ -48,10 +48,7 @@ def test_at_a_checkpoint_the_answer_is_printed_and_the_same_version_still_waits(
     assert after["gate"] == before["gate"]
     assert after["step"] == before["step"]
     assert after["usage"]["calls"] == before["usage"]["calls"] + 1
-    assert (
-        asked_sample.git("log", "-1", "--format=%s", asked_sample.branch)
-        == "forge-bot: a question was asked"
-    )
+    assert asked_sample.git("log", "-1", "--format=%s", asked_sample.branch) == "forge-bot: asked"
     assert asked_sample.forge("approve", "--model", model).code == 0, (
         "what was shown before the question still counts"
     )

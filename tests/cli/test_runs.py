@@ -44,7 +44,6 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     trailers = [each for each in log.split("\0") if each.strip()]
     assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers)
     assert any("Approved-by: a script that " in each for each in trailers)
-    assert any("Forge-Inputs: request.md@" in each for each in trailers)
 
 
 @pytest.mark.slow

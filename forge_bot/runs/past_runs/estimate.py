@@ -99,7 +99,7 @@ def estimate(
         minutes=_working_times(samples) if not batch else None,
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
-        + _pricing(models, () if is_priced else unknown, alone=alone)
+        + ("" if is_priced else f"; the price of {', '.join(unknown)} is unknown, so only tokens")
         + ("; in batches, within a day each" if batch else "")
         + (f"; {at_once}" if at_once else ""),
     )
@@ -253,26 +253,9 @@ def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
 
 
 def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
+    shipped = "the recorded run that ships, one small task"
     here = f"{several(runs, f'earlier {effort} run')} here"
-    if alone:
-        return f"from {here}"
-    return (
-        f"from {here} and the recorded run that ships, one small task"
-        if runs
-        else "from the recorded run that ships, one small task"
-    )
-
-
-def _pricing(models: Mapping[Tier, str], unknown: Sequence[str], *, alone: bool) -> str:
-    if unknown:
-        return f"; the price of {', '.join(unknown)} is unknown, so only tokens"
-    if alone:
-        return ""
-    return (
-        "; at this model's price"
-        if len(set(models.values())) == 1
-        else "; at the prices of these models"
-    )
+    return f"from {here if alone else f'{here} and {shipped}' if runs else shipped}"
 
 
 def _minutes(value: float) -> str:
