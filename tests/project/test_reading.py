@@ -125,24 +125,6 @@ def test_generated_code_is_marked(tmp_path: Path) -> None:
     assert list(found.files["a_pb2.py"].imports) == ["b.py"]
 
 
-def test_links_use_their_targets_and_circles_of_links_are_problems(tmp_path: Path) -> None:
-    made = repository(tmp_path, {"real.py": "x = 1\n", "use.py": "import linked\n"})
-    for name, target in (
-        ("linked.py", "real.py"),
-        ("one.py", "two.py"),
-        ("two.py", "one.py"),
-        ("away.py", "../nowhere.py"),
-    ):
-        (tmp_path / name).symlink_to(target)
-    (tmp_path / "round").symlink_to(".")
-    found = GraphReader(made).here()
-    assert found.files["linked.py"].imports == {"real.py": 1}
-    assert found.files["use.py"].imports == {"linked.py": 1}
-    assert found.files["one.py"].problem == "a link that leads back to itself"
-    assert found.files["away.py"].problem == "a link to ../nowhere.py, not a file here"
-    assert "round" in found.files
-
-
 @pytest.mark.parametrize(
     ("path", "sign"), [("a.py", "("), ("a.js", "("), ("a.js", "`${"), ("a.ts", "{")]
 )
@@ -152,14 +134,6 @@ def test_a_file_of_signs_that_fit_nothing_is_not_searched_for_definitions(
     found = graph(tmp_path, {path: sign * 200_000, "b.py": "def good(): ...\n"})
     assert found.files[path].problem == "line 1 cannot be parsed, nor most of what follows"
     assert [each.id for each in found.contained("b.py")] == ["b.py::good"]
-
-
-def test_settings_that_are_nested_too_deep_are_a_problem_of_their_file(tmp_path: Path) -> None:
-    deep = "[" * 3_000 + "]" * 3_000
-    files = {"pyproject.toml": f"a = {deep}\n", "package.json": deep, "a.py": "x = 1\n"}
-    found = graph(tmp_path, files)
-    assert found.files["pyproject.toml"].problem == "is nested too deep"
-    assert found.files["package.json"].problem == "is nested too deep"
 
 
 def test_files_in_conflict_are_read_as_they_lie_there(tmp_path: Path) -> None:
@@ -254,30 +228,6 @@ def test_a_workflow_that_is_no_yaml_or_never_ends_is_a_node(tmp_path: Path) -> N
         assert file.problem == "it cannot be parsed as YAML"
 
 
-UNHEEDED = {
-    "package.json": ('{\n  "name": "a",\n  "exports": }\n', "is no JSON: line 3: Expecting value"),
-    "tsconfig.json": (
-        '{ /* two\n lines */ "extends": "./base.json",\n oops }',
-        "is no JSON: line 3: Expecting property name enclosed in double quotes",
-    ),
-    "pyproject.toml": (
-        "[project\n",
-        "is no TOML: Expected ']' at the end of a table declaration (at line 1, column 9)",
-    ),
-}
-
-
-def test_a_file_that_says_how_imports_are_resolved_and_cannot_be_heeded_is_a_node_with_a_problem(
-    tmp_path: Path,
-) -> None:
-    files = {path: text for path, (text, _) in UNHEEDED.items()}
-    files["fine/tsconfig.json"] = "{\n// none\n}"
-    found = graph(tmp_path, files)
-    assert {path: node.problem for path, node in found.files.items() if node.problem} == {
-        path: said for path, (_, said) in UNHEEDED.items()
-    }
-
-
 def test_a_reader_that_goes_on_gives_what_one_gives_that_reads_everything(tmp_path: Path) -> None:
     files = {
         "pkg/__init__.py": "from .one import thing\n",
@@ -286,7 +236,7 @@ def test_a_reader_that_goes_on_gives_what_one_gives_that_reads_everything(tmp_pa
         "tests/test_thing.py": "from pkg import thing\n",
         "tool/go.mod": "module example.com/tool\n",
         "tool/run.go": "package main\n",
-        "package.json": '{"imports": {"#lib": "./web/a.js"}}',
+        "tsconfig.json": '{"compilerOptions": {"paths": {"#lib": ["./web/a.js"]}}}',
         "web/a.js": "",
         "web/b.js": "",
         "web/use.js": "import '#lib'\n",
@@ -297,7 +247,7 @@ def test_a_reader_that_goes_on_gives_what_one_gives_that_reads_everything(tmp_pa
         "pkg/one.py": "def (:\n",
         "pkg/broken.py": "import pkg.one\n",
         "tool/run.go": "package tool\n",
-        "package.json": '{"imports": {"#lib": "./web/b.js"}}',
+        "tsconfig.json": '{"compilerOptions": {"paths": {"#lib": ["./web/b.js"]}}}',
     }
     made = repository(tmp_path, files)
     reader = GraphReader(made)

@@ -11,7 +11,7 @@ from forge_bot.project.file_list import Listing
 
 LINK = "120000"
 SUBMODULE = "160000"
-MANIFESTS = frozenset(
+_MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
 """Names of files that decide how imports are resolved."""
@@ -57,7 +57,7 @@ class ProjectFiles:
 
     def listing(self) -> Listing:
         """Return the files as a list with a reader of text. The manifests are read at once."""
-        manifests = [path for path in self.entries if path.rpartition("/")[2] in MANIFESTS]
+        manifests = [path for path in self.entries if path.rpartition("/")[2] in _MANIFESTS]
         texts = {path: _decode(data) for path, data in self.contents(manifests)}
         return Listing(
             tuple(self.entries), lambda path: texts[path] if path in texts else self.text(path)

@@ -4,12 +4,9 @@ A reader that is kept reads only files that have changed since. What a process b
 comes from the cache.
 """
 
-import json
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from posixpath import basename, dirname, join, normpath
 from typing import cast
 
 from pydantic_core import from_json, to_json
@@ -21,11 +18,10 @@ from forge_bot.project.graph.classify import entry_points, kind_of
 from forge_bot.project.graph.file_facts import FileFacts, ImportLine
 from forge_bot.project.graph.graph_cache import FactsCache
 from forge_bot.project.graph.node_types import NodeKind
-from forge_bot.project.graph.project_files import LINK, MANIFESTS, SUBMODULE, ProjectFiles
+from forge_bot.project.graph.project_files import LINK, SUBMODULE, ProjectFiles
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
-from forge_bot.project.graph.stacks.tsconfig import plain_json
 from forge_bot.project.graph.tested_files import with_tests
 from forge_bot.project.scoped_commands import scoped_commands
 from forge_bot.settings import Config
@@ -35,7 +31,6 @@ from forge_bot.values import CommandName
 
 _PARTS = 2_000
 _QUICK = 400
-_MOST_LINKS = 40
 
 
 class GraphReader:
@@ -78,7 +73,9 @@ class GraphReader:
         make = _maker(listing)
         facts = self._facts_of(files, files.entries)
         nodes = {path: make(path, facts.get(path, FileFacts())) for path in files.entries}
-        nodes |= dict(_special_nodes(files, listing, nodes))
+        for path, entry in files.entries.items():
+            if entry.mode == SUBMODULE:
+                nodes[path] = nodes[path]._replace(problem="a submodule; its files are not read")
 
         def facts_of(paths: Iterable[str]) -> Mapping[str, FileFacts]:
             return self._facts_of(files, paths)
@@ -168,50 +165,6 @@ def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
         )
 
     return make
-
-
-def _special_nodes(
-    files: ProjectFiles, listing: Listing, nodes: Mapping[str, FileNode]
-) -> Iterator[tuple[str, FileNode]]:
-    """Yield the nodes of links, submodules, and settings of imports that cannot be read."""
-    for path, entry in files.entries.items():
-        if entry.mode == SUBMODULE:
-            yield path, nodes[path]._replace(problem="a submodule; its files are not read")
-        elif entry.mode == LINK:
-            yield path, _link(nodes[path], path, files)
-        elif basename(path) in MANIFESTS and (problem := _problem(listing, path)):
-            yield path, nodes[path]._replace(problem=problem)
-
-
-def _link(node: FileNode, path: str, files: ProjectFiles) -> FileNode:
-    target = path
-    for _ in range(_MOST_LINKS):
-        named = files.text(target)
-        target = normpath(join(dirname(target), named))
-        entry = files.entries.get(target)
-        if entry is None:
-            inside = any(other.startswith(f"{target}/") for other in files.entries)
-            return node if inside else node._replace(problem=f"a link to {named}, not a file here")
-        if entry.mode != LINK:
-            return node._replace(imports={target: 1})
-    return node._replace(problem="a link that leads back to itself")
-
-
-def _problem(listing: Listing, path: str) -> str:
-    """Return why a file that decides how imports are resolved is not heeded."""
-    text, name = listing.text(path), basename(path)
-    try:
-        if name.endswith(".toml"):
-            tomllib.loads(text)
-        elif name.endswith(".json"):
-            json.loads(text if name == "package.json" else plain_json(text))
-    except json.JSONDecodeError as error:
-        return f"is no JSON: line {error.lineno}: {error.msg}"
-    except tomllib.TOMLDecodeError as error:
-        return f"is no TOML: {error}"
-    except RecursionError:
-        return "is nested too deep"
-    return ""
 
 
 def _commands(listing: Listing) -> tuple[GraphCommand, ...]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from posixpath import dirname, splitext
 
 from pydantic import JsonValue
@@ -25,12 +25,8 @@ _FOLDERS = {
 }
 _KINDS = (NodeKind.MODULE, *_FOLDERS)
 _ENDINGS = {"Python": ".py", "JavaScript and TypeScript": ".ts", "Go": ".go"}
-_OF_A_LANGUAGE = {
-    "javascript": (".mjs", ".js", ".jsx", ".cjs"),
-    "typescript": (".ts", ".tsx", ".mts", ".cts"),
-}
-"""The endings of a language that shares its stack with another, its first file's first."""
-_NO_TEXT_OF_THEIRS = frozenset({".pyi", ".vue", ".svelte"})
+_OTHER_TEXT = (".pyi", ".vue", ".svelte")
+"""Endings of a stack's files that a new file does not get."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
@@ -47,10 +43,11 @@ def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonVa
         path
         for path, node in graph.files.items()
         if stack_for(path) is stack and node.kind.is_code and not node.generated
+        if splitext(path)[1] not in _OTHER_TEXT
     ]
     likes = [path for path in files if graph.files[path].kind is kind]
     folder = _folder(likes, files, kind)
-    ending = _ending(likes or files, stack, _OF_A_LANGUAGE.get(wanted.stack.lower(), ()))
+    ending = _most(splitext(path)[1] for path in likes or files) or _ENDINGS[stack.name]
     path = join(folder, _file_name(wanted.name, likes or files, ending))
     if path in graph.files:
         raise BadOption(
@@ -92,10 +89,9 @@ def _kind(word: str) -> NodeKind:
 
 def _stack(graph: ProjectGraph, word: str) -> Stack:
     stack = named_stack(word) if word else main_stack(graph)
-    can = [other for other in STACKS if other.scaffold is not None]
     if stack is None or stack.scaffold is None:
         there = f"stack {word!r}" if word else "this project has no code yet"
-        slugs = ", ".join(other.slug for other in can)
+        slugs = ", ".join(other.slug for other in STACKS if other.scaffold is not None)
         raise BadOption(
             f"{there}: new files are made for {slugs}.",
             hint="Give a stack.",
@@ -114,14 +110,6 @@ def _folder(likes: list[str], files: list[str], kind: NodeKind) -> str:
 def _most(words: Iterable[str]) -> str:
     counts = Counter(words)
     return min(counts, key=lambda word: (-counts[word], word)) if counts else ""
-
-
-def _ending(files: list[str], stack: Stack, spoken: Sequence[str]) -> str:
-    """Return the usual ending of files; if `spoken` has some, the usual one among those."""
-    usual = {splitext(path)[1] for path in files} - _NO_TEXT_OF_THEIRS
-    wanted = usual & {*spoken} if spoken else usual
-    usual_ending = _most(ending for path in files if (ending := splitext(path)[1]) in wanted)
-    return usual_ending or next(iter(spoken), _ENDINGS[stack.name])
 
 
 def _file_name(name: str, files: list[str], ending: str) -> str:

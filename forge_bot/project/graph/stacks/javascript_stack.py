@@ -40,8 +40,6 @@ _TYPES = """
 _SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
 _TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
 _TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
-_REQUIRED = re.compile(r"^[^\S\n]*(?:module\.)?exports\b|\brequire\(", re.MULTILINE)
-_EXPORTED = re.compile(r"^[^\S\n]*(?:export|import)\s", re.MULTILINE)
 _BEGINS = re.compile(rb"<script\b", re.IGNORECASE)
 _ENDS = re.compile(rb"</script\s*>", re.IGNORECASE)
 
@@ -77,9 +75,6 @@ def _scaffold(new: NewFile) -> str:
         text = f'function {name}(){returned} {{\n  throw new Error("not written yet");\n}}\n'
     else:
         text = f"{'interface' if typed else 'class'} {name} {{}}\n"
-    required = _REQUIRED.search(new.beside) and not _EXPORTED.search(new.beside)
-    if new.path.endswith(".cjs") or (new.path.endswith((".js", ".jsx")) and required):
-        return f"/** {sentence(new)} */\n{text}\nmodule.exports = {{ {name} }};\n"
     return f"/** {sentence(new)} */\nexport {text}"
 
 
@@ -88,6 +83,6 @@ JAVASCRIPT = Stack(
     endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
     read=_read,
     resolver=javascript_resolver,
-    promise="definitions and imports; tsconfig paths, index files, exports, imports, workspaces",
+    promise="definitions and imports; tsconfig paths, index files, packages of a workspace",
     scaffold=_scaffold,
 )

@@ -1,19 +1,19 @@
 """The files that an import of JavaScript or TypeScript names.
 
-Order: relative paths, `imports` of package.json, `paths` and `baseUrl` of tsconfig.json, packages
-of the same repository, packages outside.
+Order: relative paths, `paths` and `baseUrl` of tsconfig.json, packages of the same repository,
+packages outside.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from posixpath import basename, dirname, normpath, splitext
 
-from forge_bot.project.file_list import Listing, above, join
+from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.file_facts import ImportLine
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve
-from forge_bot.project.graph.stacks.tsconfig import TypeScriptPaths, matched
-from forge_bot.project.lenient_config import items, json_object, string, table
+from forge_bot.project.graph.stacks.tsconfig import TypeScriptPaths
+from forge_bot.project.lenient_config import json_object, string
 
 _MANIFEST = "package.json"
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")
@@ -23,7 +23,6 @@ _WRITTEN_AS = {
     ".mjs": (".mts", ".d.mts"),
     ".cjs": (".cts", ".d.cts"),
 }
-_BUILT = re.compile(r"^(?:dist|lib|build|out|es|esm|cjs|output)(?:/(?:esm|cjs|es|src))?/")
 _MAINS = ("source", "module", "main", "types", "typings")
 _USUAL = ("src/index", "index", "src/main", "lib/index")
 _ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
@@ -55,7 +54,7 @@ class _JavaScriptFiles:
         if name.startswith("."):
             path, own = self._relative(folder, name), True
         else:
-            path = self._internal(folder, name) or self._first(candidates)
+            path = self._first(candidates)
             if not path and package in self._packages:
                 path, own = self._resolve_in_package(package, name), True
         if path:
@@ -71,13 +70,6 @@ class _JavaScriptFiles:
             return None
         path = "" if path == "." else path
         return self._index(path) if name.endswith(("/", ".")) else self._file(path)
-
-    def _internal(self, folder: str, name: str) -> str | None:
-        """Return the target that `imports` in the nearest package.json gives a name with `#`."""
-        places = (*reversed(above(f"{folder}/x")), "") if name.startswith("#") else ()
-        place = next((place for place in places if self._listing.has(join(place, _MANIFEST))), "")
-        targets = _targets(self._manifest(place).get("imports"), name)
-        return next(filter(None, (self._target(place, target) for target in targets)), None)
 
     def _file(self, path: str) -> str | None:
         """Return the file that a path without or with its ending stands for."""
@@ -103,51 +95,14 @@ class _JavaScriptFiles:
 
     def _resolve_in_package(self, package: str, name: str) -> str | None:
         folder, inner = self._packages[package], name[len(package) + 1 :]
-        exports = self._manifest(folder).get("exports")
-        for target in _targets(exports, f"./{inner}" if inner else "."):
-            if path := self._target(folder, target, main=not inner):
-                return path
         if inner:
             return self._first((join(folder, inner), join(folder, f"src/{inner}")))
         return self._main(folder) or self._first(join(folder, place) for place in _USUAL)
 
     def _main(self, folder: str) -> str | None:
+        """Return the file that a package names as its own; none for one that is built."""
         mains = (string(self._manifest(folder).get(field)) for field in _MAINS)
-        targets = (self._target(folder, main, main=True) for main in mains if main)
-        return next(filter(None, targets), None)
-
-    def _target(self, folder: str, target: str, *, main: bool = False) -> str | None:
-        """Return the file of a path in package.json; of one that is built, its source."""
-        plain = normpath(target.removeprefix("./"))
-        if plain in {"", "."} or plain.startswith(".."):
-            return None
-        source, count = _BUILT.subn("src/", plain)
-        stem = re.sub(r"(?:\.d)?\.[cm]?[jt]sx?$", "", source)
-        sources = (stem, stem.removeprefix("src/"), *(("src/index",) if main else ()))
-        return self._first(join(folder, path) for path in (plain, *(sources if count else ())))
+        return self._first(normpath(join(folder, main)) for main in mains if main)
 
     def _first(self, paths: Iterable[str]) -> str | None:
         return next(filter(None, map(self._file, paths)), None)
-
-
-def _targets(field: object, name: str) -> Iterator[str]:
-    """Yield the paths that `exports` or `imports` give a subpath (`.`, `./x` or `#x`), those with
-    types only last.
-
-    Source: the Node.js documentation, "Packages", "Conditional exports" and "Subpath patterns".
-    """
-    entries = table(field)
-    if not any(key.startswith((".", "#")) for key in entries):
-        entries = {".": field}
-    fitting = {key: rest for key in entries if (rest := matched(key, name)) is not None}
-    for key in sorted(fitting, key=len, reverse=True):
-        yield from (path.replace("*", fitting[key]) for path in _below(entries[key]))
-
-
-def _below(value: object) -> Iterator[str]:
-    if path := string(value):
-        yield path
-    inner: Mapping[str, object] = table(value)
-    keys = sorted(inner, key=lambda key: (key in {"types", "typings"}, key != "source"))
-    for part in (*items(value), *(inner[key] for key in keys)):
-        yield from _below(part)

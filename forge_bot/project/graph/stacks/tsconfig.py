@@ -6,7 +6,7 @@ from functools import cache
 from posixpath import dirname, normpath
 
 from forge_bot.project.file_list import Listing, above, join
-from forge_bot.project.lenient_config import items, json_object, string, strings, table
+from forge_bot.project.lenient_config import json_object, string, strings, table
 
 _NAMES = ("tsconfig.json", "jsconfig.json")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -23,10 +23,10 @@ class TypeScriptPaths:
     def candidates(self, folder: str, name: str) -> tuple[tuple[str, ...], bool]:
         """Return the paths to try for a name, and whether the name can only be the project's."""
         patterns, start, base = self._for(folder)
-        fitting = [pattern for pattern in patterns if matched(pattern, name) is not None]
+        fitting = [pattern for pattern in patterns if _matched(pattern, name) is not None]
         # The longest fitting pattern counts, as TypeScript has it.
         best = max(fitting, key=lambda pattern: len(pattern.partition("*")[0]), default="")
-        rest = matched(best, name) or ""
+        rest = _matched(best, name) or ""
         paths = [join(start, to.replace("*", rest)) for to in patterns.get(best, ())]
         paths += [] if base is None else [join(base, name)]
         inside = (path for path in map(normpath, paths) if not path.startswith(".."))
@@ -48,29 +48,25 @@ class TypeScriptPaths:
         return patterns, start if base is None else base, base
 
     def _configs(self, first: str | None) -> Iterator[tuple[str, Mapping[str, object]]]:
-        """Yield the options of a file, then of those that it extends or refers to."""
+        """Yield the options of a file, then of those that it extends."""
         files = [first] if first else []
         for file in files:
-            config = json_object(plain_json(self._listing.text(file)))
+            config = json_object(_plain_json(self._listing.text(file)))
             yield dirname(file), table(config, "compilerOptions")
-            names = [*reversed(strings(config.get("extends")))]
-            names += [
-                string(table(reference).get("path"))
-                for reference in items(config.get("references"))
-            ]
+            names = reversed(strings(config.get("extends")))
             others = (self._find_named_config(dirname(file), name) for name in names)
             files += [other for other in dict.fromkeys(others) if other and other not in files]
 
     def _find_named_config(self, folder: str, name: str) -> str | None:
-        """Return the file that `extends` or a reference names, if it lies in the repository."""
+        """Return the file that `extends` names, if it lies in the repository."""
         if not name.startswith("."):
             return None
         path = normpath(join(folder, name))
-        forms = (path, f"{path}.json", join("" if path == "." else path, "tsconfig.json"))
+        forms = (path, f"{path}.json")
         return next(filter(self._listing.has, forms), None)
 
 
-def matched(pattern: str, name: str) -> str | None:
+def _matched(pattern: str, name: str) -> str | None:
     """Return the part of a name that stands for the `*` of a pattern; None if it does not fit."""
     start, star, end = pattern.partition("*")
     if not star:
@@ -79,7 +75,7 @@ def matched(pattern: str, name: str) -> str | None:
     return name[len(start) : len(name) - len(end)] if fits else None
 
 
-def plain_json(text: str) -> str:
-    """Return JSON without the comments and last commas that a tsconfig may have. Lines stay."""
-    without = _COMMENT.sub(lambda match: match[1] or " " + "\n" * match[0].count("\n"), text)
+def _plain_json(text: str) -> str:
+    """Return JSON without the comments and last commas that a tsconfig may have."""
+    without = _COMMENT.sub(lambda match: match[1] or " ", text)
     return _COMMA.sub(lambda match: match[1] or "", without)
