@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from forge_bot.agent.journal import Journal
-from forge_bot.agent.journal_entries import Parked
+from forge_bot.agent.journal import Journal, Parked
 from forge_bot.agent.models.base import (
     BatchQuestion,
     BatchRefused,
