@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from forge_bot.agent.actions_wanted import ActionsWanted, LeftAction
-from forge_bot.agent.assignment import Assignment
+from forge_bot.agent.assignment import Assignment, WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_feedback import printable
 from forge_bot.agent.progress_events import Notice, RequestStarted
 from forge_bot.agent.providers.provider_result import result_of

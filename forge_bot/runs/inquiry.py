@@ -8,11 +8,10 @@ from typing import TypedDict, Unpack
 
 from pydantic import Field
 
-from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning
+from forge_bot.agent.assignment import Assignment, StopReason, WorkLimits, WorkResult, beginning
 from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.phases import LOOKING_AROUND

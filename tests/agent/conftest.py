@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from tests.agent.repository_scene import Ask, git
 

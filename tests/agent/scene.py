@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.assignment import Assignment, Opening, WorkResult
+from forge_bot.agent.assignment import Assignment, Opening, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Work
 from forge_bot.agent.models.base import (
     ChatMessage,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.runs.base_graph import graph_reader
 from tests.agent.repository_scene import Ask

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.limits import WorkLimits
 from tests.agent.repository_scene import Ask
 
 

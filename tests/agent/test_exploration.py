@@ -8,9 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forge_bot.agent.assignment import StopReason, WorkResult
+from forge_bot.agent.assignment import StopReason, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Work
 from forge_bot.agent.models.base import FinishReason, MessageRole, ModelReply
 from forge_bot.errors import ModelUnavailable

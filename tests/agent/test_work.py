@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.assignment import StopReason
+from forge_bot.agent.assignment import StopReason, WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.edits import plan_edits
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Document, Edit, Work
 from forge_bot.agent.models.base import (
     ChatMessage,

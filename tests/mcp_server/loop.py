@@ -4,13 +4,12 @@ answer into its work tree.
 
 from pathlib import Path
 
-from forge_bot.agent.assignment import Assignment, WorkResult
+from forge_bot.agent.assignment import Assignment, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.converse import converse
 from forge_bot.agent.edits import Folder, plan_edits
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.base import ChatMessage, MessageRole
 from forge_bot.agent.models.open_model import open_model

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.runs.project_commands.commands_for_models import run_tests
 from forge_bot.runs.project_commands.project import Project

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
 from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
 from forge_bot.agent.providers.list_files import ListFiles, list_files

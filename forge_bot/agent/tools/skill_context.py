@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, spec
 from forge_bot.agent.providers.provider_result import (

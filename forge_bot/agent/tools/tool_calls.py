@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
     CapabilityResult,
@@ -14,7 +15,6 @@ from forge_bot.agent.capabilities import (
     Effect,
     ResultStatus,
 )
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
 from forge_bot.agent.tools.argument_schema import faults_of

@@ -7,13 +7,19 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from forge_bot.agent.actions_wanted import AgentStops
-from forge_bot.agent.assignment import Assignment, StopReason, WorkResult, beginning, place_of
+from forge_bot.agent.assignment import (
+    Assignment,
+    StopReason,
+    WorkLimits,
+    WorkResult,
+    beginning,
+    place_of,
+)
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.converse import Try, converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.limits import WorkLimits
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
