@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial
 
-from forge_bot.agent.actions_wanted import ActionsWanted, outstanding_action
+from forge_bot.agent.fulfil_requests import ActionsWanted, outstanding_action
 from forge_bot.agent.models.open_model import check_keys
 from forge_bot.engine import (
     Exec,

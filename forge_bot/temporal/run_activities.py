@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from forge_bot.agent.actions_wanted import (
+from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
+from forge_bot.agent.fulfil_requests import (
     ActionsWanted,
     LeftAction,
     WantedAction,
     outstanding_action,
 )
-from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
 from forge_bot.bot.worker_messages import WorkerStopped, stopped_by
 from forge_bot.engine import REPORT, Checkpoint, Done, Exec, HumanGate, carry_out
 from forge_bot.engine.reports import (

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.agent.capabilities import CapabilityType
+from forge_bot.agent.fulfil_requests import WantedAction
 from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.values import Frozen
 

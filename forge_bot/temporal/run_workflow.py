@@ -13,8 +13,8 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from forge_bot.agent.actions_wanted import WantedAction
     from forge_bot.agent.capabilities import CapabilityType
+    from forge_bot.agent.fulfil_requests import WantedAction
     from forge_bot.bot.worker_messages import WorkerStopped
     from forge_bot.temporal.run_messages import (
         ActionResult,

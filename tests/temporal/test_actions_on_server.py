@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.actions_wanted import WantedAction
 from forge_bot.agent.capabilities import CapabilityType
+from forge_bot.agent.fulfil_requests import WantedAction
 from forge_bot.git import Repository
 from forge_bot.temporal.run_messages import ActionResult, Order, RunBegin
 from forge_bot.temporal.run_place import name_queue

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
-from forge_bot.agent.actions_wanted import AgentStops
 from forge_bot.agent.assignment import (
     Assignment,
     StopReason,
@@ -18,6 +17,7 @@ from forge_bot.agent.assignment import (
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.converse import Try, converse
+from forge_bot.agent.fulfil_requests import AgentStops
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import AnswerKind

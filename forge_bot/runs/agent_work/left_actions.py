@@ -7,10 +7,9 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from forge_bot.agent.actions_wanted import ActionsWanted, LeftAction
 from forge_bot.agent.assignment import Assignment, WorkLimits, place_of
 from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
-from forge_bot.agent.fulfil_requests import Fulfilment
+from forge_bot.agent.fulfil_requests import ActionsWanted, Fulfilment, LeftAction
 from forge_bot.agent.journal import Journal
 from forge_bot.engine import SpawnAgent
 from forge_bot.runs.agent_work.agents import Agents
