@@ -18,8 +18,7 @@ from forge_bot.agent.ask_model import AskModel, Stopped
 from forge_bot.agent.assignment import Assignment, Opening, StopReason, WorkLimits, WorkResult
 from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place
-from forge_bot.agent.capability_requests import SortedRequests, sort_requests
-from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment
+from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, SortedRequests, sort_requests
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Answer, Change, Explore, Malformed, Work, parse_answer
