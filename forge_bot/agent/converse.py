@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from forge_bot.agent import model_feedback
-from forge_bot.agent.ask_model import AskModel, Stopped
+from forge_bot.agent.ask_model import AskModel, BatchLane, Stopped
 from forge_bot.agent.assignment import Assignment, Opening, StopReason, WorkLimits, WorkResult
-from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place
 from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, SortedRequests, sort_requests
 from forge_bot.agent.journal import Journal

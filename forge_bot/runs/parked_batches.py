@@ -25,7 +25,7 @@ def end_batches(
     run: Run, models: "Callable[[], Mapping[Tier, Model]]", environ: Mapping[str, str], tell: Notify
 ) -> None:
     """Cancel the batches of an abandoned run."""
-    from forge_bot.agent.batched_questions import cancel_batches
+    from forge_bot.agent.ask_model import cancel_batches
     from forge_bot.agent.journal import Journal
 
     carried = run.workspace.path / CARRIED

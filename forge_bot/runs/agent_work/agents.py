@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
+from forge_bot.agent.ask_model import BatchLane
 from forge_bot.agent.assignment import (
     Assignment,
     StopReason,
@@ -14,7 +15,6 @@ from forge_bot.agent.assignment import (
     beginning,
     place_of,
 )
-from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.converse import Try, converse
 from forge_bot.agent.fulfil_requests import AgentStops

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from forge_bot.agent.ask_model import BatchLane
 from forge_bot.agent.assignment import Assignment, StopReason, WorkLimits, WorkResult
-from forge_bot.agent.batched_questions import BatchLane
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
