@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from forge_bot.agent import model_feedback
+from forge_bot.agent import model_answers as model_feedback
 from forge_bot.agent.ask_model import AskModel, BatchLane, Stopped
 from forge_bot.agent.assignment import Assignment, Opening, StopReason, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place

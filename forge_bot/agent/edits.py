@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 
-from forge_bot.agent.model_answers import Edit
-from forge_bot.agent.model_feedback import printable
+from forge_bot.agent.model_answers import Edit, printable
 from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import (

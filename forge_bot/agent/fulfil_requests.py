@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import Field
 
-from forge_bot.agent import model_feedback
+from forge_bot.agent import model_answers as model_feedback
 from forge_bot.agent.assignment import Assignment, WorkLimits
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
@@ -21,8 +21,7 @@ from forge_bot.agent.capabilities import (
 )
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.model_answers import Explore
-from forge_bot.agent.model_feedback import printable
+from forge_bot.agent.model_answers import Explore, printable
 from forge_bot.agent.progress_events import Notice, RequestStarted
 from forge_bot.agent.providers.provider_result import result_of
 from forge_bot.engine import State

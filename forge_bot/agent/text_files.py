@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from difflib import SequenceMatcher
 
-from forge_bot.agent.model_feedback import fenced
+from forge_bot.agent.model_answers import fenced
 from forge_bot.values import Frozen
 
 _WORD = re.compile(r"\w+|[^\w\s]")

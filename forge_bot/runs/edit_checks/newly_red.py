@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from forge_bot.agent.model_feedback import fenced
+from forge_bot.agent.model_answers import fenced
 from forge_bot.agent.tries import TryOutcome, named
 from forge_bot.git import Tree
 from forge_bot.runs.project_commands.project import Project
