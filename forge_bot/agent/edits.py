@@ -11,7 +11,6 @@ from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.model_answers import Edit, printable
-from forge_bot.agent.paths import inside, normalise
 from forge_bot.agent.providers.git_read_only import git
 from forge_bot.agent.text_files import (
     UNEDITABLE,
@@ -20,6 +19,8 @@ from forge_bot.agent.text_files import (
     ambiguous,
     code_points,
     flat,
+    inside,
+    normalise,
     not_found,
     occurrences,
 )

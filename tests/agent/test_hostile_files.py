@@ -14,8 +14,8 @@ from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import AnswerKind, Document, Edit, parse_answer
-from forge_bot.agent.paths import expand_braces
 from forge_bot.agent.providers.context import ProviderContext
+from forge_bot.agent.text_files import expand_braces
 from tests.agent.repository_scene import git
 from tests.agent.scene import document
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.paths import expand_braces, normalise
 from forge_bot.agent.providers.git_read_only import RECORDS, git
 from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.agent.text_files import expand_braces, normalise
 from forge_bot.values import Frozen
 
 
