@@ -25,8 +25,7 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.agent.models.provider_keys import EXTRAS
-from forge_bot.agent.prices import worst_case
+from forge_bot.agent.models.provider_keys import EXTRAS, worst_case
 from forge_bot.errors import BadConfig, NoModelKey, UnknownModel
 from forge_bot.remedies import Remedy
 from forge_bot.sentences import hint_of

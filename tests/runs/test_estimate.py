@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.agent.models.provider_keys import usual_price
 from forge_bot.agent.models.recorded import read_exchanges
-from forge_bot.agent.prices import usual_price
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates

@@ -36,8 +36,13 @@ from forge_bot.agent.models.provider_errors import (
     to_forge_error,
     violation,
 )
-from forge_bot.agent.models.provider_keys import EXTRAS, missing_key, needs_key
-from forge_bot.agent.prices import offers_batches, worst_case
+from forge_bot.agent.models.provider_keys import (
+    EXTRAS,
+    missing_key,
+    needs_key,
+    offers_batches,
+    worst_case,
+)
 from forge_bot.errors import ForgeError, QuestionRejected, UnknownModel
 from forge_bot.values import Frozen, Usage
 
