@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from threading import Event
 
-from forge_bot.agent.models.provider_keys import missing_key
+from forge_bot.agent.models.known_providers import missing_key
 from forge_bot.agent.redaction import redactor
 from forge_bot.bot import follow_ups, thread_commands
 from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_text

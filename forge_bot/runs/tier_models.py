@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forge_bot.agent.models.provider_keys import missing_key
+from forge_bot.agent.models.known_providers import missing_key
 from forge_bot.errors import NoModelKey, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths

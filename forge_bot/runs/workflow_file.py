@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from forge_bot import __version__
-from forge_bot.agent.models.provider_keys import EXTRAS
+from forge_bot.agent.models.known_providers import EXTRAS
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.values import Frozen

@@ -9,7 +9,7 @@ import pytest
 
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.models.base import ChatMessage, MessageRole, prompt_tokens
-from forge_bot.agent.models.provider_keys import worst_case
+from forge_bot.agent.models.known_providers import worst_case
 from forge_bot.engine.budget import Budget
 from tests.agent.scene import priced
 

@@ -23,9 +23,9 @@ from forge_bot.agent.models.base import (
     ModelCall,
     ReplayKey,
 )
+from forge_bot.agent.models.known_providers import EXTRAS, worst_case
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.agent.models.provider_keys import EXTRAS, worst_case
 from forge_bot.errors import BadConfig, NoModelKey, UnknownModel
 from forge_bot.remedies import Remedy
 from forge_bot.sentences import hint_of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.models.provider_keys import usual_price
+from forge_bot.agent.models.known_providers import usual_price
 from forge_bot.agent.models.recorded import read_exchanges
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository

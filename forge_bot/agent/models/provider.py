@@ -28,6 +28,13 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     prompt_tokens,
 )
+from forge_bot.agent.models.known_providers import (
+    EXTRAS,
+    missing_key,
+    needs_key,
+    offers_batches,
+    worst_case,
+)
 from forge_bot.agent.models.provider_errors import (
     error_details,
     key_refused,
@@ -35,13 +42,6 @@ from forge_bot.agent.models.provider_errors import (
     retry_delay,
     to_forge_error,
     violation,
-)
-from forge_bot.agent.models.provider_keys import (
-    EXTRAS,
-    missing_key,
-    needs_key,
-    offers_batches,
-    worst_case,
 )
 from forge_bot.errors import ForgeError, QuestionRejected, UnknownModel
 from forge_bot.values import Frozen, Usage

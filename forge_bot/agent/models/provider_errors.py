@@ -9,7 +9,7 @@ from math import ceil, isfinite
 from typing import cast
 
 from forge_bot.agent.models.base import PossiblyCharged
-from forge_bot.agent.models.provider_keys import KEYS
+from forge_bot.agent.models.known_providers import KEYS
 from forge_bot.errors import (
     ContextTooLong,
     ForgeError,

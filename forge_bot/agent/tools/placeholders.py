@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from forge_bot.agent.models.provider_keys import KEYS
+from forge_bot.agent.models.known_providers import KEYS
 from forge_bot.agent.redaction import password_in, secrets_of
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 

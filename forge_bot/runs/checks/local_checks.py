@@ -7,7 +7,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from forge_bot.agent.models.provider_keys import has_key
+from forge_bot.agent.models.known_providers import has_key
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import (
     BadCapabilities,

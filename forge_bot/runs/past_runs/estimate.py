@@ -79,7 +79,7 @@ def estimate(
     `models` has one for each tier. With `batch` models are asked in batches: at half the price, and
     for an unknown time.
     """
-    from forge_bot.agent.models.provider_keys import BATCH_PRICE, offers_batches, usual_price
+    from forge_bot.agent.models.known_providers import BATCH_PRICE, offers_batches, usual_price
 
     at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))
@@ -138,7 +138,7 @@ def shipped_run(
     A phase that the record lacks counts as much as the recorded ones of its kind do on average, or
     as all do. Times are not recorded.
     """
-    from forge_bot.agent.models.provider_keys import usual_price
+    from forge_bot.agent.models.known_providers import usual_price
     from forge_bot.agent.models.recorded import read_exchanges
     from forge_bot.engine.process_documents import written_by_models
 
@@ -182,7 +182,7 @@ def _working_times(samples: Sequence[Usage]) -> Spread[float] | None:
 
 def without_batches(models: Mapping[Tier, str]) -> str:
     """Return which models have no batches, though batches are wished for; empty for none."""
-    from forge_bot.agent.models.provider_keys import offers_batches
+    from forge_bot.agent.models.known_providers import offers_batches
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
     offers = "offers" if len(live) == 1 else "offer"

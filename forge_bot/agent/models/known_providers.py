@@ -1,5 +1,5 @@
-"""The variables with the keys of providers, and what of them can be said before a library is
-imported.
+"""What is known of providers without asking them: the variables with their keys, the packages that they
+need, batches, and prices by the list that comes with pydantic-ai.
 """
 
 import os
