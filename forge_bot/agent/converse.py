@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from forge_bot.agent import model_answers as model_feedback
+from forge_bot.agent import model_answers
 from forge_bot.agent.ask_model import AskModel, BatchLane, Stopped
 from forge_bot.agent.assignment import Assignment, Opening, StopReason, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place
@@ -184,14 +184,14 @@ class _Conversation:
         # Providers refuse an empty message, and an unread one need not be carried along whole.
         text = reply.text.strip() or "(no answer)"
         if reply.finish is FinishReason.REFUSAL:
-            words = model_feedback.printable(text, 300)
+            words = model_answers.printable(text, 300)
             raise Stopped(StopReason.MODEL_REFUSED, f"The model declined: {words}")
         try:
             answer = parse_answer(reply.text, kind)
         except Malformed as error:
             self._hear(cut(text, self.limits.result_chars))
             if reply.finish is FinishReason.LENGTH:
-                words = model_feedback.cut_off(kind, self.limits.output_tokens)
+                words = model_answers.cut_off(kind, self.limits.output_tokens)
                 self._send_back(StopReason.MODEL_TRUNCATED, (words,))
             else:
                 self._send_back(StopReason.MODEL_MALFORMED, (str(error),))
@@ -223,7 +223,7 @@ class _Conversation:
             self.rejected = answer
         hopeless = [complaint for complaint in complaints if complaint.endswith(UNEDITABLE)]
         if hopeless and any(complaint.endswith(UNEDITABLE) for complaint in self.complaints):
-            words = model_feedback.printable(hopeless[0], 300)
+            words = model_answers.printable(hopeless[0], 300)
             raise Stopped(StopReason.MODEL_MALFORMED, words)
         self._send_back(StopReason.MODEL_MALFORMED, complaints)
         return False
@@ -233,13 +233,13 @@ class _Conversation:
         self.model.notice(AnswerRejected(text=complaints[0]))
         # Answers that were only red are no corrections.
         if self.attempt - self._sent_back_red > self.limits.corrections:
-            words = model_feedback.printable(complaints[0], 300)
+            words = model_answers.printable(complaints[0], 300)
             raise Stopped(reason, f"After {self.attempt} tries: {words}")
         truncated = reason is StopReason.MODEL_TRUNCATED
         kind = self.assignment.kind
         self.attempt += 1
         self._tell(
-            complaints[0] if truncated else model_feedback.complaint(complaints, kind),
+            complaints[0] if truncated else model_answers.complaint(complaints, kind),
             last=self.last,
         )
 
@@ -265,7 +265,7 @@ class _Conversation:
             return True
         self.rejected, self.complaints = answer, ()
         self.attempt += 1
-        words = model_feedback.newly_red(outcome.words, self.assignment.kind)
+        words = model_answers.newly_red(outcome.words, self.assignment.kind)
         self._tell(words, last=self.last)
         return False
 
@@ -320,7 +320,7 @@ class _Conversation:
         self.turns, self.attempt = self.turns + 1, 1
         limit = StopReason.ROUND_LIMIT if self.turns >= self.limits.turns else None
         self._tell(
-            model_feedback.results(shown, (*requests.notes, *idle)),
+            model_answers.results(shown, (*requests.notes, *idle)),
             last=StopReason.NO_PROGRESS if self.idle >= _IDLE_TURNS else limit,
         )
 
@@ -349,7 +349,7 @@ class _Conversation:
         if last is None and self._used + 2 * prompt_tokens(whole) > limits.total_input_tokens:
             last = StopReason.TOKEN_BUDGET
         self.last = last
-        line = model_feedback.progress_line(
+        line = model_answers.progress_line(
             self.turns,
             limits.turns,
             limits.total_input_tokens - self._used,

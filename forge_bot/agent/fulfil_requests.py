@@ -1,5 +1,5 @@
-"""Fulfil what a model asks for: sort it, look it up or let it be done, several requests at a time, or
-leave it to others: actions (calls of tools, skills) that the host of an agent does not perform.
+"""Fulfil what a model asks for: sort it, look it up or let it be done, several requests at a time,
+or leave it to others: actions (calls of tools, skills) that the host of an agent does not perform.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import Field
 
-from forge_bot.agent import model_answers as model_feedback
+from forge_bot.agent import model_answers
 from forge_bot.agent.assignment import Assignment, WorkLimits
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
@@ -87,7 +87,7 @@ def _without_looking(
     item: CapabilityRequest, garbled: bool, first: str | None, providers: Sequence[str]
 ) -> CapabilityResult | None:
     if first is not None:
-        return result_of(item, ResultStatus.SKIPPED_DUPLICATE, model_feedback.already_shown(first))
+        return result_of(item, ResultStatus.SKIPPED_DUPLICATE, model_answers.already_shown(first))
     if item.capability not in providers:
         offered = ", ".join(providers) or "none"
         return result_of(

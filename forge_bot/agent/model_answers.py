@@ -1,5 +1,5 @@
-"""Parse a model's answer: requests to look around, or the finished work. And the messages to it between
-its answers: results, complaints, and remaining turns.
+"""Parse a model's answer: requests to look around, or the finished work. And the messages to it
+between its answers: results, complaints, and remaining turns.
 """
 
 import json

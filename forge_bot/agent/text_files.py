@@ -1,5 +1,5 @@
-"""Keep the paths that a model names inside the work tree; read a text file in its own encoding, and find
-a passage in it or say why it is not there.
+"""Keep the paths that a model names inside the work tree; read a text file in its own encoding, and
+find a passage in it or say why it is not there.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What is known of providers without asking them: the variables with their keys, the packages that they
-need, batches, and prices by the list that comes with pydantic-ai.
+"""What is known of providers without asking them: the variables with their keys, the packages that
+they need, batches, and prices by the list that comes with pydantic-ai.
 """
 
 import os
