@@ -23,7 +23,7 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Explore, printable
 from forge_bot.agent.progress_events import Notice, RequestStarted
-from forge_bot.agent.providers.provider_result import result_of
+from forge_bot.agent.providers.provider_catalogue import result_of
 from forge_bot.engine import State
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.errors import BatchUnderWay, ModelUnavailable

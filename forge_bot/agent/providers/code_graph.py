@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.text_files import normalise
 from forge_bot.errors import BadOption
 from forge_bot.values import Frozen

@@ -25,8 +25,13 @@ from forge_bot.agent.providers.project_commands import (
     on_snippet,
 )
 from forge_bot.agent.providers.project_commands import past_runs as of_past_runs
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, spec
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
+from forge_bot.agent.providers.provider_catalogue import (
+    CapabilitySpec,
+    Declined,
+    ProviderResult,
+    result_of,
+    spec,
+)
 from forge_bot.agent.providers.read_file import ReadFile, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code
 from forge_bot.errors import PathEscapes

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.git_read_only import RECORDS, git
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.text_files import expand_braces, normalise
 from forge_bot.values import Frozen
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, ends, head
+from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, ends, head
 from forge_bot.agent.text_files import normalise
 from forge_bot.values import Frozen
 

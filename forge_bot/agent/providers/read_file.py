@@ -8,7 +8,7 @@ from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.git_read_only import is_private
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult
+from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult
 from forge_bot.agent.text_files import NotText, TextFile, inside, normalise
 from forge_bot.knowledge.code_index import definitions_of
 from forge_bot.values import Frozen

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, head
+from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import JsonMap, faults_of
 from forge_bot.agent.tools.placeholders import secrets_for

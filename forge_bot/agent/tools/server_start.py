@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_result import Declined
+from forge_bot.agent.providers.provider_catalogue import Declined
 from forge_bot.agent.tools.placeholders import TREE, Unresolved, check_variables, resolved
 from forge_bot.agent.tools.server_consent import (
     as_placed,

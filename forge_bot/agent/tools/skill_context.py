@@ -11,13 +11,14 @@ from pydantic import Field, ValidationError
 from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, spec
-from forge_bot.agent.providers.provider_result import (
+from forge_bot.agent.providers.provider_catalogue import (
+    CapabilitySpec,
     Declined,
     ProviderResult,
     ends,
     head,
     result_of,
+    spec,
 )
 from forge_bot.agent.tools.skills import SkillDefinition, files_of
 from forge_bot.sandbox.box import CommandOutcome

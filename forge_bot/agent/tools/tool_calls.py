@@ -16,7 +16,7 @@ from forge_bot.agent.capabilities import (
     ResultStatus,
 )
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_result import Declined, ProviderResult, result_of
+from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, result_of
 from forge_bot.agent.tools.argument_schema import faults_of
 from forge_bot.agent.tools.mcp_client import execute_mcp_tool
 from forge_bot.agent.tools.setup import CapabilitySetup

@@ -11,8 +11,12 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.agent.capabilities import CapabilityType, Effect
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec, Parameter, parameters_of
-from forge_bot.agent.providers.provider_result import Declined
+from forge_bot.agent.providers.provider_catalogue import (
+    CapabilitySpec,
+    Declined,
+    Parameter,
+    parameters_of,
+)
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import schema_fault
 from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets

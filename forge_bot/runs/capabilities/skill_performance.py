@@ -18,7 +18,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_result import head, result_of
+from forge_bot.agent.providers.provider_catalogue import head, result_of
 from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
 from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
 from forge_bot.errors import BadCapabilities

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
-from forge_bot.agent.providers.provider_result import result_of
+from forge_bot.agent.providers.provider_catalogue import result_of
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.engine import Exec, State
 from forge_bot.engine.call_records import outstanding_call
