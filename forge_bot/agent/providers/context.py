@@ -13,7 +13,6 @@ from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
 from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
-from forge_bot.agent.providers.list_files import ListFiles, list_files
 from forge_bot.agent.providers.project_commands import (
     LintCheck,
     OnPaths,
@@ -32,7 +31,7 @@ from forge_bot.agent.providers.provider_catalogue import (
     result_of,
     spec,
 )
-from forge_bot.agent.providers.read_file import ReadFile, read_file
+from forge_bot.agent.providers.read_file import ListFiles, ReadFile, list_files, read_file
 from forge_bot.agent.providers.search_code import SearchCode, search_code
 from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
