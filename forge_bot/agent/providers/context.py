@@ -31,8 +31,14 @@ from forge_bot.agent.providers.provider_catalogue import (
     result_of,
     spec,
 )
-from forge_bot.agent.providers.read_file import ListFiles, ReadFile, list_files, read_file
-from forge_bot.agent.providers.search_code import SearchCode, search_code
+from forge_bot.agent.providers.read_file import (
+    ListFiles,
+    ReadFile,
+    SearchCode,
+    list_files,
+    read_file,
+    search_code,
+)
 from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
 
