@@ -31,7 +31,7 @@ from forge_bot.agent.providers.provider_catalogue import (
     result_of,
     spec,
 )
-from forge_bot.agent.providers.read_file import (
+from forge_bot.agent.providers.repository_files import (
     ListFiles,
     ReadFile,
     SearchCode,

@@ -1,4 +1,8 @@
-"""Read a file of the repository, or some lines of it, unchanged, so that edits can quote them."""
+"""Read a file of the repository, or some lines of it, unchanged, so that edits can quote them; list
+its files by name; and find lines that match an expression.
+
+git lists and searches, so ignored files are left out and the time is bounded.
+"""
 
 import os
 import re
