@@ -1,4 +1,6 @@
-"""The context providers for one work tree: the catalogue, and the results."""
+"""The context providers for one work tree: the catalogue, and the results; also of what the host
+performs, the project's tests and linters, and past runs.
+"""
 
 import threading
 from collections.abc import Callable, Collection, Sequence
