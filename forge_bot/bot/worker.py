@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.agent.models.base import Model
-from forge_bot.agent.tools.placeholders import SERVER_VARIABLES
+from forge_bot.agent.tools.setup import SERVER_VARIABLES
 from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.worker_messages import (
     Cancelled,

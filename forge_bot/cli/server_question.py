@@ -7,10 +7,9 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from forge_bot.agent.tools.placeholders import variables_of
 from forge_bot.agent.tools.server_consent import program_digests, servers_digest
 from forge_bot.agent.tools.server_start import boxes_work
-from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice

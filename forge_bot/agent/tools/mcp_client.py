@@ -15,9 +15,8 @@ from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.argument_schema import JsonMap, faults_of
-from forge_bot.agent.tools.placeholders import secrets_for
 from forge_bot.agent.tools.server_start import innermost, sentence_of, started
-from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.setup import CapabilitySetup, secrets_for
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:

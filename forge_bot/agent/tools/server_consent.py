@@ -16,8 +16,7 @@ from pathlib import Path
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_catalogue import Declined
-from forge_bot.agent.tools.placeholders import TREE, resolved, texts_of
-from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.setup import TREE, CapabilitySetup, resolved, texts_of
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 _BETWEEN = re.compile(r"[\s'\"=:;,|&()<>]+")

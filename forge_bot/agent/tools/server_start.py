@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Self, cast
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_catalogue import Declined
-from forge_bot.agent.tools.placeholders import TREE, Unresolved, check_variables, resolved
 from forge_bot.agent.tools.server_consent import (
     as_placed,
     folder_of,
@@ -27,7 +26,7 @@ from forge_bot.agent.tools.server_consent import (
     require_outside,
     require_yes,
 )
-from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.setup import TREE, CapabilitySetup, Unresolved, check_variables, resolved
 from forge_bot.errors import ForgeError, SandboxFailed
 from forge_bot.sandbox import keeper_process
 from forge_bot.sandbox.backends import failure_reason

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from forge_bot.agent.tools.placeholders import variables_of
-from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.git import Repository
 from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
 from forge_bot.interaction.pull_request_template import find_template

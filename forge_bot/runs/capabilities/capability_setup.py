@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from forge_bot.agent.tools.placeholders import SERVER_VARIABLES, TREE, texts_of
-from forge_bot.agent.tools.setup import CapabilitySetup
+from forge_bot.agent.tools.setup import SERVER_VARIABLES, TREE, CapabilitySetup, texts_of
 from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept, run_paths
