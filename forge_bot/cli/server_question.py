@@ -7,8 +7,7 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from forge_bot.agent.tools.server_consent import program_digests, servers_digest
-from forge_bot.agent.tools.server_start import boxes_work
+from forge_bot.agent.tools.server_start import boxes_work, program_digests, servers_digest
 from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forge_bot.agent.tools.server_consent import servers_digest
+from forge_bot.agent.tools.server_start import servers_digest
 from forge_bot.runs.capabilities.capability_setup import (
     NOTHING_NAMED,
     CapabilityOptions,
