@@ -1,12 +1,15 @@
-"""One session with one MCP server: list its tools, or call one.
+"""One session with one MCP server: list its tools, or call one; arguments are checked against the
+schema of their tool before a call.
 
 Each use starts the server, talks to it and ends it, all within one deadline. Results are cut and
-masked here, before any other code sees them.
+masked here, before any other code sees them. The schemas come from servers. Checking one fetches
+nothing and cannot hang on an expression.
 """
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -14,14 +17,56 @@ from pydantic import TypeAdapter, ValidationError
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.agent.tools.argument_schema import JsonMap, faults_of
 from forge_bot.agent.tools.server_start import innermost, sentence_of, started
 from forge_bot.agent.tools.setup import CapabilitySetup, secrets_for
+from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import Request
+
+
+_MOST_FAULTS = 5
+_MOST_STEPS = 100_000
+
+JsonMap = Mapping[str, Any]
+
+
+def schema_fault(schema: str) -> str:
+    """Return why a schema cannot be used; empty if it can."""
+    try:
+        _validator(schema)
+    # The library has several errors for schemas, and all of them mean this.
+    except Exception as error:  # noqa: BLE001 - see above
+        return " ".join(str(error).split())[:200] or type(error).__name__
+    root: object = json.loads(schema)
+    if not isinstance(root, dict) or cast("JsonMap", root).get("type") != "object":
+        return "it does not say `type: object`"
+    for name in cast("dict[str, Any]", cast("JsonMap", root).get("properties") or {}):
+        if not name.isprintable() or "`" in name:
+            return f"the parameter {cut(name, 100)!a} has a name that cannot be shown"
+    return ""
+
+
+def faults_of(schema: str, arguments: str) -> tuple[str, ...]:
+    """Return the faults of arguments (canonical JSON); empty for valid ones."""
+    errors = islice(_validator(schema).iter_errors(json.loads(arguments)), _MOST_FAULTS)
+    return tuple(
+        ": ".join(filter(None, (".".join(map(str, error.instance_path)), error.message)))
+        for error in errors
+    )
+
+
+def _validator(schema: str) -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.validator_for(
+        json.loads(schema),
+        offline=True,
+        pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_MOST_STEPS),
+    )
+
 
 T = TypeVar("T")
 

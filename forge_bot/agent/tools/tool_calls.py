@@ -17,8 +17,7 @@ from forge_bot.agent.capabilities import (
 )
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, result_of
-from forge_bot.agent.tools.argument_schema import faults_of
-from forge_bot.agent.tools.mcp_client import execute_mcp_tool
+from forge_bot.agent.tools.mcp_client import execute_mcp_tool, faults_of
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_catalogue import SKILL_SCHEMA, ToolCatalogue
 from forge_bot.text_format import cut

@@ -18,8 +18,7 @@ from forge_bot.agent.providers.provider_catalogue import (
     parameters_of,
 )
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.agent.tools.argument_schema import schema_fault
-from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, server_secrets
+from forge_bot.agent.tools.mcp_client import MCPToolInfo, list_tools, schema_fault, server_secrets
 from forge_bot.agent.tools.server_start import program_digests
 from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
 from forge_bot.agent.tools.skills import (
