@@ -19,8 +19,14 @@ from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.progress_events import Notice
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_catalogue import head, result_of
-from forge_bot.agent.tools.skill_context import RUN_SCRIPT, SkillContext
-from forge_bot.agent.tools.skills import SkillDefinition, files_of, read_skill, skill_digest
+from forge_bot.agent.tools.skills import (
+    RUN_SCRIPT,
+    SkillContext,
+    SkillDefinition,
+    files_of,
+    read_skill,
+    skill_digest,
+)
 from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
