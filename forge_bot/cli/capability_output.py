@@ -22,8 +22,7 @@ from forge_bot.agent.capabilities import (
 )
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.agent.tools.tool_calls import ToolCalls
-from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.agent.tools.tool_catalogue import ToolCalls, ToolCatalogue, discover_capabilities
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
 from forge_bot.cli.server_question import ask_consent, describe_server, load_capabilities

@@ -19,8 +19,7 @@ from mcp.types import ToolAnnotations
 
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.agent.tools.tool_calls import ToolCalls
-from forge_bot.agent.tools.tool_catalogue import discover_capabilities
+from forge_bot.agent.tools.tool_catalogue import ToolCalls, discover_capabilities
 from forge_bot.settings.capability_file import parse_capability_file
 from forge_bot.settings.config import CapabilityPolicy
 

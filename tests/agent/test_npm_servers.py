@@ -9,8 +9,7 @@ import pytest
 
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.agent.tools.tool_calls import ToolCalls
-from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.agent.tools.tool_catalogue import ToolCalls, ToolCatalogue, discover_capabilities
 from forge_bot.settings.capability_file import parse_capability_file
 from forge_bot.settings.config import CapabilityPolicy
 from tests.mcp_server.programs import programs

@@ -13,8 +13,12 @@ import pytest
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.tools.mcp_client import MCPToolInfo
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.agent.tools.tool_calls import ToolCalls
-from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities, named_tools
+from forge_bot.agent.tools.tool_catalogue import (
+    ToolCalls,
+    ToolCatalogue,
+    discover_capabilities,
+    named_tools,
+)
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.settings.capability_file import parse_capability_file
 from forge_bot.settings.config import CapabilityPolicy

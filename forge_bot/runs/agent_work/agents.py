@@ -23,8 +23,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
-from forge_bot.agent.tools.tool_calls import ToolContext
-from forge_bot.agent.tools.tool_catalogue import get_capability_specs
+from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_specs
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.phases import AnsweringPhase

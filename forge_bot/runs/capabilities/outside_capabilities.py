@@ -7,8 +7,7 @@ from pathlib import Path
 
 from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effect, ResultStatus
 from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.agent.tools.tool_calls import ToolCalls
-from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.agent.tools.tool_catalogue import ToolCalls, ToolCatalogue, discover_capabilities
 from forge_bot.engine.capability_uses import summed
 from forge_bot.errors import BadCapabilities, CapabilityMissing
 from forge_bot.prompts.untrusted import clean
