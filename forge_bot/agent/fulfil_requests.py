@@ -9,7 +9,6 @@ from typing import Protocol, TypeVar
 
 from pydantic import Field
 
-from forge_bot.agent import model_answers
 from forge_bot.agent.assignment import Assignment, WorkLimits
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
@@ -21,7 +20,7 @@ from forge_bot.agent.capabilities import (
 )
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.model_answers import Explore, printable
+from forge_bot.agent.model_answers import Explore, already_shown, printable
 from forge_bot.agent.progress_events import Notice, RequestStarted
 from forge_bot.agent.providers.provider_catalogue import result_of
 from forge_bot.engine import State
@@ -87,7 +86,7 @@ def _without_looking(
     item: CapabilityRequest, garbled: bool, first: str | None, providers: Sequence[str]
 ) -> CapabilityResult | None:
     if first is not None:
-        return result_of(item, ResultStatus.SKIPPED_DUPLICATE, model_answers.already_shown(first))
+        return result_of(item, ResultStatus.SKIPPED_DUPLICATE, already_shown(first))
     if item.capability not in providers:
         offered = ", ".join(providers) or "none"
         return result_of(

@@ -2,6 +2,7 @@
 performs, the project's tests and linters, and past runs.
 """
 
+import re
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -9,27 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
 from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
 from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
-from forge_bot.agent.providers.project_commands import (
-    LintCheck,
-    OnPaths,
-    OnWords,
-    PastRuns,
-    RunSnippet,
-    RunTests,
-    on_paths,
-    on_snippet,
-)
-from forge_bot.agent.providers.project_commands import past_runs as of_past_runs
 from forge_bot.agent.providers.provider_catalogue import (
     CapabilitySpec,
     Declined,
     ProviderResult,
+    ends,
+    head,
     result_of,
     spec,
 )
@@ -41,8 +33,76 @@ from forge_bot.agent.providers.repository_files import (
     read_file,
     search_code,
 )
+from forge_bot.agent.text_files import normalise
 from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
+
+OnPaths = Callable[[tuple[str, ...]], str]
+OnWords = Callable[[str], str]
+
+# A path, or a test inside it as test runners name them: tests/test_a.py::TestB::test_c[two words].
+_SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
+
+
+class PastRuns(Frozen):
+    """Find earlier runs of this pipeline that resemble what you describe, and their lessons."""
+
+    query: str = Field(
+        min_length=1, max_length=2_000, description="what you are looking for, in words"
+    )
+
+
+class RunTests(Frozen):
+    """Run the project's own tests and show what they say."""
+
+    paths: tuple[str, ...] | None = Field(
+        default=None, max_length=50, description="test files or tests; all if left out"
+    )
+
+
+class LintCheck(Frozen):
+    """Run the project's own linters and show what they say. Nothing is changed."""
+
+    paths: tuple[str, ...] | None = Field(
+        default=None, max_length=200, description="files to check; all if left out"
+    )
+
+
+class RunSnippet(Frozen):
+    """Run a few lines with the project's interpreter on the code before any change, at most ten
+    seconds and without network: what the code does is tried, not believed.
+    """
+
+    code: str = Field(
+        min_length=1, max_length=4_000, description="a script that prints what you want to know"
+    )
+
+
+def on_snippet(run: OnWords, wanted: RunSnippet, limit: int) -> ProviderResult:
+    """Return what a snippet printed, and its exit code."""
+    return ends(run(wanted.code), limit)
+
+
+def show_past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
+    return head(ask(wanted.query) or "No earlier run resembles this.", limit)
+
+
+def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> ProviderResult:
+    """Return the output of a project command.
+
+    Only names of files and tests are passed to it, never an option.
+    """
+    for path in paths or ():
+        if not _SELECTOR.fullmatch(path):
+            raise Declined(
+                ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test."
+            )
+        normalise(path.partition("::")[0])
+    try:
+        return ends(run(paths or ()) or "It printed nothing.", limit)
+    except TimeoutError:
+        raise Declined(ResultStatus.TIMEOUT, "The command took too long and was ended.") from None
+
 
 RUN_SNIPPET = "run_snippet"
 
@@ -92,7 +152,7 @@ class ProviderContext:
         if graph:
             self._add("code_graph", CodeGraph, partial(code_graph, graph))
         if past_runs:
-            self._add("past_runs", PastRuns, partial(of_past_runs, past_runs))
+            self._add("past_runs", PastRuns, partial(show_past_runs, past_runs))
         if run_tests:
             self._add("run_tests", RunTests, partial(self._command, run_tests), Effect.RUNS)
         if lint_check:
