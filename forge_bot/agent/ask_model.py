@@ -13,7 +13,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from forge_bot.agent.assignment import Assignment, StopReason
+from forge_bot.agent.assignment import (
+    Assignment,
+    CallLost,
+    ModelAnswered,
+    ModelAsked,
+    Notice,
+    StopReason,
+)
 from forge_bot.agent.capabilities import CapabilityRequest
 from forge_bot.agent.journal import Journal, Parked
 from forge_bot.agent.ledger import Ledger, Reserved
@@ -28,7 +35,6 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     ReplayKey,
 )
-from forge_bot.agent.progress_events import CallLost, ModelAnswered, ModelAsked, Notice
 from forge_bot.errors import (
     BatchUnderWay,
     ContextTooLong,

@@ -1,8 +1,11 @@
-"""One assignment for a model, its limits, and how it ended."""
+"""One assignment for a model, its limits, the events that a face may show while it works, and how
+it ended.
+"""
 
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import Field
@@ -145,3 +148,41 @@ class WorkResult(Frozen):
     )
     message: str = Field(default="", description="one sentence for people, unless answered")
     trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")
+
+
+class ModelAsked(Frozen):
+    """A question is sent. `reserved` is None when the price of this model is unknown."""
+
+    turn: int
+    model: str
+    reserved: Decimal | None
+
+
+class ModelAnswered(Frozen):
+    """A reply came in; `again` if it was found in the journal and cost nothing now."""
+
+    usage: Usage
+    cost: Decimal | None
+    again: bool = False
+
+
+class RequestStarted(Frozen):
+    """A lookup for the model starts."""
+
+    capability: str
+    params: str
+
+
+class AnswerRejected(Frozen):
+    """An answer is rejected and returned to the model."""
+
+    text: str
+
+
+class CallLost(Frozen):
+    """A question was sent and is not answered any more; it may be billed."""
+
+    usage: Usage
+
+
+Notice = ModelAsked | ModelAnswered | RequestStarted | AnswerRejected | CallLost

@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 from forge_bot.agent import model_answers
 from forge_bot.agent.ask_model import AskModel, BatchLane, Stopped
-from forge_bot.agent.assignment import Assignment, Opening, StopReason, WorkLimits, WorkResult
+from forge_bot.agent.assignment import (
+    AnswerRejected,
+    Assignment,
+    Notice,
+    Opening,
+    StopReason,
+    WorkLimits,
+    WorkResult,
+)
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place
 from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, SortedRequests, sort_requests
 from forge_bot.agent.journal import Journal
@@ -28,7 +36,6 @@ from forge_bot.agent.models.base import (
     Model,
     prompt_tokens,
 )
-from forge_bot.agent.progress_events import AnswerRejected, Notice
 from forge_bot.agent.text_files import UNEDITABLE
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.text_format import cut

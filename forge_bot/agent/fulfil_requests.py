@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import Field
 
-from forge_bot.agent.assignment import Assignment, WorkLimits
+from forge_bot.agent.assignment import Assignment, Notice, RequestStarted, WorkLimits
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
     CapabilityResult,
@@ -21,7 +21,6 @@ from forge_bot.agent.capabilities import (
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Explore, already_shown, printable
-from forge_bot.agent.progress_events import Notice, RequestStarted
 from forge_bot.agent.providers.provider_catalogue import result_of
 from forge_bot.engine import State
 from forge_bot.engine.call_records import outstanding_call

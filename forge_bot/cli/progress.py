@@ -10,14 +10,14 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
-from forge_bot.agent.progress_events import (
+from forge_bot.agent.assignment import (
     AnswerRejected,
     CallLost,
     ModelAnswered,
     ModelAsked,
     RequestStarted,
 )
-from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.assignment import Notice as ModelNotice
 from forge_bot.cli.amounts import format_tokens
 from forge_bot.cli.console import Console
 from forge_bot.interaction.number_format import may_be_billed

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.agent.progress_events import ModelAsked
-from forge_bot.agent.progress_events import Notice as ModelNotice
+from forge_bot.agent.assignment import ModelAsked
+from forge_bot.agent.assignment import Notice as ModelNotice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
 from forge_bot.verification.unusable_commands import is_missing

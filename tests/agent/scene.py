@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.assignment import Assignment, Opening, WorkLimits, WorkResult
+from forge_bot.agent.assignment import Assignment, Notice, Opening, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
@@ -21,7 +21,6 @@ from forge_bot.agent.models.base import (
     ModelCall,
     ModelReply,
 )
-from forge_bot.agent.progress_events import Notice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import PhaseId, TaskId, Usage
 

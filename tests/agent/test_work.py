@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.assignment import StopReason, WorkLimits
+from forge_bot.agent.assignment import (
+    AnswerRejected,
+    CallLost,
+    ModelAnswered,
+    ModelAsked,
+    RequestStarted,
+    StopReason,
+    WorkLimits,
+)
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult
 from forge_bot.agent.edits import plan_edits
 from forge_bot.agent.journal import Journal
@@ -21,13 +29,6 @@ from forge_bot.agent.models.base import (
     ModelCall,
     ModelReply,
     PossiblyCharged,
-)
-from forge_bot.agent.progress_events import (
-    AnswerRejected,
-    CallLost,
-    ModelAnswered,
-    ModelAsked,
-    RequestStarted,
 )
 from forge_bot.errors import (
     ContextTooLong,

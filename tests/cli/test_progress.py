@@ -4,7 +4,7 @@ import io
 from decimal import Decimal
 from threading import Event
 
-from forge_bot.agent.progress_events import CallLost, ModelAsked
+from forge_bot.agent.assignment import CallLost, ModelAsked
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan, Thinking
