@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 from rich.markup import escape
 
-from forge_bot.agent.models.recorded import read_exchanges
+from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console

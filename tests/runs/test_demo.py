@@ -4,7 +4,7 @@ lines play it.
 
 from pathlib import Path
 
-from forge_bot.agent.models.recorded import read_exchanges
+from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.resources import templates
 from tests.fakes.sample import Sample
 

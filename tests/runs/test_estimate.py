@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.models.known_providers import usual_price
-from forge_bot.agent.models.recorded import read_exchanges
+from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates

@@ -1,12 +1,198 @@
-"""Open a model by its name: `provider:model`, `scripted:FILE` or `replay:FILE`."""
+"""Open a model by its name: `provider:model`, `scripted:FILE` or `replay:FILE`; record a model's
+answers, replay them later, and answer from a script.
 
-from collections.abc import Mapping
+A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same mappings.
+docs/models.md describes them.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
+from typing import Any, cast
 
-from forge_bot.agent.models.base import Model
+import yaml
+from pydantic import ConfigDict, Field, ValidationError
+
+from forge_bot.agent.models.base import (
+    FinishReason,
+    Model,
+    ModelCall,
+    ModelReply,
+    ReplayKey,
+)
 from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
-from forge_bot.agent.models.recorded import Recorder, Replayed
-from forge_bot.values import Tier
+from forge_bot.errors import BadOption, BadRecord, ModelUnavailable, RecordExhausted
+from forge_bot.values import Frozen, Tier, Usage
+
+ANY = "*"
+_MOST_LISTED = 12
+
+
+class Exchange(Frozen):
+    """One answer, and the key of its question.
+
+    A part of the key that is `*` or left out matches every question.
+    """
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    agent: str = ANY
+    phase: str = ANY
+    round: str = ANY
+    kind: str = Field(default=ANY, alias="schema")
+    answer: str | dict[str, Any] = Field(
+        default="", description="the raw text of the reply, or the answer as data"
+    )
+    finish: FinishReason = FinishReason.STOP
+    usage: Usage = Usage()
+    unavailable: str = Field(
+        default="", description="instead of answering, fail with this sentence"
+    )
+
+    @property
+    def key(self) -> ReplayKey:
+        return ReplayKey(self.agent, self.phase, self.round, self.kind)
+
+    def fits(self, key: ReplayKey) -> int | None:
+        """Return how many parts of the key are named and equal, or None if a named one differs."""
+        pairs = list(zip(self.key, key, strict=True))
+        if any(named not in {ANY, asked} for named, asked in pairs):
+            return None
+        return sum(named != ANY for named, _ in pairs)
+
+    def reply(self) -> ModelReply:
+        """Return the answer as a model would have written it. It costs nothing, as there was one.
+
+        Raises ModelUnavailable.
+        """
+        if self.unavailable:
+            raise ModelUnavailable(self.unavailable)
+        text = self.answer
+        return ModelReply(
+            text=text if isinstance(text, str) else json.dumps(text, ensure_ascii=False),
+            usage=self.usage.replace(cost=Decimal(0)),
+            finish=self.finish,
+        )
+
+
+def read_exchanges(path: Path) -> tuple[Exchange, ...]:
+    """Return all exchanges in a file, in its order. Raises BadRecord with the place of the first
+    error.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecord(f"{path} cannot be read: {error}.") from error
+    exchanges: list[Exchange] = []
+    for place, item in (_lines if path.suffix == ".jsonl" else _items)(text, path):
+        try:
+            exchanges.append(Exchange.model_validate(item))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            raise BadRecord(f"{path}, {place}: {field}: {first['msg']}.") from None
+    return tuple(exchanges)
+
+
+def _lines(text: str, path: Path) -> Iterator[tuple[str, object]]:
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            item: object = json.loads(line)
+        except ValueError as error:
+            if number == len(lines):
+                break  # a recorder died while writing the last line
+            raise BadRecord(f"{path}, line {number} is not JSON: {error}.") from error
+        yield f"line {number}", item
+
+
+def _items(text: str, path: Path) -> Iterator[tuple[str, object]]:
+    try:
+        value: object = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadRecord(f"{path} is not YAML: {error}.") from error
+    if not isinstance(value, list):
+        raise BadRecord(f"{path} is not a list of exchanges.")
+    for number, item in enumerate(cast("list[object]", value), 1):
+        yield f"item {number}", item
+
+
+class Recorder:
+    """A model whose exchanges are appended to a file. Earlier content of the file stays.
+
+    Raises BadOption for a file that cannot be written, before an answer is paid for.
+    """
+
+    def __init__(self, model: Model, path: Path) -> None:
+        self.name = model.name
+        self._model = model
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(self._open_counter())
+        except OSError as error:
+            why = error.strerror or error
+            raise BadOption(f"--record {path}: the file cannot be written: {why}.") from error
+
+    def _open_counter(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    async def ask(self, call: ModelCall) -> ModelReply:
+        """Return the model's own reply. Failures are not recorded, since they are no answers."""
+        reply = await self._model.ask(call)
+        exchange = Exchange(
+            agent=call.key.agent,
+            phase=call.key.phase,
+            round=call.key.round,
+            schema=call.key.schema,
+            answer=reply.text,
+            finish=reply.finish,
+            usage=reply.usage,
+        )
+        data = exchange.model_dump(mode="json", exclude_defaults=True)
+        # Each line is one write: recorders of parallel tasks share the file.
+        line = json.dumps(data, ensure_ascii=False) + "\n"
+        descriptor = self._open_counter()
+        try:
+            os.write(descriptor, line.encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+        return reply
+
+
+class Replayed:
+    """Answers each question with the exchange of a script or a record that fits its key best. It
+    costs nothing.
+
+    The exchange that names the most parts of the key fits best; among equals the last one, so a
+    record can be corrected by adding to it. Answers are not used up, so a run that was interrupted
+    continues with the same file.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._exchanges = read_exchanges(Path(name.partition(":")[2]))
+
+    async def ask(self, call: ModelCall) -> ModelReply:
+        """Return the reply. Raises RecordExhausted with the recorded keys if none fits."""
+        fitting = [
+            (fit, place)
+            for place, exchange in enumerate(self._exchanges)
+            if (fit := exchange.fits(call.key)) is not None
+        ]
+        if fitting:
+            return self._exchanges[max(fitting)[1]].reply()
+        keys = [str(exchange.key) for exchange in self._exchanges]
+        left = len(keys) - _MOST_LISTED
+        more = [f"… {left} more"] if left > 0 else []
+        raise RecordExhausted(
+            f"{self.name} has no answer for {call.key}.",
+            details=("It has answers for:", *keys[:_MOST_LISTED], *more),
+        )
 
 
 def open_model(

@@ -139,7 +139,7 @@ def shipped_run(
     as all do. Times are not recorded.
     """
     from forge_bot.agent.models.known_providers import usual_price
-    from forge_bot.agent.models.recorded import read_exchanges
+    from forge_bot.agent.models.open_model import read_exchanges
     from forge_bot.engine.process_documents import written_by_models
 
     recorded: dict[str, Usage] = {}
