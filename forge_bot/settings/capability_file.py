@@ -1,7 +1,7 @@
 """forge-mcp.json: the MCP servers whose tools the agents may ask for, and the folders of skills.
 
 Placeholders such as ${TOKEN} stay as they are here. Only the process that starts a server resolves
-them (`agent/tools/placeholders.py`).
+them (`agent/tools/setup.py`).
 """
 
 import re
