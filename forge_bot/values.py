@@ -250,9 +250,6 @@ class CommandResult(Recorded):
     flaky: tuple[str, ...] = unless_empty(
         (), "failing tests that passed when the same code was tested again"
     )
-    together: tuple[str, ...] = unless_empty(
-        (), "failing tests that pass alone and fail with the others"
-    )
     tail: str = Field(
         default="", description="the output, or the failing tests' words and the end of a long one"
     )

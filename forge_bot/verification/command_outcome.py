@@ -7,12 +7,10 @@ from typing import NamedTuple
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.output_text import read_cargo, read_node, read_unittest
-from forge_bot.verification.report_formats import read_go, read_report, shown_by_go
-from forge_bot.verification.runner_result import COVERAGE, RunnerResult
+from forge_bot.verification.runner_output import COVERAGE, RunnerResult, read_go, shown_by_go
+from forge_bot.verification.runners import RUNNERS, read_report
 from forge_bot.verification.shown_output import GAP, TAIL_CHARACTERS, TAIL_LINES, shown_output
 
-_TEXT_READERS = (read_unittest, read_cargo, read_node)
 _STOPPED = re.compile(
     r"!+ (?:stopping after|Interrupted:|xdist\.dsession\.Interrupted|_pytest\.outcomes\.Exit).*"
     r"|\[… \d+ bytes left out …\]"
@@ -94,7 +92,7 @@ def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerRes
     of_go = read_go(lines)
     shown = shown_by_go(lines) if of_go is not None else lines
     runs = [of_go, *(read_report(*report) for report in sorted(reports.items()))]
-    runs += [read(shown) for read in _TEXT_READERS]
+    runs += [runner.read_output(shown) for runner in RUNNERS if runner.read_output is not None]
     known = [run for run in runs if run is not None]
     shown = [*shown, *(line for run in known for line in run.shown.split("\n") if run.shown)]
     run = _together(known)

@@ -6,11 +6,10 @@ passes each time before it is red.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.selected_tests import select_tests
+from forge_bot.verification.runners import select_tests
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
 MOST_RERUN = 50
@@ -24,14 +23,6 @@ class Moment(StrEnum):
 
     BEFORE = "before the change"
     AFTER = "after the change"
-
-
-class Rerun(NamedTuple):
-    """The newly red tests that the reruns showed to be special, sorted."""
-
-    flaky: tuple[str, ...] = ()
-    together: tuple[str, ...] = ()
-    """Tests that pass alone, though they fail with the others each time."""
 
 
 RunTests = Callable[[Moment, Sequence[str]], CommandResult | None]
@@ -53,22 +44,18 @@ def _compares(before: CommandResult, now: CommandResult) -> bool:
     return {cause_of(before), cause_of(now)} <= {None, Cause.ALL_RED, Cause.UNREADABLE}
 
 
-def flaky_tests(before: CommandResult, now: CommandResult, run: RunTests) -> Rerun:
-    """Return the newly red tests that are flaky, and those that fail only with the others.
+def flaky_tests(before: CommandResult, now: CommandResult, run: RunTests) -> tuple[str, ...]:
+    """Return the newly red tests that are flaky, sorted.
 
     First they run alone, if the runner can select them. A test that passes alone may still fail
     with the others, so for such a test all run again.
     """
     suspects = newly_red(before, now)
     if not suspects or len(suspects) > MOST_RERUN:
-        return Rerun()
+        return ()
     reruns = _Reruns(now.argv, run)
-    together = reruns.alone(suspects)
-    reruns.together(together)
-    return Rerun(
-        tuple(sorted(reruns.flaky)),
-        tuple(sorted(name for name in suspects if reruns.needs_others(name))),
-    )
+    reruns.together(reruns.alone(suspects))
+    return tuple(sorted(reruns.flaky))
 
 
 class _Reruns:
@@ -113,10 +100,6 @@ class _Reruns:
             first = moment is Moment.AFTER
             self.flaky |= {name for name in left if _disagrees(name, first, result)}
             left = [name for name in left if name not in self.flaky]
-
-    def needs_others(self, name: str) -> bool:
-        """Return whether a test passes alone after the change, and is not flaky."""
-        return name not in self.flaky and self._passes(Moment.AFTER, name)
 
     def _needs_base(self, name: str) -> bool:
         """Return whether the outcome at the base is unknown, or could decide more."""

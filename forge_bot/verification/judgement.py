@@ -54,7 +54,6 @@ def judge(
     reasons += [f"The change breaks a rule of the project: {rule}" for rule in broken]
     notes = [note for before, now in judged for note in _notes(before, now)]
     notes += [_flaky(result) for result in after if result.flaky]
-    notes += [_only_together(result) for result in after if result.together]
     notes += [_explain_unjudged(command) for command in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
@@ -66,17 +65,10 @@ def newly_failing(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
     if not _fails(now) or now.timed_out or cause_of(now) is Cause.MISSING_TOOL:
         return ()
     if not _fails(before):
-        return _beside(before, now) or (f"exit code {now.exit_code}",)
+        return now.failures or (f"exit code {now.exit_code}",)
     if not _readable(before):
         return ()
     return tuple(name for name in _new(before, now) if name != UNNAMED)
-
-
-def _beside(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
-    """Return the failures without those that the output named before too, while all was green: a
-    test may print them.
-    """
-    return tuple(name for name in now.failures if name not in before.failures) or now.failures
 
 
 def _new(before: CommandResult, now: CommandResult) -> list[str]:
@@ -139,13 +131,6 @@ def _flaky(result: CommandResult) -> str:
     return (
         f"{_label(result)} has flaky tests, which are not judged: they failed in one run and"
         f" passed in another of the same code{_naming(result.flaky)}."
-    )
-
-
-def _only_together(result: CommandResult) -> str:
-    return (
-        f"{_label(result)} has tests that pass alone and fail with the others; something that"
-        f" runs before them may leave its traces{_naming(result.together)}."
     )
 
 
@@ -222,7 +207,7 @@ def _explain_red(before: CommandResult | None, now: CommandResult) -> str | None
     if now.name is CommandName.SETUP:
         return f"{failed}; without it nothing after it can be trusted."
     if before.exit_code == 0 and not before.timed_out:
-        return f"{failed}; it was green before the change{_naming(_beside(before, now))}."
+        return f"{failed}; it was green before the change{_naming(now.failures)}."
     new = _new(before, now)
     if _readable(before) and new and set(new) != {UNNAMED}:
         return f"{failed}; it was red before the change too, but these are new{_naming(new)}."

@@ -1,4 +1,6 @@
-"""Prove that a change mends a defect: its tests fail at the base commit and pass at the end."""
+"""Prove that a change mends a defect: its tests fail at the base commit and pass at the end; and
+compare the names of tests in documents with those that runners report.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -7,7 +9,7 @@ from posixpath import basename
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.runner_result import COVERAGE
+from forge_bot.verification.runner_output import COVERAGE
 from forge_bot.verification.shown_output import about, failure_blocks
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
@@ -92,3 +94,41 @@ def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
             yield f"The output of {words} does not name its tests."
         else:
             yield f"At the base commit no test of this change fails with {words}."
+
+
+_LINE = re.compile(r":\d+(?:-\d+)?$")
+_CASES = re.compile(r"(?<=\S)(?:\[[^\]]*\]|\([^()]*\))$")
+_STEPS = re.compile(r"::| [›>] |[#.]")
+_GO_CASE = re.compile(r"(?P<test>Test\w*)/.+")
+_OPEN = re.compile(r"…|%[sdifjopc#$]|\\\$\\\{[^}]*\\\}|\\\$\w[\w.]*")
+"""A place of a title for a value, as `each` of Jest and Vitest has them, or where it is cut."""
+
+
+def plain_name(name: str) -> str:
+    """Return a name without the number of a line."""
+    return _LINE.sub("", name.strip()).removeprefix("./")
+
+
+def names_test(name: str, test: str) -> bool:
+    """Return whether a document's name is that of a reported test, of a part of it, of its class
+    or of its file: `test_a` and `tests/a.py::A` of `tests/a.py::A::test_a[1]`.
+    """
+    plain = plain_name(name)
+    plain = plain if " " in plain else _CASES.sub("", plain)
+    if (case := _GO_CASE.fullmatch(plain)) is not None:
+        plain = case["test"]
+    if not plain:
+        return False
+    if plain.endswith(".py") and names_test(plain[:-3].replace("/", "."), test):
+        # unittest names a file as a module.
+        return True
+    words = _OPEN.sub(".*", re.escape(_STEPS.sub(":", plain)))
+    return re.search(rf"(?:^|[^\w]){words}(?=$|[:\[(/]| \()", _STEPS.sub(":", test)) is not None
+
+
+def is_listed(name: str, passed: Collection[str]) -> bool:
+    """Return whether a test that failed elsewhere is among those that passed here: by its name, by
+    that of the test which a part belongs to, or by its title where only titles are listed.
+    """
+    whole = name in passed or _STEPS.split(name)[-1] in passed
+    return whole or any(name.startswith(f"{test} ") for test in passed)

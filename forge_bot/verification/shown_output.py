@@ -1,15 +1,17 @@
 """The part of a command's output that a model or a person is shown.
 
-The words of the failing tests come first, with their tracebacks. Tables of timings and of coverage
-are left out, and npm's list of options.
+The words of the failing tests come first, with their tracebacks; they also tell
+where these and complaints stand in the code.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import dropwhile, takewhile
 
 from forge_bot.values import Frozen
-from forge_bot.verification.runner_result import Lines
+from forge_bot.verification.runner_output import Lines
+from forge_bot.verification.runners import RUNNERS
 
 TAIL_LINES = 60
 _MOST_COMPLAINTS = 10
@@ -17,35 +19,12 @@ TAIL_CHARACTERS = 4_000
 GAP = "[…]"
 
 _RULE = re.compile(r"[=-]{20,}")
-_TABLE = re.compile(
-    r"-+ benchmark\b.*-+|[=_-]+ (?:tests )?coverage\b.*[=_-]+|=+ slowest .*=+|Legend:"
-    r"|Name +Stmts.*|npm (?:error|ERR!) Options:"
-)
-_ROW = re.compile(
-    r"[=-]{10,}|Name +(?:\(|Stmts).*|\S.*\s[\d.,%()]+(?:\s.*)?|\s+\S.*|[\d.…]+ ?s .*|\(\d+ dur.*"
-    r"|npm (?:error|ERR!).*"
-)
-_GO_TIMING = re.compile(r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op.*")
-_SECTION = re.compile(r"=+ .* =+")
 _MOCHA_COUNT = re.compile(r"  \d+ failing")
 _CAPTURED = re.compile(r"-+ Captured .* -+|Stdout:|Stderr:")
 _CAPTURED_LINES = 8
 _BLOCK_HEAD, _BLOCK_END = 14, 26
 
-# The line that begins what a runner says about one failing test.
-_TITLES = (
-    re.compile(r"_{3,} (?P<title>\S.*?) _{3,}"),  # pytest
-    re.compile(r"(?:FAIL|ERROR): (?P<title>\S.*)"),  # unittest, below a line of `=`
-    re.compile(r"\s*--- FAIL: (?P<title>.+) \([\d.]+s\)"),  # go
-    re.compile(r"(?P<title>panic: .+)"),  # go
-    re.compile(r"---- (?P<title>\S.*) stdout ----"),  # cargo
-    re.compile(r"(?P<title>error\[E\d+\]: .+)"),  # rustc
-    re.compile(r"  ● (?P<title>.+)"),  # jest
-    re.compile(r" FAIL  (?P<title>.+)"),  # vitest
-    re.compile(r"  \d+\) (?P<title>.*)"),  # mocha, below `N failing`
-    re.compile(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)"),  # node
-    re.compile(r" *not ok \d+ - (?P<title>.*)"),  # node, TAP
-)
+_TITLES = tuple(re.compile(title) for runner in RUNNERS for title in runner.titles)
 # The line that ends it, when no other title does.
 _ENDS = re.compile(
     r"=+ .* =+|={20,}|Ran \d+ tests? in .*|FAIL\t.*|FAIL|ok +\t.*|failures:|test result: .*"
@@ -102,12 +81,11 @@ def shown_output(
     """Return the output if it fits, else the text of failing tests, with those of `first` at the
     beginning, and then its end. No text of a test is shown twice.
     """
-    kept = without_tables(lines)
-    whole = "\n".join(kept).strip("\n")
-    room = len(kept) if most_lines is None else most_lines
+    whole = "\n".join(lines).strip("\n")
+    room = len(lines) if most_lines is None else most_lines
     if len(whole) <= characters and whole.count("\n") < room:
         return whole
-    blocks = failure_blocks(kept)
+    blocks = failure_blocks(lines)
     if not blocks:
         return _end(whole, characters, room)
     blocks = sorted(blocks, key=lambda block: not any(about(item, block) for item in first))
@@ -115,27 +93,13 @@ def shown_output(
     words = _beginning(words, characters * 3 // 4, room * 3 // 4)
     left = characters - len(words) - len(GAP) - 2
     behind = max((block.after for block in blocks if block.text in words), default=0)
-    end = _end("\n".join(kept[behind:]).strip("\n"), left, room - words.count("\n") - 2)
+    end = _end("\n".join(lines[behind:]).strip("\n"), left, room - words.count("\n") - 2)
     return f"{words}\n{GAP}\n{end}" if end else words
-
-
-def without_tables(lines: Lines) -> Sequence[str]:
-    """Return the lines without tables of benchmarks, coverage, durations and options."""
-    kept: list[str] = []
-    inside = False
-    for line in lines:
-        if _TABLE.fullmatch(line):
-            inside = True
-        elif _SECTION.fullmatch(line) or not _ROW.fullmatch(line):
-            inside = False
-        if not inside and not _GO_TIMING.fullmatch(line):
-            kept.append(line)
-    return kept
 
 
 def _title(line: str, above: str, *, below_count: bool) -> str:
     match = next((match for form in _TITLES if (match := form.fullmatch(line))), None)
-    if match is None or _TABLE.fullmatch(line) or match["title"] == "Console":
+    if match is None or match["title"] == "Console":
         return ""
     unittest, mocha = line.startswith(("FAIL: ", "ERROR: ")), line[2:3].isdigit()
     if (unittest and not _RULE.fullmatch(above)) or (mocha and not below_count):
@@ -165,3 +129,44 @@ def _beginning(text: str, characters: int, most_lines: int) -> str:
 def _end(text: str, characters: int, most_lines: int) -> str:
     last = "\n".join(text.split("\n")[-max(most_lines, 1) :])
     return last[-max(characters, 1) :]
+
+
+_PLACE = re.compile(r"([\w./@+-]+\.\w+)(?:[:(]|\", line )(\d{1,7})\b")
+
+
+class RedPlace(Frozen):
+    """The line of a file that a failing test or a complaint names."""
+
+    name: str
+    file: str
+    line: int
+
+
+def red_places(names: Sequence[str], output: Lines, files: Collection[str]) -> Iterator[RedPlace]:
+    """Yield a place for each name whose own output has one in these files: in the file that the
+    name begins with, else the first.
+    """
+    blocks = failure_blocks(output)
+    for name in names:
+        words = [block.text for block in blocks if about(name, block)]
+        words = words or complaint_lines(name, output) or _paragraph(name, output)
+        found = _PLACE.findall("\n".join(words))
+        places = [(file, int(line)) for path, line in found if (file := _known(path, files))]
+        places.sort(key=lambda place: not name.startswith(place[0]))
+        if places:
+            yield RedPlace(name=name, file=places[0][0], line=places[0][1])
+
+
+def _paragraph(name: str, output: Lines) -> list[str]:
+    """Return the lines that begin with one of the name: a shown part of an output lacks the rules
+    between its blocks.
+    """
+    rest = dropwhile(lambda line: last_name(name) not in line, output)
+    return list(takewhile(str.strip, rest))
+
+
+def _known(path: str, files: Collection[str]) -> str:
+    """Return the file that a runner means, which may name it from the root of the machine."""
+    parts = path.removeprefix("./").split("/")
+    ends = ("/".join(parts[start:]) for start in range(len(parts)))
+    return next((end for end in ends if end in files), "")

@@ -16,17 +16,11 @@ _USAGE = re.compile(
     r"|unknown (?:option|flag|argument|shorthand flag)|flag provided but not defined"
     r"|unrecognized option|invalid choice: |option .* not recognized"
     r"|no test target named|requires the features: |does not contain package"
-    r"|stat \S+: directory not found|\bno Go files in |build constraints exclude all Go files in "
+    r"|stat \S+: directory not found|\bno Go files in "
     r"|directory \S+ outside (?:main module|modules listed in go\.work)",
     re.IGNORECASE,
 )
-_NO_MODULE = re.compile(r"\S*python[\d.]*(?:\.exe)?: No module named (\S+)")
-_NO_COMPONENT = re.compile(
-    r"^error: (?:the '\S+' component which provides the command )?'(?P<program>\S+)'"
-    r" is not (?:installed|available) for the .*toolchain",
-    re.MULTILINE,
-)
-"""What rustup says in the place of a program that its toolchain does not have."""
+_NO_MODULE = re.compile(r"\S*python[\d.]*(?:\.exe)?: No module named \S+")
 _NOT_COMPILED = re.compile(r"error: could not compile .*")
 _NONE_FOUND = re.compile(
     r"^(?:No tests found|No test files found|Error: No test files found)", re.MULTILINE
@@ -98,7 +92,10 @@ def cause_of(result: CommandResult) -> Cause | None:
 
 
 def is_missing(result: CommandResult) -> bool:
-    return result.exit_code in NOT_STARTED or bool(result.exit_code and missing_part(result))
+    """Return whether a program was not found, or the module of a `python -m`."""
+    module = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
+    no_module = module is not None and "-m" in result.argv and result.exit_code != 0
+    return result.exit_code in NOT_STARTED or no_module
 
 
 def is_usage_error(result: CommandResult) -> bool:
@@ -108,17 +105,6 @@ def is_usage_error(result: CommandResult) -> bool:
     if "pytest" in result.argv and result.exit_code == _PYTEST_USAGE:
         return True
     return _USAGE.search(result.tail) is not None
-
-
-def missing_part(result: CommandResult) -> str:
-    """Return the module that `python -m` did not find, or the program that the toolchain of rustup
-    does not have; "" for any other failure.
-    """
-    module = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
-    if module is not None and "-m" in result.argv:
-        return module[1]
-    component = _NO_COMPONENT.search(result.tail)
-    return "" if component is None or result.tests or result.failures else component["program"]
 
 
 def same_failure(before: CommandResult, now: CommandResult) -> bool:

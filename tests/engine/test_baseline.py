@@ -11,7 +11,6 @@ from forge_bot.verification.unusable_commands import (
     Cause,
     UnusableCommand,
     cause_of,
-    missing_part,
     unusable,
 )
 from tests.engine.test_verification import OUTPUTS, RUNS, outcome, result
@@ -23,7 +22,6 @@ CAUSES = {
     "cargo_compile": Cause.NOT_COLLECTED,
     "unittest_zero": Cause.NO_TESTS,
     "go_elsewhere": Cause.USAGE_ERROR,
-    "go_left_out": Cause.USAGE_ERROR,
     "cargo_none": Cause.NO_TESTS,
     "cargo_features": Cause.USAGE_ERROR,
     "cargo_no_target": Cause.USAGE_ERROR,
@@ -67,19 +65,6 @@ def test_a_missing_module_of_python_is_a_missing_tool() -> None:
     tail = "/home/dev/env/bin/python: No module named pytest"
     missing = result(exit_code=1, tests=None, argv=argv).model_copy(update={"tail": tail})
     assert cause_of(missing) is Cause.MISSING_TOOL
-
-
-@pytest.mark.parametrize(
-    "tail",
-    [
-        "error: the 'x' component which provides the command 'cargo-clippy' is not available for the 'a' toolchain",
-        "error: 'cargo-clippy' is not installed for the toolchain 'stable'.\nTo install, run `rust…`",
-    ],
-)
-def test_a_program_that_a_toolchain_lacks_is_a_missing_tool(tail: str) -> None:
-    missing = result(LINT, 1, argv="cargo clippy").model_copy(update={"tail": tail})
-    assert cause_of(missing) is Cause.MISSING_TOOL
-    assert missing_part(missing) == "cargo-clippy"
 
 
 def test_ten_thousand_failures_are_one_cause() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.verification.named_tests import is_listed, names_test
+from forge_bot.verification.red_at_base import is_listed, names_test
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)
@@ -23,7 +23,6 @@ def test_a_test_that_failed_elsewhere_is_listed_by_its_name_its_part_or_its_titl
         "a.py::test_a",
         "test_b (m.T.test_b) (i=1)",
         "a.test.js > adds",
-        "works (x) (-p y)",
     ):
         assert is_listed(name, passed), name
     for name in ("b.py::test_a", "test_c (m.T.test_c)", "a.test.js > subtracts"):

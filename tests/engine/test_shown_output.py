@@ -1,5 +1,5 @@
 """What a model is shown of a command's output: the failing tests' own words first, without terminal
-control and tables.
+control, and where they stand in the code.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 from forge_bot.values import CommandName
 from forge_bot.verification.command_outcome import plain_lines, read_outcome
-from forge_bot.verification.shown_output import about, failure_blocks, shown_output
+from forge_bot.verification.shown_output import about, failure_blocks, red_places, shown_output
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)
@@ -17,43 +17,10 @@ ROWS = rows(__file__)
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
 
 PYTEST: str = ROWS["pytest"]
-TABLE = "\n".join(f"test_{n}      {n}.5000 (1.0)   72.0 (>1000.0)   1.1;9" for n in range(200))
-BENCHMARK = f"""\
-
------------------------------- benchmark: 200 tests ------------------------------
-Name (time in us)      Min        Max      Outliers
-----------------------------------------------------------------------------------
-{TABLE}
-----------------------------------------------------------------------------------
-
-Legend:
-  Outliers: 1 Standard Deviation from Mean; 1.5 IQR from 1st Quartile.
-  OPS: Operations Per Second, computed as 1 / Mean
-"""
-COVERAGE = """\
-================================ tests coverage ================================
-_______________ coverage: platform linux, python 3.11.7-final-0 ________________
-
-Name                Stmts   Miss  Cover
----------------------------------------
-words/__init__.py       9      1    89%
----------------------------------------
-TOTAL                   9      1    89%
-
-"""
 
 
 def shown(output: str) -> str:
     return shown_output(plain_lines(output), 4_000, 60)
-
-
-def test_a_benchmark_table_does_not_push_out_the_traceback() -> None:
-    output = PYTEST.format(printed="quiet", tables=BENCHMARK + COVERAGE)
-    result = read_outcome(CommandName.TEST, ("pytest",), 1, output, 5).result
-    assert "E       AssertionError: assert '' == '()'" in result.tail
-    assert result.tail.endswith("1 failed, 1 passed in 0.12s ==========================")
-    for noise in ("test_77 ", "Outliers", "words/__init__.py", "TOTAL"):
-        assert noise not in result.tail
 
 
 def test_what_a_test_printed_comes_after_its_own_words_and_is_short() -> None:
@@ -88,9 +55,9 @@ def test_a_green_output_that_fits_is_shown_as_it_is() -> None:
     assert shown(text) == "\n".join(plain_lines(text)).strip("\n")
 
 
-@pytest.mark.parametrize("piece", ["_", "_ ", "= ", "- 1 ", "  1) ", "FAIL: x\n", "✖ ", "Name "])
+@pytest.mark.parametrize("piece", ["_", "_ ", "= ", "- 1 ", "  1) ", "FAIL: x\n", "✖ "])
 def test_output_without_end_is_read_in_no_time(piece: str) -> None:
-    output = "-- benchmark: 1 --\n" + piece * (1_000_000 // len(piece))
+    output = piece * (1_000_000 // len(piece))
     before = process_time()
     assert len(shown(output)) <= 4_000
     assert process_time() - before < 5
@@ -108,3 +75,28 @@ def test_no_words_of_a_failing_test_are_shown_twice() -> None:
         said.count("AssertionError: 91 is wrong") == said.count("AssertionError: 92 is wrong") == 1
     )
     assert said.endswith("Ran 92 tests in 0.001s\n\nFAILED (failures=2)")
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "places"),
+    [
+        ("unittest_fail", "python -m unittest", ["unit_sample.py:17", "unit_sample.py:6"]),
+        ("unittest_import", "python -m unittest", []),
+        ("cargo_test", "cargo test", ["src/lib.rs:13", "src/lib.rs:15"]),
+        ("cargo_compile", "cargo test", ["src/lib.rs:16", "src/lib.rs:15"]),
+        ("node_tap", "node --test", ["nodetest/a.test.js:3", "nodetest/a.test.js:3"]),
+        ("go_events", "go test -json", ["bad/x_test.go:3"]),
+        ("ruff_concise", "ruff check", ["lint/a.py:1", "lint/a.py:1"]),
+        ("tsc", "tsc", ["ts/a.ts:1", "ts/a.ts:1"]),
+    ],
+)
+def test_a_place_is_a_known_file_with_the_line_that_the_runner_says(
+    output: str, command: str, places: list[str]
+) -> None:
+    text = (OUTPUTS / f"{output}.txt").read_text(encoding="utf-8")
+    kind = CommandName.TEST if "test" in command else CommandName.LINT
+    result = read_outcome(kind, tuple(command.split()), 1, text, 5).result
+    files = ("unit_sample.py", "src/lib.rs", "nodetest/a.test.js", "bad/x_test.go")
+    files += ("lint/a.py", "ts/a.ts", "loader.txt")
+    found = red_places(result.failures, result.tail.splitlines(), files)
+    assert [f"{place.file}:{place.line}" for place in found][:2] == places

@@ -29,7 +29,6 @@ UNITTEST = (
     "test_unexpected (unit_sample.T.test_unexpected)",
 )
 CARGO = ("fails", "src/lib.rs - add", "tests::fails", "tests::must_panic")
-CARGO_TWICE = ("tests::works (-p half --lib)", "works (-p half --test whole)")
 TAP = ("/home/dev/project/nodetest/b.test.js", "fails plainly", "suite", "suite > inner fails")
 SPEC = (
     "nodetest/a.test.js > fails plainly",
@@ -57,12 +56,10 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "unittest_zero": (0, 0, ()),
     "go_events": (1, 5, GO),
     "go_elsewhere": (1, None, ()),
-    "go_left_out": (1, None, ()),
     "cargo_nofast": (101, 6, CARGO),
     "cargo_quiet": (101, 6, CARGO),
     "cargo_test": (101, 3, ("tests::fails", "tests::must_panic", UNNAMED)),
     "cargo_compile": (101, None, (*RUSTC, UNNAMED)),
-    "cargo_twice": (101, 4, CARGO_TWICE),
     "cargo_none": (0, 0, ()),
     "cargo_features": (101, None, ()),
     "cargo_no_target": (101, None, ()),
@@ -451,12 +448,6 @@ def test_failures_beside_a_good_end_are_a_note() -> None:
     assert notes(GREEN, hidden) == (
         "test (`make test`) ended well although its output counts failures, without naming them.",
     )
-
-
-def test_a_failure_that_a_test_prints_before_the_change_too_is_not_named_as_new() -> None:
-    printed, red = result(failures="said"), result(exit_code=1, failures="said a")
-    assert reason(printed, red).endswith("it was green before the change: a.")
-    assert newly_failing(printed, red) == ("a",)
 
 
 def test_no_commands_at_all_verify_nothing() -> None:

@@ -14,8 +14,8 @@ from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.flaky_tests import MOST_RERUN
 from forge_bot.verification.judgement import UNNAMED, newly_failing
-from forge_bot.verification.named_tests import is_listed
-from forge_bot.verification.selected_tests import select_tests
+from forge_bot.verification.red_at_base import is_listed
+from forge_bot.verification.runners import select_tests
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
     TAIL_LINES,
@@ -24,7 +24,6 @@ from forge_bot.verification.shown_output import (
     complaint_lines,
     failure_blocks,
     shown_output,
-    without_tables,
 )
 
 _LEAST_SECONDS = 60
@@ -72,7 +71,7 @@ class NewlyRed:
 
     @cached_property
     def _blocks(self) -> tuple[FailureBlock, ...]:
-        return failure_blocks(without_tables(self.lines))
+        return failure_blocks(self.lines)
 
 
 @dataclass

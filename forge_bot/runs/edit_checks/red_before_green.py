@@ -17,14 +17,14 @@ from forge_bot.store import SPECS
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, RedBeforeGreen
 from forge_bot.verification.command_outcome import CommandOutput
-from forge_bot.verification.named_tests import is_listed
 from forge_bot.verification.red_at_base import (
+    is_listed,
     is_red_script,
     of_files,
     red_at_base,
     why_not_red,
 )
-from forge_bot.verification.selected_tests import package_folder, select_files, uncached
+from forge_bot.verification.runners import package_folder, select_files, uncached
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _AS_IT_IS = ("utf-8", "surrogateescape")

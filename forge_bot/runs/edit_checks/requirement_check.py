@@ -14,8 +14,7 @@ from forge_bot.runs.run import Run
 from forge_bot.values import CommandName, RequirementCheck
 from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.named_tests import names_test, plain_name
-from forge_bot.verification.red_at_base import of_files
+from forge_bot.verification.red_at_base import names_test, of_files, plain_name
 
 _NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
 """A part of the name of a file or of a test."""

@@ -9,7 +9,7 @@ from forge_bot.runs.run import Run
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.flaky_tests import MOST_RERUN, Moment, flaky_tests, newly_red
-from forge_bot.verification.selected_tests import select_tests, uncached
+from forge_bot.verification.runners import select_tests, uncached
 
 
 def with_flaky_tests(
@@ -38,7 +38,7 @@ def with_flaky_tests(
                     Message(text=f"{count} newly red and run again, before and after the change.")
                 )
             again = flaky_tests(before, result, _Runs(result, project, commits, builds).run)
-            result = result.model_copy(update=again._asdict()) if any(again) else result
+            result = result.replace(flaky=again)
         judged.append(output._replace(result=result))
     return tuple(judged)
 

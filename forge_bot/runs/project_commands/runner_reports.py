@@ -13,17 +13,16 @@ from forge_bot.errors import PathEscapes
 from forge_bot.git import Tree
 from forge_bot.sandbox.box import Box
 from forge_bot.store import inside
-from forge_bot.verification.selected_tests import (
+from forge_bot.verification.runners import (
     Words,
     package_folder,
+    places_of_reports,
     report_environment,
     reporting,
 )
 
 _MOST_BYTES = 60_000_000
 _MOST_FILES = 5_000
-_OF_JAVA = ("**/target/*-reports/TEST-*.xml", "**/build/test-results/**/TEST-*.xml")
-_JAVA = re.compile(r"(?:.*/)?(?:mvnw?|gradlew?)")
 _WRITTEN = re.compile(
     r"^(?:-+ generated xml file: .*|Test results written to: .*|JSON report written to .*)\n?",
     re.MULTILINE,
@@ -53,9 +52,9 @@ class RunnerReports:
     def read(self) -> dict[str, str]:
         """Return the reports by name; what Maven and Gradle write by its path."""
         texts = {path.name: path for path in self.folder.iterdir()}
-        if _JAVA.fullmatch(self.plain[0]):
-            reports = (path for glob in _OF_JAVA for path in self.place.path.glob(glob))
-            texts |= {path.relative_to(self.place.path).as_posix(): path for path in reports}
+        globs = places_of_reports(self.plain)
+        reports = (path for glob in globs for path in self.place.path.glob(glob))
+        texts |= {path.relative_to(self.place.path).as_posix(): path for path in reports}
         chosen = [*texts.items()][:_MOST_FILES]
         return {name: text for name, path in chosen if (text := self._text(path))}
 
