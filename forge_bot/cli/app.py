@@ -13,9 +13,7 @@ import typer
 from typer.main import get_command
 
 from forge_bot import __version__
-from forge_bot.cli.capability_commands import capability_app
 from forge_bot.cli.error_output import BY_HAND, USAGE, WRONG_USE, exit_code_of
-from forge_bot.cli.graph_commands import graph_app
 from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
     HERE,
@@ -32,8 +30,15 @@ from forge_bot.cli.options import (
     RunOptions,
     with_groups,
 )
-from forge_bot.cli.policy_commands import policy_app
-from forge_bot.cli.repository_commands import clean, demo, doctor, init
+from forge_bot.cli.repository_commands import (
+    capability_app,
+    clean,
+    demo,
+    doctor,
+    graph_app,
+    init,
+    policy_app,
+)
 
 app = typer.Typer(
     cls=CommandGroup,

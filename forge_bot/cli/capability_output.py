@@ -1,40 +1,40 @@
-"""`forge-bot capabilities`: the capabilities of agents here, each problem, and one call as a run
-would make it.
+"""`forge-bot capabilities`: the capabilities of agents here, each problem, and the one question
+before servers of a repository are started.
 """
 
 import asyncio
-import hashlib
-import json
-import sys
-from collections.abc import Sequence
+import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 import typer
 from rich.markup import escape
 
 from forge_bot.agent.capabilities import (
-    CapabilityRequest,
     CapabilityType,
     Effect,
-    ResultStatus,
-    canonical,
 )
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
-from forge_bot.agent.tools.setup import CapabilitySetup
-from forge_bot.agent.tools.tool_catalogue import ToolCalls, ToolCatalogue, discover_capabilities
+from forge_bot.agent.tools.server_start import boxes_work, program_digests, servers_digest
+from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
+from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
+from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
-from forge_bot.cli.server_question import ask_consent, describe_server, load_capabilities
-from forge_bot.errors import BadArgument, UnknownCapability
+from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.git import Repository
+from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, agree, capability_setup
+from forge_bot.settings import load_config
+from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
 _BROKEN = 5
-_SHOWN = 100_000
 
 
 def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
     """Print the catalogue and each problem; return 5 if something is broken."""
-    setup, catalogue = _discover(folder, source)
+    root, setup = load_capabilities(folder, source)
+    setup = ask_consent(root, setup)
+    catalogue = asyncio.run(discover_capabilities(setup))
     console = Console()
     if setup.empty:
         console.print(
@@ -54,49 +54,6 @@ def list_capabilities(folder: Path, source: CapabilityChoice) -> int:
         mark = "[red]✗[/]" if problem.broken else "[yellow]![/]"
         console.print(f"{mark} [bold]{escape(problem.about)}[/] {escape(problem.sentence)}")
     return _BROKEN if catalogue.broken else 0
-
-
-def try_capability(
-    folder: Path,
-    source: CapabilityChoice,
-    name: str,
-    given: Sequence[str],
-    *,
-    yes: bool,
-) -> int:
-    """Call one tool as a run would; return 0 if it succeeded."""
-    setup, catalogue = _discover(folder, source)
-    spec = next((candidate for candidate in catalogue.specs if candidate.name == name), None)
-    if spec is None:
-        known = tuple(candidate.name for candidate in catalogue.specs)
-        raise UnknownCapability(
-            f"There is no capability {name}.",
-            details=(*known, *(problem.sentence for problem in catalogue.broken)),
-        )
-    params = canonical(json.dumps(_read_arguments(given, catalogue, name))) or "{}"
-    wanted = CapabilityRequest(key="1.1", capability=name, params=params)
-    calls = ToolCalls(setup, catalogue)
-    console = Console()
-    complaint = calls.complaint(wanted)
-    if (
-        complaint is None
-        and spec.effect is Effect.ACTS
-        and not _ask_to_call(wanted, console, yes=yes)
-    ):
-        return _BROKEN
-    result = complaint or calls.call(wanted, _SHOWN)
-    console.print(escape(result.content))
-    if result.note:
-        console.print(f"[dim]{escape(result.note)}[/]")
-    if result.status is not ResultStatus.OK:
-        Console(stderr=True).print(f"{name}: {result.status.value}")
-    return 0 if result.status is ResultStatus.OK else 1
-
-
-def _discover(folder: Path, source: CapabilityChoice) -> tuple[CapabilitySetup, ToolCatalogue]:
-    root, setup = load_capabilities(folder, source)
-    setup = ask_consent(root, setup)
-    return setup, asyncio.run(discover_capabilities(setup))
 
 
 def _print_servers(setup: CapabilitySetup, catalogue: ToolCatalogue, console: Console) -> None:
@@ -120,34 +77,107 @@ def _describe_way(spec: CapabilitySpec, *, asked: bool) -> str:
     return "reads"
 
 
-def _read_arguments(given: Sequence[str], catalogue: ToolCatalogue, name: str) -> dict[str, object]:
-    """Return `key=value` words as arguments: text where the schema wants text, else JSON."""
-    tool = catalogue.mcp_tools.get(name)
-    schema = cast("dict[str, Any]", json.loads(tool.input_schema)) if tool else {}
-    fields = cast("dict[str, Any]", schema.get("properties") or {})
-    arguments: dict[str, object] = {}
-    for word in given:
-        key, equals, value = word.partition("=")
-        if not equals or not key:
-            raise BadArgument(f"{word} is not of the form name=value.")
-        shape = fields.get(key)
-        text = not isinstance(shape, dict) or cast("dict[str, Any]", shape).get("type") == "string"
-        try:
-            arguments[key] = value if text else json.loads(value)
-        except ValueError:
-            arguments[key] = value
-    return arguments
+_NO = 5
+_SHOWN_FILES = 5
 
 
-def _ask_to_call(wanted: CapabilityRequest, console: Console, *, yes: bool) -> bool:
-    digest = hashlib.sha256(f"{wanted.capability}\n{wanted.params}".encode()).hexdigest()[:12]
-    console.print(
-        f"{escape(wanted.capability)} may change something. Its arguments, {digest}:\n"
-        f"{escape(wanted.params)}"
-    )
-    if yes:
+def load_capabilities(folder: Path, source: CapabilityChoice) -> tuple[Path, CapabilitySetup]:
+    """Return the top folder of a repository, and the capabilities configured there."""
+    root = Repository.find(folder).root
+    named = CapabilityOptions.named(source.mcp_config, source.skills_dir)
+    return root, capability_setup(root, load_config(root), named)
+
+
+def approve_servers(folder: Path, source: CapabilityChoice, digest: str | None) -> int:
+    """Show the servers of a repository and keep the person's yes; return 5 without one."""
+    root, setup = load_capabilities(folder, source)
+    if not setup.servers:
+        Console().print("No servers are configured here.")
+        return 0
+    actual = servers_digest(setup)
+    _print_for_consent(root, setup, actual)
+    if digest is not None:
+        if digest != actual:
+            raise BadOption(f"The servers have another digest now: {actual}.")
+    elif not at_terminal():
+        raise BadOption(
+            "Nobody can be asked here.",
+            hint=(
+                "Look at them, and give their digest: forge-bot capabilities approve --digest "
+                f"{actual}"
+            ),
+        )
+    elif not _ask_yes():
+        return _NO
+    agree(root, actual)
+    Console().print("They may be started. A change of anything above asks again.")
+    return 0
+
+
+def ask_consent(root: Path, setup: CapabilitySetup, *, asks: bool = True) -> CapabilitySetup:
+    """Return the setup with the person's yes to its servers, asked for if somebody is here. Without
+    one, say how to give it.
+    """
+    if not setup.servers or setup.agreed is None:
+        return setup
+    digest = servers_digest(setup)
+    if digest in setup.agreed:
+        return setup
+    if asks and at_terminal():
+        _print_for_consent(root, setup, digest)
+        if _ask_yes():
+            agree(root, digest)
+            return replace(setup, agreed=setup.agreed | {digest})
+    else:
+        Console(stderr=True).print(
+            "! No server is started before you say yes: forge-bot capabilities approve"
+        )
+    return setup
+
+
+def describe_server(
+    setup: CapabilitySetup, name: str, server: MCPServerConfig | MCPHttpServerConfig
+) -> list[str]:
+    """Return where a server runs, and the variables that it is given."""
+    facts = [_describe_place(setup, name) if isinstance(server, MCPServerConfig) else "over HTTP"]
+    if variables := variables_of(server):
+        facts.append(f"given {', '.join(variables)}")
+    return facts
+
+
+def _print_for_consent(root: Path, setup: CapabilitySetup, digest: str) -> None:
+    console = Console()
+    console.print(f"{escape(str(root))} configures servers for the agents' tools:")
+    for name, server in setup.servers.items():
+        stdio = isinstance(server, MCPServerConfig)
+        what = shlex.join((server.command, *server.args)) if stdio else server.url
+        files = [*program_digests(setup, server)]
+        facts = [*describe_server(setup, name, server), *([_name_files(files)] if files else [])]
+        console.print(f"  [bold]{escape(name)}[/] {escape(what)}")
+        console.print(f"    [dim]{escape('; '.join(facts))}[/]")
+        for key, value in (server.env if stdio else server.headers).items():
+            console.print(f"    [dim]{escape(f'{key}={value}')}[/]")
+    console.print(f"Their digest: {digest}")
+
+
+def _name_files(files: list[str]) -> str:
+    shown = ", ".join(files[:_SHOWN_FILES])
+    if len(files) > _SHOWN_FILES:
+        more = len(files) - _SHOWN_FILES
+        shown = f"{shown} and {more} more files"
+    return f"made of {shown} in the repository"
+
+
+def _ask_yes() -> bool:
+    if typer.confirm("May they be started as they are now, with these variables?"):
         return True
-    if not sys.stdin.isatty():
-        Console(stderr=True).print("Nothing was called: say --yes to call it.")
-        return False
-    return typer.confirm("Call it?")
+    Console().print("No server is started.")
+    return False
+
+
+def _describe_place(setup: CapabilitySetup, name: str) -> str:
+    if setup.sandbox in {"off", "landlock"} or not boxes_work():
+        return "a process without a sandbox"
+    if name in setup.policy.network:
+        return "in the sandbox, with network"
+    return "in the sandbox, no network"

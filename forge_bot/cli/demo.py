@@ -6,10 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import yaml
 from rich.markup import escape
 
-from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
@@ -19,7 +17,7 @@ from forge_bot.cli.session_setup import load_setup
 from forge_bot.cli.terminal_question import ask_at_terminal, show_question
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer
-from forge_bot.errors import BadOption
+from forge_bot.errors.errors_of_run import BadOption
 from forge_bot.git import Repository, make_repository
 from forge_bot.resources import templates
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
@@ -30,9 +28,7 @@ from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session
 from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
-from forge_bot.settings import Config
-from forge_bot.settings.load_pipeline import PIPELINES, load_pipeline
-from forge_bot.values import Effort
+from forge_bot.settings.load_pipeline import load_pipeline
 
 RECORD = "record.jsonl"
 EFFORT = "M"
@@ -45,7 +41,6 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     target = folder or Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
     repository = _sample(source / "repository", _empty(target))
     _welcome(console, target)
-    _leave_out_unrecorded(target, console)
     config = load_setup(repository)
     progress = Progress(console)
     draft = draft_from_words(
@@ -94,31 +89,6 @@ def _empty(folder: Path) -> Path:
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
-
-
-def _leave_out_unrecorded(target: Path, console: Console) -> None:
-    """Leave out phases that came to the pipeline after the record was made: the sample gets a
-    pipeline without them. What our own process does needs no record.
-    """
-    pipeline = load_pipeline(Config().pipeline, None)
-    recorded = {exchange.phase for exchange in read_exchanges(templates() / "demo" / RECORD)}
-    unknown = {
-        phase.id: phase.label
-        for phase in pipeline.speaking
-        if phase.id not in recorded and EFFORT not in phase.skip and not phase.by_process_when
-    }
-    if not unknown:
-        return
-    written = pipeline.model_dump(mode="json", by_alias=False, exclude_defaults=True)
-    for phase in written["phases"]:
-        if phase["id"] in unknown:
-            phase["skip"] = [effort.value for effort in Effort]
-    place = target / PIPELINES / f"{pipeline.id}.yaml"
-    place.parent.mkdir(parents=True)
-    place.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
-    console.print(
-        f"[dim]left out, because the record is older: {escape(', '.join(unknown.values()))}[/]\n"
-    )
 
 
 def _yes(progress: Progress) -> Asker:

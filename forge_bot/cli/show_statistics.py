@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
 from forge_bot.cli.console import Console
-from forge_bot.errors import BadOption, GitFailed, GitHubError
+from forge_bot.errors.error_base import GitHubError
+from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors.errors_outside import GitFailed
 from forge_bot.git import Repository
 from forge_bot.prompts.escape import cell
 from forge_bot.runs.run_statistics import (
@@ -53,7 +53,7 @@ def show_statistics(folder: Path, days: int, *, markdown: bool, as_json: bool) -
     elif markdown:
         sys.stdout.write("\n".join(_markdown(told)) + "\n")
     else:
-        _print(told, Console())
+        Console().print_markdown("\n".join(_markdown(told)))
     return 0
 
 
@@ -142,18 +142,3 @@ def _markdown(told: Statistics) -> Iterator[str]:
         yield f"|{' --- |' * len(headings)}"
         for row in rows:
             yield f"| {' | '.join(map(cell, row))} |"
-
-
-def _print(told: Statistics, console: Console) -> None:
-    from rich.table import Table
-
-    for sentence in _summary(told):
-        console.print(escape(sentence))
-    for headings, rows in ((_HEADINGS, _rows(told)), (("person", "answers"), _people(told))):
-        table = Table(box=None, header_style="dim", pad_edge=False)
-        for heading in headings:
-            table.add_column(heading, no_wrap=True)
-        for row in rows:
-            table.add_row(*map(escape, row))
-        console.print()
-        console.print(table)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.amounts import read_amount_option
+from forge_bot.cli.capability_output import ask_consent
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
@@ -18,12 +19,12 @@ from forge_bot.cli.error_output import print_not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress, describe_estimate
 from forge_bot.cli.resume import resume
-from forge_bot.cli.server_question import ask_consent
 from forge_bot.cli.session_setup import load_setup, make_session
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
+from forge_bot.errors.errors_of_run import BadConfig, BadOption, IssueUnavailable, NotReady
+from forge_bot.errors.errors_outside import BranchExists
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.github_api.remote_address import parse_remote

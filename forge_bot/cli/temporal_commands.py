@@ -12,7 +12,8 @@ from rich.markup import escape
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
-from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
+from forge_bot.errors.errors_of_run import BadOption, NoSandbox, TemporalUnavailable
+from forge_bot.errors.errors_outside import TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
 from forge_bot.runs.process_signals import stop_on_signals
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from forge_bot.temporal.thread_activities import ThreadActivities
 
 SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
-_LONGEST_SILENCE = 3600
+"""Variable with the seconds without a sign of life after which a worker counts as lost."""
 
 
 def choose_place(
@@ -70,19 +71,8 @@ def choose_place(
         push=pushes,
         open_pr=ending.open_pr,
         post=at_terminal(),
-        heartbeat_seconds=_read_silence(),
+        heartbeat_seconds=float(os.environ.get(SILENCE) or 20),
     )
-
-
-def _read_silence() -> float:
-    """Return the seconds without a sign of life after which a worker counts as lost."""
-    text = os.environ.get(SILENCE, "20")
-    if not re.fullmatch(r"[0-9]{1,4}", text, re.ASCII) or not 1 <= int(text) <= _LONGEST_SILENCE:
-        raise BadOption(
-            f"{SILENCE} is {text!r}.",
-            hint=f"Write whole seconds, from {1} to {_LONGEST_SILENCE}.",
-        )
-    return float(text)
 
 
 def choose_leader(

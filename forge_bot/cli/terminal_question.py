@@ -24,7 +24,6 @@ from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block
 
-_LOOKS = frozenset({"v", "view", "d", "diff", "e", "edit"})
 _MOST_DIFFERENCE = 40
 _KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
 _NOTES = {Answer.REJECT: "What should be different?", Answer.ANSWER: "What is your answer?"}
@@ -36,7 +35,6 @@ _BY_KEY = {
     "skip": "s, skip",
     "post": "p, post",
 }
-_DIFFERENCE = ("d, diff", "show what changed since the version shown before")
 _EDIT = ("e, edit", "edit the first document; you are asked about your version")
 _LATER = ("l, later", "stop here; forge-bot resume asks again")
 _ASK = "the model answers; nothing changes"
@@ -118,6 +116,8 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     """Return each answer as it is typed, with its effect, and the other inputs."""
     documents, until = question.data.documents, question.data.overview.until
     sizes = [f"{one.name} ({one.text.count(chr(10)) + 1:,} lines)" for one in documents]
+    if question.data.difference:
+        sizes.insert(0, "what changed")
     shown = [(_BY_KEY.get(choice.answer, choice.answer), choice) for choice in question.actions]
     goes_on = f", until {until}" if until else ""
     return [
@@ -127,7 +127,6 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
         ),
         *([("?, ask and your question", _ASK)] if asks else []),
         *([("v, view", f"show {listed(sizes)} in a pager")] if sizes else []),
-        *([_DIFFERENCE] if question.data.difference else []),
         *([_EDIT] if _editable_document(question) else []),
         _LATER,
     ]
@@ -164,11 +163,11 @@ def _read_reply(
             if text := rest or console.ask("What do you want to know?").strip():
                 return PersonQuestion(question=text)
             continue
-        if word in _LOOKS and not rest and not (word == "d" and "done" in offered):
-            if word in {"e", "edit"} and (editable := _editable_document(question)):
-                return PersonEdit(document=editable)
-            _show_more(word, question, console)
+        if word in {"v", "view"} and not rest:
+            _page_documents(question, console)
             continue
+        if word in {"e", "edit"} and not rest and (editable := _editable_document(question)):
+            return PersonEdit(document=editable)
         answer = _read_answer(f"{_KEYS.get(word, word)} {rest}".strip(), words, question)
         if isinstance(answer, str):
             console.print(f"  {escape(answer)}")
@@ -186,20 +185,15 @@ def _editable_document(question: Question) -> str:
     return next((name for name in names if name.endswith(".md")), "")
 
 
-def _show_more(word: str, question: Question, console: Console) -> None:
-    """Show the documents in a pager, or what changed since the version shown before."""
-    if word in {"v", "view"}:
-        # As git does (core.pager in git-config(1)): else less shows the signs of colours as text.
-        os.environ.setdefault("LESS", "FRX")
-        with console.pager(styles=True):
-            for document in question.data.documents:
-                _print_document(document, console)
-    elif word in {"e", "edit"}:
-        console.print("  This question has no document that can be edited.")
-    elif question.data.difference:
-        _print_code(question.data.difference, "diff", console)
-    else:
-        console.print("  No other version was shown before, so there is no difference.")
+def _page_documents(question: Question, console: Console) -> None:
+    """Show what changed since the version shown before, and the documents, in a pager."""
+    # As git does (core.pager in git-config(1)): else less shows the signs of colours as text.
+    os.environ.setdefault("LESS", "FRX")
+    with console.pager(styles=True):
+        if question.data.difference:
+            _print_code(question.data.difference, "diff", console)
+        for document in question.data.documents:
+            _print_document(document, console)
 
 
 def _first_word(line: str) -> tuple[str, str]:

@@ -251,14 +251,6 @@ class BadOption(RequestError, code="REQUEST-007", hint="", remedy=Remedy("read-h
     """An option has a value that it cannot have."""
 
 
-class UnknownCapability(RequestError, code="REQUEST-010"):
-    """No tool and no skill has that name."""
-
-
-class BadArgument(RequestError, code="REQUEST-009"):
-    """A word of the command line is not of the form that it needs."""
-
-
 class GraphViolation(ForgeError, exit_code=2):
     """A node of the project's graph breaks what the manifest or the tiers say."""
 

@@ -1,4 +1,4 @@
-"""`forge-bot capabilities`: what agents may ask for in a repository, and one call by hand."""
+"""`forge-bot capabilities`: what agents may ask for in a repository."""
 
 import os
 import re
@@ -57,40 +57,6 @@ def test_other_files_are_named_by_options(sample: Sample, tmp_path: Path) -> Non
     assert said.code == 0
     skills = ("skill_release", "skill_deploy", "skill_look-around")
     assert all(name in said.out for name in ("mcp_tickets_echo", *skills))
-
-
-def test_a_tool_that_reads_is_called_at_once(sample: Sample) -> None:
-    configure(sample.path, {"tickets": unruly("well")})
-    words = ("mcp_tickets_look_up_it_all", "--arg", "kind=bug", "--arg", "count=3")
-    said = sample.forge("capabilities", "try", *words)
-    assert (said.code, said.out) == (0, 'found {"count": 3, "kind": "bug"}\n')
-
-
-def test_a_tool_that_may_change_something_is_not_called_without_a_word(sample: Sample) -> None:
-    configure(sample.path, {"tickets": unruly("well")})
-    words = ("capabilities", "try", "mcp_tickets_create", "--arg", "text=a")
-    said = sample.forge(*words)
-    assert said.code == 5
-    assert "may change something. Its arguments, " in said.out
-    assert "created" not in said.out
-    assert "created a\n" in sample.forge(*words, "--yes").out
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("mcp_tickets_nothing",), 2, "There is no capability mcp_tickets_nothing."),
-        (("mcp_tickets_echo", "--arg", "text"), 2, "text is not of the form name=value."),
-        (("mcp_tickets_echo",), 1, "mcp_tickets_echo: invalid_params"),
-    ],
-)
-def test_what_cannot_be_called_says_why(
-    sample: Sample, words: tuple[str, ...], code: int, said: str
-) -> None:
-    configure(sample.path, {"tickets": unruly("well")})
-    done = sample.forge("capabilities", "try", *words)
-    assert done.code == code
-    assert said in done.err
 
 
 def test_the_complete_example_of_the_page_works_as_it_is_pasted(
