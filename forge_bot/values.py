@@ -160,9 +160,6 @@ class TaskSpec(Recorded):
     files: tuple[str, ...] = ()
     depends_on: tuple[TaskId, ...] = ()
     acceptance: tuple[str, ...] = ()
-    apart_from: tuple[TaskId, ...] = unless_empty(
-        (), "tasks that do not run beside it: files of one import files of the other"
-    )
 
 
 class Usage(Recorded):

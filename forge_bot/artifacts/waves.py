@@ -51,8 +51,6 @@ def clash(one: TaskSpec, other: TaskSpec) -> bool:
 
     A task that names no files could touch any file.
     """
-    if other.id in one.apart_from or one.id in other.apart_from:
-        return True
     return not one.files or not other.files or shared_file(one.files, other.files) is not None
 
 

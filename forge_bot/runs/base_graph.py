@@ -1,21 +1,20 @@
-"""The additions of the base commit's graph: tasks whose files import each other, the reach of a
-design, and the rules on tiers that a change breaks.
+"""The additions of the base commit's graph: the reach of a design, and the rules on tiers that a
+change breaks.
 
 A repository without a language whose imports are read pays for none of it.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.git import Repository
 from forge_bot.sentences import listed, say
-from forge_bot.values import Inspection, TaskId, TaskMode, TaskSpec
+from forge_bot.values import Inspection
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
@@ -33,9 +32,6 @@ def with_graph(
     """Return the facts of a document with those that the graph adds. `plans` says that the document
     plans the change.
     """
-    if sum(task.mode is TaskMode.PARALLEL for task in inspection.tasks) > 1:
-        tasks = _kept_apart(inspection.tasks, graph_at(repository, base))
-        return inspection.replace(tasks=tasks)
     if plans and (files := tuple(file.path for file in read_outline(text).files)):
         return inspection.replace(reach=_reach(files, graph_at(repository, base)))
     return inspection
@@ -117,37 +113,6 @@ def _has_imports(repository: Repository, commit: str) -> bool:
     from forge_bot.project.graph.stacks.all_stacks import resolves
 
     return any(map(resolves, repository.list_files(commit)))
-
-
-def _kept_apart(tasks: Sequence[TaskSpec], graph: "ProjectGraph | None") -> tuple[TaskSpec, ...]:
-    """Return the tasks, each with those that may not run at the same time."""
-    if graph is None:
-        return tuple(tasks)
-    own = {task.id: frozenset(_files(graph, task.files)) for task in tasks}
-    apart: dict[TaskId, list[TaskId]] = {task.id: [] for task in tasks}
-    parallel = [task for task in tasks if task.mode is TaskMode.PARALLEL]
-    for one, other in combinations(parallel, 2):
-        if one.id in other.depends_on or other.id in one.depends_on:
-            continue
-        if _imports(graph, own[one.id], own[other.id]) or _imports(
-            graph, own[other.id], own[one.id]
-        ):
-            apart[other.id].append(one.id)
-    return tuple(
-        task.replace(apart_from=tuple(apart[task.id])) if apart[task.id] else task for task in tasks
-    )
-
-
-def _files(graph: "ProjectGraph", names: Sequence[str]) -> Iterator[str]:
-    """Yield the files of the graph that a task names: files, folders and patterns."""
-    from forge_bot.project.graph.manifest import matching
-
-    for name in names:
-        yield from matching(graph, name) or matching(graph, f"{name.rstrip('/')}/")
-
-
-def _imports(graph: "ProjectGraph", some: frozenset[str], others: frozenset[str]) -> bool:
-    return any(others & graph.files[path].imports.keys() for path in some)
 
 
 def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:

@@ -50,35 +50,6 @@ def test_the_first_call_of_a_wave_is_answered_only_after_the_second_arrived_and_
     assert {"a.txt": "1", "b.txt": "2"}.items() <= here.files().items()
 
 
-def test_tasks_whose_files_import_each_other_do_not_run_at_the_same_time(tmp_path: Path) -> None:
-    files = {"shop/__init__.py": "", "shop/prices.py": "", "shop/mail.py": "", "README.md": "#\n"}
-    here = Stage.made(tmp_path / "repo", {**files, "shop/cart.py": "from shop import prices\n"})
-    here.start()
-    plan = (
-        Planned("1", ("shop/prices.py",)),
-        Planned("2", ("shop/cart.py",)),
-        Planned("3", ("shop/mail.py", "shop/new.py")),
-    )
-    ended: list[str] = []
-    seen: dict[str, tuple[str, ...]] = {}
-    beside = asyncio.Event()
-
-    async def implement(call: ModelCall) -> Answer:
-        task = task_of(call)
-        seen[task] = tuple(ended)
-        if task == "3":
-            beside.set()
-        await asyncio.wait_for(beside.wait(), 30)
-        ended.append(task)
-        return done(wrote(plan[int(task) - 1].files[0], f"# {task}\n"))
-
-    outcome, run = here.go_on(Talker(plan, implement))
-    assert outcome is Outcome.DONE
-    assert [task.spec.apart_from for task in run.state.tasks] == [(), ("1",), ()]
-    assert "1" not in seen["3"], "these two ran side by side"
-    assert "1" in seen["2"], "this one waited"
-
-
 def test_tasks_are_merged_in_the_order_of_the_plan_whichever_answers_first(tmp_path: Path) -> None:
     here = stage(tmp_path)
     second_answered = asyncio.Event()
