@@ -78,7 +78,6 @@ CHECKS = {
     "ci.yml": "name: ci\non:\n  push:\n    branches: [main]\n  pull_request:\n",
     "every.yaml": "name: 'Tests: all'\non: [push]\n",
     "unnamed.yml": "on: pull_request\n",
-    "topics.yml": "name: topics\non: { push: { branches: ['feature/**'] } }\n",
     "deploy.yml": "name: deploy\non: { push: { branches: [main] } }\n",
     "release.yml": "name: release\non: { push: { tags: ['v*'] } }\n",
     "nightly.yml": "name: nightly\non: { schedule: [ { cron: '0 3 * * *' } ] }\n",
@@ -87,7 +86,7 @@ CHECKS = {
     "list.yml": "- a\n- b\n",
     "forge-bot.yaml": "name: another\non: issues\n",
 }
-FOUND = ["ci", "Tests: all", "topics", ".github/workflows/unnamed.yml"]
+FOUND = ["ci", "Tests: all", ".github/workflows/unnamed.yml"]
 
 
 def checked(sample: Sample) -> None:
