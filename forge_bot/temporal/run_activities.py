@@ -45,7 +45,7 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.finding_runs.resolve_run import run_named
+from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
@@ -174,7 +174,7 @@ class _RunWork:
     def __init__(self, session: Session, order: Order) -> None:
         self.session = session
         self.order = order
-        self.info = run_named(session.repository, order.begin.run)
+        self.info = resolve_run(session.repository, order.begin.run)
         self._label = ""
         self._tell = session.tell
         session.tell = self._pass_on_notice

@@ -3,18 +3,19 @@ runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field, ValidationError
 
 from forge_bot.git import Ref, Repository, Tracking
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
 from forge_bot.git.revisions import HEADS
 from forge_bot.store import SPECS, inside
 from forge_bot.store.run_folder import REPORTS, STATE
-from forge_bot.values import Effort, Frozen, Recorded, RunStatus
+from forge_bot.values import Frozen, Recorded, RunStatus
 
 _OVER = frozenset({RunStatus.COMPLETED, RunStatus.ABANDONED})
 _SOME_FIELDS = ConfigDict(extra="ignore")
@@ -77,8 +78,8 @@ class _Gate(Recorded):
     name: str
 
 
-class _State(Recorded):
-    """The part of a state that a list shows."""
+class _Record(Recorded):
+    """The part of a state that a list shows, or of the first report where no state can be read."""
 
     model_config = _SOME_FIELDS
 
@@ -86,26 +87,12 @@ class _State(Recorded):
     branch: str
     base_branch: str
     title: str
-    pull_request_branch: str = ""
-    current_phase: str
-    current_phase_status: RunStatus
-    effort: Effort
+    merge_branch: str = Field("", validation_alias=AliasChoices("pullRequestBranch", "mergeBranch"))
+    current_phase: str = "?"
+    current_phase_status: RunStatus | Literal["unreadable"] = "unreadable"
+    effort: str = "?"
     gate: _Gate | None = None
-    updated_at: datetime
-
-
-class _FirstReport(Recorded):
-    """The part of a first report that a list shows where the state cannot be read."""
-
-    model_config = _SOME_FIELDS
-
-    type: Literal["run_started"]
-    at: AwareDatetime
-    run: str
-    branch: str
-    base_branch: str
-    title: str
-    merge_branch: str = ""
+    updated_at: AwareDatetime = Field(validation_alias=AliasChoices("updatedAt", "at"))
 
 
 def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
@@ -245,38 +232,21 @@ def _bytes_of(file: Path) -> bytes:
 
 def _info(state: bytes, reports: bytes) -> RunInfo | None:
     """Return the run that a state tells of, else that of the first report; None without either."""
-    try:
-        whole = _State.model_validate_json(state)
-    except ValidationError:
-        return _begun(reports)
-    gate = whole.gate.name if whole.gate is not None else ""
-    return RunInfo(
-        name=whole.run,
-        branch=whole.branch,
-        merge_branch=whole.pull_request_branch,
-        here=whole.pull_request_branch == whole.base_branch,
-        title=whole.title,
-        tree=None,
-        phase=gate or whole.current_phase,
-        status=whole.current_phase_status.value,
-        effort=whole.effort.value,
-        gate=gate,
-        updated_at=whole.updated_at,
-    )
-
-
-def _begun(reports: bytes) -> RunInfo | None:
-    line, end, _ = reports.partition(b"\n")
-    try:
-        first = _FirstReport.model_validate_json(line if end else b"")
-    except ValidationError:
-        return None
-    return RunInfo(
-        name=first.run,
-        branch=first.branch,
-        merge_branch=first.merge_branch,
-        here=first.merge_branch == first.base_branch,
-        title=first.title,
-        tree=None,
-        updated_at=first.at,
-    )
+    for raw in (state, reports.partition(b"\n")[0]):
+        with suppress(ValidationError):
+            known = _Record.model_validate_json(raw)
+            gate = known.gate.name if known.gate is not None else ""
+            return RunInfo(
+                name=known.run,
+                branch=known.branch,
+                merge_branch=known.merge_branch,
+                here=known.merge_branch == known.base_branch,
+                title=known.title,
+                tree=None,
+                phase=gate or known.current_phase,
+                status=str(known.current_phase_status),
+                effort=known.effort,
+                gate=gate,
+                updated_at=known.updated_at,
+            )
+    return None

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 
 from forge_bot.errors.error_base import ForgeError
 from forge_bot.errors.errors_of_run import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
-from forge_bot.git.revisions import head, last_known
+from forge_bot.git.revisions import last_known
 from forge_bot.remedies import Remedy
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
-from forge_bot.runs.run_paths import run_paths
 from forge_bot.store import SPECS
 
 _NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
@@ -76,20 +74,6 @@ def _check_deleted(repository: Repository, named: str = "") -> None:
 
 def _names(info: RunInfo) -> set[str]:
     return {info.name, info.branch}
-
-
-def run_named(repository: Repository, name: str) -> RunInfo:
-    """The run of that name. One that lies in its own work tree is found without looking at others,
-    however many there are.
-
-    Raises UnknownRun.
-    """
-    tree = run_paths(repository, name).tree
-    with suppress(ForgeError, OSError):
-        info = run_in(tree, name)
-        if info is not None and head(tree).branch == info.branch:
-            return info
-    return resolve_run(repository, name)
 
 
 def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:
