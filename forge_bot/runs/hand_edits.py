@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from forge_bot.artifacts.plans import document_facts
-from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
-from forge_bot.engine.phases import AgentPhase, AnsweringPhase
+from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
@@ -61,41 +59,29 @@ def _editor(run: Run, name: str, raw: bytes) -> str:
     return (committed and run.tree.last_author(path)) or local_user()
 
 
-def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
-    writer = next(
-        (
-            phase
-            for phase in run.pipeline.phases
-            if isinstance(phase, AnsweringPhase) and phase.writes == name
-        ),
-        None,
-    )
-    text = raw.decode("utf-8", "replace")
-    inspection = Inspection()
-    if isinstance(writer, AgentPhase) and writer.tasks:
-        inspection = inspect(text, headings=(), tasks=True)
-        inspection = inspection.replace(tasks=run.rules.applied(inspection.tasks))
-    if writer is not None:
-        # It imports the Markdown parser, which most commands on a run do not need.
-        from forge_bot.runs.base_graph import with_graph
+def _inspected(run: Run, name: str, text: str) -> Inspection:
+    """Return the facts of a document that an agent should have written."""
+    # They import the Markdown parser, which most commands on a run do not need.
+    from forge_bot.runs.agent_work.apply_output import inspected_with_graph
+    from forge_bot.runs.agent_work.artifact_contract import contract_of
 
-        plan = run.pipeline.approved_first
-        plans = plan is not None and writer.id == plan.id
-        facts = document_facts(text, plans=plans, carries=writer.carries)
-        inspection = with_graph(
-            run.repository,
-            run.state.base_commit,
-            inspection.replace(**facts),
-            text,
-            plans=plans,
-        )
+    writers = (phase for phase in run.pipeline.phases if isinstance(phase, AnsweringPhase))
+    writer = next((phase for phase in writers if phase.writes == name), None)
+    if writer is None:
+        return Inspection()
+    contract = contract_of(run, writer, ()).replace(verdicts=(), may_end_run=False)
+    return inspected_with_graph(run, writer, contract.inspect(text), text)
+
+
+def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:
+    text = raw.decode("utf-8", "replace")
     stamp = run.now()
     report = ArtifactChanged(
         key=f"{name}@{blob_id(raw)}@{stamp.isoformat()}",
         at=stamp,
         artifact=name,
         blob=blob_id(raw),
-        inspection=inspection,
+        inspection=_inspected(run, name, text),
         by=_editor(run, name, raw),
     )
     run.notices.append(f"{name} was changed by hand; the question is asked anew for this version")
