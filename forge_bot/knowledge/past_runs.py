@@ -15,7 +15,6 @@ from forge_bot.text_format import short_line
 from forge_bot.values import Effort, Finding, Frozen, Recorded, RunStatus, Severity, Usage
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
-_DATED = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _OUTCOMES = {
     RunStatus.COMPLETED: "done",
     RunStatus.ABANDONED: "abandoned",
@@ -115,11 +114,6 @@ class _Task(_Part):
     spec: _Spec = _Spec()
 
 
-class _Event(_Part):
-    phase: str
-    usage: Usage | None = None
-
-
 class _Flags(_Part):
     batch: bool = False
 
@@ -135,7 +129,6 @@ class PastState(_Part):
     flags: _Flags = _Flags()
     tasks: tuple[_Task, ...] = ()
     usage: Usage = Usage()
-    log: tuple[_Event, ...] = ()
 
 
 def read_past_state(text: str | None) -> PastState | None:
@@ -162,7 +155,6 @@ def read_past_run(
     reported = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
     begun = state.started_at if state is not None else None
-    dated = _DATED.match(name) if begun is None else None
     files = (path for task in state.tasks for path in task.spec.files) if state is not None else ()
     return PastRun(
         name=name,
@@ -171,9 +163,7 @@ def read_past_run(
         summary=short_line(_first_paragraph(summary)),
         files=tuple(dict.fromkeys(map(short_line, files))),
         outcome=_OUTCOMES[state.current_phase_status] if state is not None else "unknown",
-        date=f"{begun:%Y-%m-%d}"
-        if begun is not None
-        else "-".join(dated.groups() if dated else ()),
+        date=f"{begun:%Y-%m-%d}" if begun is not None else "",
         findings=reported.findings,
         rejections=reported.rejections,
         friction=read_friction(summary),

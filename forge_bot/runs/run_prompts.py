@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.resources import templates
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import ChatMessage, Image
@@ -19,17 +18,6 @@ INQUIRY = "inquiry"
 
 PERFORMER = "skill"
 """Name of the template, in records and scripts too. No pipeline has this agent."""
-
-
-def check_prompts(root: Path, pipeline: Pipeline) -> None:
-    """Raise BadTemplate as `prompts_for` does. Templates that ship are only looked for: to read
-    them takes a library that a supervisor has no other use for.
-    """
-    shipped = templates() / "prompts"
-    if own_prompts(root) or not all(
-        (shipped / f"{agent}.md.j2").is_file() for agent in pipeline.agents
-    ):
-        prompts_for(root, pipeline)
 
 
 def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":

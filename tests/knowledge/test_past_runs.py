@@ -59,7 +59,7 @@ def test_a_folder_without_state_and_request_is_no_run() -> None:
 
 def test_a_request_alone_is_enough() -> None:
     run = read({"request.md": REQUEST})
-    assert (run.title, run.date, run.outcome) == ("Fix login", "2026-04-12", "unknown")
+    assert (run.title, run.date, run.outcome) == ("Fix login", "", "unknown")
 
 
 def reports(*lines: dict[str, object]) -> str:

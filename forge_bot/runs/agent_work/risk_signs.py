@@ -11,23 +11,16 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected_changes
-from forge_bot.text_format import cut
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
-_DEPENDENCY = re.compile(
-    r"\b(?:new|add(?:s|ed|ing)?|introduc\w+)\s+(?:a\s+)?(?:\w+\s+)?dependenc(?:y|ies)\b",
-    re.IGNORECASE,
-)
 _MANY_FILES = 15
-_LONGEST_LINE = 140
 
 
 def design_risks(
     design: str, files: Collection[str], patterns: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Risk flags of a design: protected paths, a new dependency, many files. Read off its words, so
-    a sign, not a proof.
+    """Risk flags of a design: protected paths, many files: signs, not proofs.
 
     `files` are those of the repository, `patterns` its own protected paths. A name that is none of
     the files counts if it looks like a path with a folder.
@@ -38,19 +31,9 @@ def design_risks(
     risks: list[str] = []
     if touched := protected_changes(paths, patterns):
         risks.append(f"names protected files: {', '.join([*touched][:5])}")
-    if (line := _line_of(_DEPENDENCY, design)) is not None:
-        risks.append(f"speaks of a new dependency: “{line}”")
     if len(paths) > _MANY_FILES:
         risks.append(f"names {len(paths):,} files")
     return tuple(risks)
-
-
-def _line_of(pattern: re.Pattern[str], text: str) -> str | None:
-    """Return the first line that matches, shortened, without the mark of a list."""
-    for line in text.splitlines():
-        if pattern.search(line):
-            return cut(" ".join(line.split()).lstrip("-*# "), _LONGEST_LINE)
-    return None
 
 
 def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:

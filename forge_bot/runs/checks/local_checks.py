@@ -28,7 +28,7 @@ from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.risk_signs import ai_risks
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, check_testable, waits_for_consent
-from forge_bot.runs.run_prompts import check_prompts
+from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.team_spending import spending_now
 from forge_bot.runs.wall_clock import now
@@ -112,7 +112,7 @@ def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     repository, name = subject.repository, subject.config.pipeline
     try:
         pipeline = load_pipeline(name, repository.root)
-        check_prompts(repository.root, pipeline)
+        prompts_for(repository.root, pipeline)
         yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
     except ForgeError as error:
         yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
