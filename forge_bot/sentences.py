@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from forge_bot.errors.error_base import ForgeError
+    from forge_bot.errors import ForgeError
 
 ENGLISH = "en"
 VARIABLE = "FORGE_BOT_LANGUAGE"
@@ -59,7 +59,7 @@ def check_language(environ: Mapping[str, str] = os.environ) -> None:
     spoken = environ.get(VARIABLE)
     if spoken and spoken not in (known := languages()):
         # The help of the command line says sentences, and needs no error.
-        from forge_bot.errors.errors_of_run import UnknownLanguage
+        from forge_bot.errors import UnknownLanguage
 
         raise UnknownLanguage(
             f"{VARIABLE} is {spoken!r}, and there are sentences in: {', '.join(known)}."

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.errors.errors_of_run import AnswerNotOffered
+from forge_bot.errors import AnswerNotOffered
 from forge_bot.gate.arguments import Amount
 from forge_bot.gate.grammar import (
     Abandon,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.error_base import registry
+from forge_bot.errors import registry
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, languages, read_topic
 from tests.fakes.own_code import nodes

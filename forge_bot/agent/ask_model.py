@@ -35,10 +35,10 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     ReplayKey,
 )
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     BatchUnderWay,
     ContextTooLong,
+    ForgeError,
     ModelUnavailable,
     QuestionRejected,
 )

@@ -24,7 +24,7 @@ from forge_bot.agent.text_files import (
     not_found,
     occurrences,
 )
-from forge_bot.errors.errors_of_run import PathEscapes
+from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
 
 Read = Callable[[str], bytes | None]

@@ -24,7 +24,7 @@ from forge_bot.agent.model_answers import Explore, already_shown, printable
 from forge_bot.agent.providers.provider_catalogue import result_of
 from forge_bot.engine import State
 from forge_bot.engine.call_records import outstanding_call
-from forge_bot.errors.errors_outside import BatchUnderWay, ModelUnavailable
+from forge_bot.errors import BatchUnderWay, ModelUnavailable
 from forge_bot.store import is_full
 from forge_bot.values import Frozen, TaskId
 

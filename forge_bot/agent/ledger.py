@@ -7,7 +7,7 @@ from decimal import Decimal
 from forge_bot.agent.models.base import ChatMessage, prompt_tokens
 from forge_bot.agent.models.known_providers import BATCH_PRICE, worst_case
 from forge_bot.engine.budget import Budget
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen
 
 PriceOf = Callable[[str, int, int], Decimal | None]

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from forge_bot.agent.model_answers import fenced
-from forge_bot.errors.errors_of_run import PathEscapes
+from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
 
 # Names by which file systems of other machines also reach git's own folder.

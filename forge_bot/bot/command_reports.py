@@ -6,7 +6,7 @@ from typing import assert_never
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import BudgetRaised, EffortChanged, Report, RetryAsked
 from forge_bot.engine.state import State
-from forge_bot.errors.errors_of_run import StaleApproval
+from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar
 from forge_bot.runs.chosen_options import answer
 from forge_bot.runs.phase_names import phase_named

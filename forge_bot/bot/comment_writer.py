@@ -19,8 +19,7 @@ from forge_bot.engine import Pipeline, State
 from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import GitFailed, GitHubUnavailable, NotOnGitHub
+from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
 from forge_bot.gate import messages
 from forge_bot.github_api.pygithub import GitHub, Reaction
 from forge_bot.github_api.types import Comment

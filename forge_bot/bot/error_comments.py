@@ -5,8 +5,7 @@ from math import ceil
 
 from forge_bot import errors
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import PushRefusal
+from forge_bot.errors import ForgeError, PushRefusal
 from forge_bot.git.remotes import unreached
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links

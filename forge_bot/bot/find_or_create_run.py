@@ -10,7 +10,7 @@ from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.gate import grammar, outputs
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository

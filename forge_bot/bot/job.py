@@ -31,9 +31,7 @@ from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import BranchMoved, CommitsRefused
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed
 from forge_bot.gate import outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.gate.people import RequestedOperation

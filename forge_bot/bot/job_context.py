@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from forge_bot.errors.errors_of_run import BadInput, NotInAction
+from forge_bot.errors import BadInput, NotInAction
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.sentences import say

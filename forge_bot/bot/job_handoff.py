@@ -19,8 +19,7 @@ from forge_bot.bot.worker_messages import (
     WorkerStopped,
     stopped_by,
 )
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import BranchMoved, NothingDelivered, NotInAction
+from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAction
 from forge_bot.gate import grammar
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.bot.job_context import JobContext, read_job_context
 from forge_bot.bot.protect_token import protect_token
-from forge_bot.errors.errors_outside import GitFailed, NoCommits
+from forge_bot.errors import GitFailed, NoCommits
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository, clone_repository
 from forge_bot.settings.state_home import state_home

@@ -17,7 +17,7 @@ from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.engine.step_contracts import IssueToOpen
-from forge_bot.errors.errors_outside import GitHubRefused, PermissionMissing
+from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.json_payload import Node
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.github_api.pygithub import GitHub

@@ -3,8 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
-from forge_bot.errors.errors_of_run import BranchMoved
-from forge_bot.errors.errors_outside import GitFailed, PushRefusal, PushRefused
+from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.publishing.pull_request_branch import Offer, push_run

@@ -30,8 +30,7 @@ from forge_bot.engine.reports import (
     Prepared,
 )
 from forge_bot.engine.state import Reason, State
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import CommitsRefused, RecordChanged
+from forge_bot.errors import CommitsRefused, ForgeError, RecordChanged
 from forge_bot.git.diff import modes as changed_modes
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain

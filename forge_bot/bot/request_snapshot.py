@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from forge_bot.bot.thread import Thread
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.gate.grammar import COMMENT_LINK
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.people import AccountKind, Role

@@ -14,7 +14,7 @@ from forge_bot.bot.comments.follow_up_comment import EndOfFollowUp
 from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
-from forge_bot.errors.errors_outside import ConversationLocked, NotOnGitHub
+from forge_bot.errors import ConversationLocked, NotOnGitHub
 from forge_bot.gate.people import Account, AccountKind
 from forge_bot.github_api.reviews import ReviewComment, Reviews
 from forge_bot.github_api.types import Comment

@@ -31,8 +31,7 @@ from forge_bot.engine import (
     WriteFile,
     drive_blocking,
 )
-from forge_bot.errors.errors_of_run import BranchMoved
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository

@@ -25,10 +25,10 @@ from forge_bot.engine.reports import (
     RequestRefreshed,
     RetryAsked,
 )
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     AnswerNotOffered,
     CannotUpdate,
+    ForgeError,
     NoGateOpen,
     NotesRequired,
     RunEnded,

@@ -11,7 +11,7 @@ from forge_bot.bot.push_commits import BranchPusher
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
-from forge_bot.errors.errors_of_run import StepFailed
+from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.runs.run import Run

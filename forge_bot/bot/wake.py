@@ -21,7 +21,7 @@ from forge_bot.bot.thread import Thread
 from forge_bot.bot.wake_decisions import RunWake, WaitingRun, WakeStep, decide_wakes
 from forge_bot.engine.reports import REPORT, FollowUpAsked, PauseReason, RunStarted
 from forge_bot.engine.state import State
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import issue_of_branch

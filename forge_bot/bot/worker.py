@@ -22,7 +22,7 @@ from forge_bot.bot.worker_messages import (
     stopped_by,
 )
 from forge_bot.engine import drive
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.finding_runs.resolve_run import resolve_run

@@ -1,6 +1,6 @@
 """Money and tokens as the terminal shows and reads them."""
 
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.text_format import money
 from forge_bot.values import Usage

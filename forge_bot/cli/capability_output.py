@@ -21,7 +21,7 @@ from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabil
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, agree, capability_setup
 from forge_bot.settings import load_config

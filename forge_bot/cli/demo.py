@@ -17,7 +17,7 @@ from forge_bot.cli.session_setup import load_setup
 from forge_bot.cli.terminal_question import ask_at_terminal, show_question
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.git import Repository, make_repository
 from forge_bot.resources import templates
 from forge_bot.runs.create_run import NewRun, create_run, plan_for

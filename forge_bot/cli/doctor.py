@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.github_api.remote_address import parse_remote
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import MachineRefused
+from forge_bot.errors import ForgeError, MachineRefused
 from forge_bot.sentences import check_language, say
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors.error_base import registry
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption, registry
 from forge_bot.git import Repository
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared, matching

@@ -10,8 +10,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption, ForgeError
 from forge_bot.git import Repository
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote

@@ -126,7 +126,7 @@ def mcp(
     ] = False,
 ) -> int:
     if port is not None and not http:
-        from forge_bot.errors.errors_of_run import BadOption
+        from forge_bot.errors import BadOption
 
         raise BadOption("--port goes with --http.")
     if not http:

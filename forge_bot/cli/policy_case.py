@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forge_bot.cli.console import Console
 from forge_bot.engine.phases import DecisionPhase, GatePhase
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.gate.people import Role
 from forge_bot.git import Repository
 from forge_bot.github_api.pygithub import GitHub

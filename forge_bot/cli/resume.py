@@ -14,7 +14,7 @@ from forge_bot.cli.progress import Progress
 from forge_bot.cli.session_setup import check_person, load_setup, make_session, way_of_answer
 from forge_bot.cli.temporal_commands import choose_leader, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
-from forge_bot.errors.errors_of_run import BadOption, RunEnded, TaskTooLarge, UpToDate
+from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
 from forge_bot.gate.grammar import Approve, Mistyped
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository

@@ -14,7 +14,7 @@ from forge_bot.cli.terminal_question import (
     show_question,
 )
 from forge_bot.engine.gates import SCRIPT
-from forge_bot.errors.errors_of_run import NeedsTerminal
+from forge_bot.errors import NeedsTerminal
 from forge_bot.git import Repository
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.question import Question

@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 from forge_bot.cli.console import Console
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import UnknownArtifact
+from forge_bot.errors import ForgeError, UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo, artifact_text
 from forge_bot.runs.finding_runs.resolve_run import resolve_run

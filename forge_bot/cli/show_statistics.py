@@ -10,9 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from forge_bot.cli.console import Console
-from forge_bot.errors.error_base import GitHubError
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import BadOption, GitFailed, GitHubError
 from forge_bot.git import Repository
 from forge_bot.prompts.escape import cell
 from forge_bot.runs.run_statistics import (

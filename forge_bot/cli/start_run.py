@@ -23,8 +23,7 @@ from forge_bot.cli.session_setup import load_setup, make_session
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors.errors_of_run import BadConfig, BadOption, IssueUnavailable, NotReady
-from forge_bot.errors.errors_outside import BranchExists
+from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.github_api.remote_address import parse_remote

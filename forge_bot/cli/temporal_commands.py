@@ -12,8 +12,7 @@ from rich.markup import escape
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
-from forge_bot.errors.errors_of_run import BadOption, NoSandbox, TemporalUnavailable
-from forge_bot.errors.errors_outside import TokenRefused
+from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
 from forge_bot.runs.process_signals import stop_on_signals

@@ -8,8 +8,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import GitFailed, NotOnGitHub
+from forge_bot.errors import ForgeError, GitFailed, NotOnGitHub
 from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.settings import load_config

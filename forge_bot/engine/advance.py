@@ -49,8 +49,7 @@ from forge_bot.engine.state import (
     TaskState,
     TaskStatus,
 )
-from forge_bot.errors.error_base import ReportRejected
-from forge_bot.errors.errors_of_run import NoGateOpen, NotStarted, RunEnded, StaleApproval
+from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import RunStatus, Usage
 
 

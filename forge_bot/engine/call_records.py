@@ -15,7 +15,7 @@ from forge_bot.engine.reports import (
     RequestedCall,
 )
 from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, OpenGate, State
-from forge_bot.errors.errors_of_run import WrongReport
+from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId
 
 _OPEN = frozenset({CallStatus.CLEARED, CallStatus.BEGUN})

@@ -22,7 +22,7 @@ from forge_bot.engine.next_action import next_action
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Report
 from forge_bot.engine.state import State
-from forge_bot.errors.errors_of_run import WrongReport
+from forge_bot.errors import WrongReport
 
 
 class Host(Protocol):

@@ -18,7 +18,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State
 from forge_bot.engine.transitions import add_fix, go_back, is_passed_over, next_fix
-from forge_bot.errors.error_base import ReportRejected
+from forge_bot.errors import ReportRejected
 from forge_bot.text_format import short_line
 from forge_bot.values import Finding, PhaseId, Severity
 

@@ -13,7 +13,7 @@ from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, ShownVersion, State
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     AnswerNotOffered,
     NoGateOpen,
     NotesRequired,

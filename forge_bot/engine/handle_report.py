@@ -46,7 +46,7 @@ from forge_bot.engine.transitions import (
     enter,
     hand_out,
 )
-from forge_bot.errors.errors_of_run import WrongAction, WrongReport
+from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, Finding, Severity
 

@@ -35,7 +35,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import Reason, ShownVersion, State, Stuck, TaskState, TaskStatus
 from forge_bot.engine.transitions import PROCESS, add_fix, complete, hand_out, send_back
-from forge_bot.errors.errors_of_run import WrongReport
+from forge_bot.errors import WrongReport
 from forge_bot.values import TaskId, Verdict
 
 

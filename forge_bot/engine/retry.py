@@ -15,7 +15,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RetryAsked
 from forge_bot.engine.state import State, TaskState, TaskStatus
 from forge_bot.engine.transitions import go_back, is_passed_over, reviewed
-from forge_bot.errors.errors_of_run import NothingToRetry
+from forge_bot.errors import NothingToRetry
 from forge_bot.remedies import Remedy
 from forge_bot.values import PhaseId, TaskMode
 

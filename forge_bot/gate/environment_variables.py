@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from forge_bot.errors.errors_of_run import BadInput, NotInAction
+from forge_bot.errors import BadInput, NotInAction
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.people import FLOORS, Policy

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
 from forge_bot.gate.environment_variables import Inputs, StepContext, read_inputs, read_step_context
 from forge_bot.gate.events import GateOutcome, Intent, Nothing, Result, read_event

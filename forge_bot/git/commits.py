@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import RecordChanged
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed, RecordChanged
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import HEADS, commit_id, head, ref_target, tree_id

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, is_shallow, tree_id
 from forge_bot.git.tree_entries import differences

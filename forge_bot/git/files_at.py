@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git.objects import read_objects
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import is_full_id, tree_id

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import MethodType
 from typing import IO, Concatenate, Generic, ParamSpec, TypeVar, cast
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import GitFailed, GitMissing, NotARepository
+from forge_bot.errors import ForgeError, GitFailed, GitMissing, NotARepository
 from forge_bot.remedies import Remedy
 from forge_bot.sentences import say
 

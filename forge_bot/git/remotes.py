@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors.errors_outside import GitFailed, PushRefusal, PushRefused
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.job_token import ask_remote
 from forge_bot.git.process import LONG, git, without_credentials
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from forge_bot.errors.errors_outside import BranchExists, GitFailed, GitMissing, NotARepository
+from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.git import (
     commits,
     files_at,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import DetachedHead, GitFailed, NoCommits
+from forge_bot.errors import BadOption, DetachedHead, GitFailed, NoCommits
 from forge_bot.git.process import git
 
 HEADS = "refs/heads/"

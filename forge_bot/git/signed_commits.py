@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import BadSigningKey
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import BadSigningKey, GitFailed
 from forge_bot.git.process import SIGNING_KEY, git, plain_environment
 
 _KIND = "ssh-ed25519"

@@ -11,8 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import GitFailed, NotARepository
+from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import status, untracked_repositories
 from forge_bot.git.commits import identity
 from forge_bot.git.diff import patch_bytes

@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git.changes import StatusEntry, status
 from forge_bot.git.diff import changed
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing

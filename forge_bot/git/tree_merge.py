@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors.errors_outside import GitMissing
+from forge_bot.errors import GitMissing
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import OURS, make_commit
 from forge_bot.git.process import LONG, git

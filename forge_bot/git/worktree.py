@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import changes, own_files, remotes, revisions, snapshot, take_commit
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences

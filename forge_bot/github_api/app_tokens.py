@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import NotOnGitHub, TokenRefused
+from forge_bot.errors import BadOption, NotOnGitHub, TokenRefused
 from forge_bot.gate.json_payload import Node
 from forge_bot.github_api.github_calls import call, checked_address, make_client
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import cast
 from urllib.parse import urljoin, urlsplit
 
-from forge_bot.errors.error_base import GitHubError
+from forge_bot.errors import GitHubError
 
 MOST_BYTES = 4_000_000
 """Bytes of one file."""

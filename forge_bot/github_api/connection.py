@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from forge_bot.errors.errors_outside import TextTooLong
+from forge_bot.errors import TextTooLong
 from forge_bot.github_api.github_calls import call, checked_address, checked_token, make_client
 
 if TYPE_CHECKING:

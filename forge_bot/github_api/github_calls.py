@@ -9,10 +9,11 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from forge_bot.errors.error_base import ForgeError, GitHubError
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     BadAddress,
     ConversationLocked,
+    ForgeError,
+    GitHubError,
     GitHubRefused,
     GitHubUnavailable,
     MovedElsewhere,

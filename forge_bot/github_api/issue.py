@@ -3,9 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from forge_bot.errors.error_base import GitHubError
-from forge_bot.errors.errors_of_run import IssueUnavailable
-from forge_bot.errors.errors_outside import NotOnGitHub
+from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
 from forge_bot.github_api.types import Issue
 from forge_bot.sentences import hint_of
 from forge_bot.values import Frozen

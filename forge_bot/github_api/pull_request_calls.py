@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from forge_bot.errors.errors_outside import GitHubRefused
+from forge_bot.errors import (
+    GitHubRefused,
+)
 from forge_bot.github_api.check_runs import failed_checks
 from forge_bot.github_api.connection import Connection, check_length
 from forge_bot.github_api.reviews import Reviews, read_reviews

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import quote
 
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     GitHubRefused,
     MovedElsewhere,
     NotOnGitHub,

@@ -4,7 +4,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, cast
 from urllib.parse import quote
 
-from forge_bot.errors.errors_outside import GitHubRefused, NotOnGitHub, PermissionMissing
+from forge_bot.errors import (
+    GitHubRefused,
+    NotOnGitHub,
+    PermissionMissing,
+)
 from forge_bot.gate.json_payload import Node
 from forge_bot.github_api.connection import Connection
 from forge_bot.github_api.types import (

@@ -15,7 +15,7 @@ from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED, approvals_of
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
-from forge_bot.errors.errors_of_run import ReportsDamaged
+from forge_bot.errors import ReportsDamaged
 from forge_bot.prompts import escape
 from forge_bot.store import Request, read_request
 from forge_bot.values import PhaseId, TaskId

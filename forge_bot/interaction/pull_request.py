@@ -12,7 +12,11 @@ from forge_bot.artifacts.requirement_table import (
     with_requirement_words,
     without_numbers,
 )
-from forge_bot.artifacts.sections import CAUSE, first_paragraph, items_below
+from forge_bot.artifacts.sections import (
+    CAUSE,
+    first_paragraph,
+    items_below,
+)
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.person_requirements import person_requirements

@@ -4,7 +4,7 @@ in the commands of this one.
 
 from typing import TYPE_CHECKING
 
-from forge_bot.errors.error_base import ForgeError, ReportRejected
+from forge_bot.errors import ForgeError, ReportRejected
 from forge_bot.remedies import Remedy
 from forge_bot.sentences import hint_of, say
 

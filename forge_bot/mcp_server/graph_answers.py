@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
-from forge_bot.errors.errors_of_run import BadArguments
+from forge_bot.errors import BadArguments
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.project.graph.graph_documents import (
     annotations_document,

@@ -16,7 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.finding_runs.find_runs import run_in

@@ -7,8 +7,7 @@ from mcp.types import Resource
 from pydantic import JsonValue
 
 from forge_bot.engine import SpawnAgent, State, StepPipeline, next_action
-from forge_bot.errors.error_base import ForgeError, registry
-from forge_bot.errors.errors_of_run import BadManifest, UnknownArtifact
+from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.mcp_server.graph_answers import GraphAnswers

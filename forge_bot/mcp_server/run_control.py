@@ -7,7 +7,7 @@ from uuid import uuid4
 from pydantic import JsonValue
 
 from forge_bot.engine.reports import Answer, Report, RetryAsked
-from forge_bot.errors.errors_of_run import CannotUpdate, PersonDecides
+from forge_bot.errors import CannotUpdate, PersonDecides
 from forge_bot.mcp_server.client_runs.person_answers import VIA
 from forge_bot.runs.chosen_options import answer
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change

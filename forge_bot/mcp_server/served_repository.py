@@ -5,9 +5,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import NotServed, UnknownRun, UnknownWorkspace, WrongBranch
-from forge_bot.errors.errors_outside import DetachedHead
+from forge_bot.errors import (
+    DetachedHead,
+    ForgeError,
+    NotServed,
+    UnknownRun,
+    UnknownWorkspace,
+    WrongBranch,
+)
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
 from forge_bot.settings import Config, load_config

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.errors.errors_of_run import AskedElsewhere, WrongAction
+from forge_bot.errors import AskedElsewhere, WrongAction
 from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree, ClientTries
 from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_runs.client_reports import record_client_report

@@ -10,8 +10,7 @@ from typing import Any
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, JsonValue
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import ArtifactUnfit
+from forge_bot.errors import ArtifactUnfit, ForgeError
 from forge_bot.interaction.remedy_words import advice_for_client
 
 _HALVES = re.compile("[\ud800-\udfff]")

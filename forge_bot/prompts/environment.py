@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic_core import to_jsonable_python
 
 from forge_bot import resources
-from forge_bot.errors.errors_of_run import BadTemplate
+from forge_bot.errors import BadTemplate
 
 SUFFIX = ".md.j2"
 SHIPPED = "shipped/"

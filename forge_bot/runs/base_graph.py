@@ -49,7 +49,7 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
     before, after = graph_at(repository, base), graph_at(repository, head)
     if before is None or after is None:
         return ()
-    from forge_bot.errors.errors_of_run import BadManifest
+    from forge_bot.errors import BadManifest
     from forge_bot.project.graph.verify_graph import newly_broken, verify
 
     try:

@@ -16,8 +16,7 @@ from forge_bot.engine.reports import (
     head_of,
 )
 from forge_bot.engine.verification_report import section
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
 from forge_bot.runs.agent_work.apply_output import (
     OutputApplier,

@@ -10,7 +10,7 @@ from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import agreed_so_far
 from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Report
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
 from forge_bot.runs.typed_answer import PersonAnswer

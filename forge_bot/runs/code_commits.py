@@ -14,7 +14,7 @@ from datetime import datetime
 from forge_bot.artifacts.change_name import begin_with_types
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.state import TaskState
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import (
     CommitInfo,

@@ -13,8 +13,7 @@ from pydantic import Field
 from forge_bot import __version__
 from forge_bot.engine import Pipeline, start
 from forge_bot.engine.reports import RunFlags, RunStarted
-from forge_bot.errors.errors_of_run import BadOption, RecordChanged
-from forge_bot.errors.errors_outside import BranchExists, DirtyTree
+from forge_bot.errors import BadOption, BranchExists, DirtyTree, RecordChanged
 from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.git.commit_objects import delete_branch

@@ -16,8 +16,7 @@ from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import BadOption, ModelUnavailable
 from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import RunBusy
+from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.finding_runs.ended_runs import remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs

@@ -21,9 +21,14 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
-from forge_bot.errors.error_base import ForgeError, GitHubError
-from forge_bot.errors.errors_of_run import StepFailed
-from forge_bot.errors.errors_outside import GitFailed, ModelUnavailable, PushRefused
+from forge_bot.errors import (
+    ForgeError,
+    GitFailed,
+    GitHubError,
+    ModelUnavailable,
+    PushRefused,
+    StepFailed,
+)
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.tool_effects import next_call

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from forge_bot.engine.reports import LONGEST_PAUSE, Paused, PauseReason, RunStarted
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.revisions import HEADS
 from forge_bot.remedies import ModelTrouble

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors.errors_outside import DirtyTree, GitFailed
+from forge_bot.errors import DirtyTree, GitFailed
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commit_objects import point
 from forge_bot.git.commits import match_index

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from forge_bot.engine import Done
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.store.run_folder import CARRIED

@@ -17,7 +17,7 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, SetupPhase
 from forge_bot.engine.state import TaskStatus
-from forge_bot.errors.errors_of_run import BadOption, NothingToRetry
+from forge_bot.errors import BadOption, NothingToRetry
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 

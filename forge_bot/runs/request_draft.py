@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import Field
 
-from forge_bot.errors.errors_of_run import EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.errors import EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.store.request import UnreadComment
 from forge_bot.values import Attachment, Frozen, Source

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from forge_bot.engine import Action, Pipeline, Report, SpawnAgent, State, advance, next_action
 from forge_bot.engine.reports import PeopleCommitted, Published, RunStarted
-from forge_bot.errors.errors_of_run import RecordChanged
+from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commit_history import first_parents

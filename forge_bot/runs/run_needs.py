@@ -2,7 +2,7 @@
 is not held to the proxy.
 """
 
-from forge_bot.errors.errors_of_run import NoTestCommand
+from forge_bot.errors import NoTestCommand
 from forge_bot.knowledge.profile import Profile
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import Config

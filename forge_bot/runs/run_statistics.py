@@ -12,8 +12,7 @@ from pydantic import Field, ValidationError
 
 from forge_bot.engine.reports import Answered, ArtifactWritten, GateShown, Report, RunStarted
 from forge_bot.engine.state import State
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.lines_touched import last_commit_before, lines_touched
 from forge_bot.git.refs import REMOTES

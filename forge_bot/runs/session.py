@@ -22,9 +22,7 @@ from forge_bot.engine import (
     drive,
 )
 from forge_bot.engine.reports import Asked, Report
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import BadOption, StaleApproval
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.known_providers import missing_key
-from forge_bot.errors.errors_of_run import WriteFailed
-from forge_bot.errors.errors_outside import NoModelKey
+from forge_bot.errors import NoModelKey, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import run_paths
 from forge_bot.settings import Config

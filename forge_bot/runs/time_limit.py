@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 
-from forge_bot.errors.errors_of_run import TimeUsedUp
+from forge_bot.errors import TimeUsedUp
 from forge_bot.interaction.number_format import duration
 
 

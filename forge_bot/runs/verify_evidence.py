@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 from forge_bot.engine import State
 from forge_bot.engine.reports import CommandsRan, RunStarted
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import ReportsDamaged
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import ForgeError, GitFailed, ReportsDamaged
 from forge_bot.gate.json_payload import Node
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import CommitInfo, count_commits, first_parents

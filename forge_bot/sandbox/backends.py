@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from typing import Literal, assert_never
 
-from forge_bot.errors.errors_of_run import NoSandbox, SandboxFailed
+from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, landlock
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.watch_process import CannotStart, ExceededLimit, ProcessReport

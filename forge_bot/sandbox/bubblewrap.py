@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event
 from typing import IO, BinaryIO
 
-from forge_bot.errors.errors_of_run import SandboxFailed
+from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp, setup_network
 from forge_bot.sandbox.box import Box, ResourceLimits
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from forge_bot.errors.errors_of_run import SandboxFailed
+from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp, setup_network, walls_process
 from forge_bot.sandbox.box import SHARED_MEMORY, Box
 from forge_bot.sandbox.read_only_places import remove_new_files, split_around, with_targets

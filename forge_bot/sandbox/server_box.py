@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import SandboxFailed
+from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.backends import bubblewrap_here
 from forge_bot.sandbox.box import Box

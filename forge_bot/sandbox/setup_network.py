@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import urlsplit
 
-from forge_bot.errors.errors_of_run import SandboxFailed
+from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import listener
 from forge_bot.sandbox.secrets import secret_value
 

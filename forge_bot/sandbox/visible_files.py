@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import SandboxFailed
+from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.git_folders import private_parts
 from forge_bot.sandbox.registries import Registries, registries

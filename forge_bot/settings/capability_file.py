@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
 
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from forge_bot.values import Frozen
 
 CAPABILITY_FILE = "forge-mcp.json"

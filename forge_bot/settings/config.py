@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter
 
-from forge_bot.errors.errors_of_run import BadConfig
+from forge_bot.errors import BadConfig
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
 from forge_bot.settings.approvals import ApprovalRule
 from forge_bot.values import Frozen, Tier

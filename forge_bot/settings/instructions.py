@@ -21,7 +21,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from forge_bot.artifacts.waves import fold_path
-from forge_bot.errors.errors_of_run import BadConfig
+from forge_bot.errors import BadConfig
 from forge_bot.settings.path_patterns import checked_pattern, matches_path
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from forge_bot.errors.errors_of_run import BadConfig, BadPipeline
+from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import templates
 from forge_bot.sentences import listed
 from forge_bot.settings.config import file_text, load_config

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import NoStateHome
+from forge_bot.errors import NoStateHome
 
 
 def state_home() -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from forge_bot.errors.error_base import SetupError
+from forge_bot.errors import SetupError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

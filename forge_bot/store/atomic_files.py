@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path, PurePosixPath
 
-from forge_bot.errors.errors_of_run import PathEscapes, WriteFailed
+from forge_bot.errors import PathEscapes, WriteFailed
 
 LEFTOVER = ".*.????????.tmp"
 """Pattern of the names of half-written files; a process that is killed while it writes leaves one

@@ -7,8 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import DiskFull
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import DiskFull, GitFailed
 
 LEAST = 1 << 20
 """Bytes; a disk with less room than this counts as full: git, a report or an answer may no longer

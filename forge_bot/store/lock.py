@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import RunBusy, WriteFailed
+from forge_bot.errors import RunBusy, WriteFailed
 
 _DYING_SECONDS = 1.0
 """Time in which a process that was killed lets go of its locks, with those that it started."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from forge_bot.errors.errors_of_run import ReportsDamaged
+from forge_bot.errors import ReportsDamaged
 from forge_bot.values import Attachment, Effort, Frozen, Source, is_empty
 
 _FENCE = "---"

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from forge_bot.errors.error_base import ReportRejected
-from forge_bot.errors.errors_of_run import OtherSchema, ReportsDamaged, RunEnded, UnknownArtifact
+from forge_bot.errors import (
+    OtherSchema,
+    ReportRejected,
+    ReportsDamaged,
+    RunEnded,
+    UnknownArtifact,
+)
 from forge_bot.store.atomic_files import LEFTOVER, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
 

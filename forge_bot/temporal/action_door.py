@@ -17,8 +17,7 @@ from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import TemporalRefused, TemporalUnavailable
+from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
 from forge_bot.gate import messages, outputs
 from forge_bot.gate.environment_variables import (
     INPUT_VARIABLES,

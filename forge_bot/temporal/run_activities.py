@@ -31,14 +31,16 @@ from forge_bot.engine.reports import (
     GateShown,
     RetryAsked,
 )
-from forge_bot.errors.error_base import ForgeError, ReportRejected
-from forge_bot.errors.errors_of_run import RunBusy, TemporalRefused
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     BatchUnderWay,
+    ForgeError,
     GitFailed,
     GitHubUnavailable,
     ModelUnavailable,
     RateLimited,
+    ReportRejected,
+    RunBusy,
+    TemporalRefused,
 )
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key

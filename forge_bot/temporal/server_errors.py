@@ -5,7 +5,7 @@ from typing import Any
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from forge_bot.errors.errors_of_run import TemporalRefused, TemporalUnavailable
+from forge_bot.errors import TemporalRefused, TemporalUnavailable
 
 UNREAD = "temporal.server_errors.unread"
 """The name of the sentence for a history that no worker can read."""

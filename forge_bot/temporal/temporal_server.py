@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     TemporalMissing,
     TemporalRefused,
     TemporalServerMissing,

@@ -23,8 +23,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from forge_bot.bot.worker_messages import as_error
 from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
 from forge_bot.engine.reports import Abandoned, Answered
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
+    ForgeError,
     NoTemporalWorker,
     StaleApproval,
     TemporalUnavailable,

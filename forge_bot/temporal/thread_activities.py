@@ -15,15 +15,17 @@ from pathlib import Path
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from forge_bot.errors.error_base import ForgeError, GitHubError
-from forge_bot.errors.errors_of_run import RunBusy, TemporalRefused
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
+    ForgeError,
     GitFailed,
+    GitHubError,
     GitHubUnavailable,
     NotOnGitHub,
     PermissionMissing,
     RateLimited,
+    RunBusy,
     StrangeAnswer,
+    TemporalRefused,
     TokenRefused,
 )
 from forge_bot.gate.environment_variables import GATE_VARIABLES

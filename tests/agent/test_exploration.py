@@ -12,7 +12,7 @@ from forge_bot.agent.assignment import StopReason, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, ResultStatus
 from forge_bot.agent.model_answers import AnswerKind, Work
 from forge_bot.agent.models.base import FinishReason, MessageRole, ModelReply
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Usage
 from tests.agent.scene import Library, Room, Speaker, assignment, cut, document, explore, seen
 

@@ -17,7 +17,7 @@ from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.models.base import ChatMessage, FinishReason, Image, MessageRole, ModelReply
 from forge_bot.agent.redaction import redactor
-from forge_bot.errors.errors_of_run import DiskFull
+from forge_bot.errors import DiskFull
 from forge_bot.values import Usage
 from tests.fakes.rows import rows
 

@@ -26,8 +26,7 @@ from forge_bot.agent.models.base import (
 from forge_bot.agent.models.known_providers import EXTRAS, worst_case
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.errors.errors_of_run import BadConfig
-from forge_bot.errors.errors_outside import NoModelKey, UnknownModel
+from forge_bot.errors import BadConfig, NoModelKey, UnknownModel
 from forge_bot.remedies import Remedy
 from forge_bot.sentences import hint_of
 from forge_bot.settings.config import parse_config

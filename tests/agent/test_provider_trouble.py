@@ -19,9 +19,9 @@ from forge_bot.agent.models.base import (
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.agent.models.provider_errors import of_credentials
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     ContextTooLong,
+    ForgeError,
     KeyRefused,
     ModelUnavailable,
     QuestionRejected,

@@ -15,7 +15,7 @@ import pytest
 import vcr
 
 from forge_bot.agent.models.base import FinishReason
-from forge_bot.errors.errors_outside import KeyRefused
+from forge_bot.errors import KeyRefused
 from tests.agent.scene import document
 from tests.agent.test_provider import call, opened
 

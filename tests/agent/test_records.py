@@ -16,7 +16,7 @@ from forge_bot.agent.models.base import (
     ReplayKey,
 )
 from forge_bot.agent.models.open_model import Recorder, Replayed, open_model, open_tiers
-from forge_bot.errors.errors_outside import BadRecord, ModelUnavailable, RecordExhausted
+from forge_bot.errors import BadRecord, ModelUnavailable, RecordExhausted
 from forge_bot.values import Tier, Usage
 from tests.agent.scene import Speaker, document, explore
 

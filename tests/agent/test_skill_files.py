@@ -10,7 +10,7 @@ import pytest
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import files_of, read_skill
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from tests.fakes.sampled import sampled_rows
 from tests.fakes.tool_servers import skill
 

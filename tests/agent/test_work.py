@@ -30,7 +30,7 @@ from forge_bot.agent.models.base import (
     ModelReply,
     PossiblyCharged,
 )
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     ContextTooLong,
     KeyRefused,
     ModelUnavailable,

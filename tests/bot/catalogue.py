@@ -7,9 +7,7 @@ from forge_bot.bot.comments.next_step import pull_request_link, standing
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import failed
 from forge_bot.engine.state import Decision, OpenGate
-from forge_bot.errors.error_base import ReportRejected
-from forge_bot.errors.errors_of_run import NoTestCommand
-from forge_bot.errors.errors_outside import PermissionMissing
+from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
 from forge_bot.gate.grammar import Mistyped
 from forge_bot.gate.parse_comment import parse_comment

@@ -7,7 +7,7 @@ import pytest
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import failed
-from forge_bot.errors.errors_of_run import BadConfig, DiskFull, NoTestCommand
+from forge_bot.errors import BadConfig, DiskFull, NoTestCommand
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.outcome import Outcome

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from forge_bot.errors.errors_of_run import TimeUsedUp
+from forge_bot.errors import TimeUsedUp
 from forge_bot.runs.time_limit import paused, time_limit
 from tests.fakes.sample import Sample
 

@@ -14,7 +14,7 @@ from forge_bot.engine.gates import digest_in
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, ArtifactChanged, RunFlags, RunStarted
 from forge_bot.engine.state import ShownVersion
-from forge_bot.errors.errors_of_run import StaleApproval
+from forge_bot.errors import StaleApproval
 from forge_bot.gate.arguments import SHORTEST_DIGEST
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, Bench, blob

@@ -18,7 +18,7 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.engine.reports import GateShown, Report
-from forge_bot.errors.errors_of_run import WrongReport
+from forge_bot.errors import WrongReport
 from tests.fakes.bench import Bench
 
 

@@ -18,10 +18,10 @@ from forge_bot.engine.reports import (
     RunFlags,
 )
 from forge_bot.engine.state import Reason, TaskStatus
-from forge_bot.errors.error_base import ReportRejected
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     AnswerNotOffered,
     NotesRequired,
+    ReportRejected,
     RunEnded,
     StaleApproval,
     WrongAction,

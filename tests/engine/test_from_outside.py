@@ -14,7 +14,7 @@ from forge_bot.engine.reports import (
     ReviewItem,
 )
 from forge_bot.engine.state import Reason, TaskStatus
-from forge_bot.errors.error_base import ReportRejected
+from forge_bot.errors import ReportRejected
 from forge_bot.values import Effort, PhaseId, Source, TaskId
 from tests.fakes.bench import Bench, blob
 

@@ -30,7 +30,7 @@ from forge_bot.engine.reports import (
     RunFlags,
 )
 from forge_bot.engine.state import State
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.values import (
     CommandName,
     Effort,

@@ -11,7 +11,7 @@ from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
 from forge_bot.engine.reports import Answer, ArtifactWritten, RetryAsked
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.engine.transitions import is_left_out
-from forge_bot.errors.errors_of_run import NothingToRetry, WrongAction
+from forge_bot.errors import NothingToRetry, WrongAction
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
 

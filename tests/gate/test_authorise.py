@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadInput
+from forge_bot.errors import BadInput
 from forge_bot.gate.environment_variables import read_inputs
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import Repository, Tracking
 from tests.git.git_scene import Scene
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_outside import GitFailed, NotARepository
+from forge_bot.errors import GitFailed, NotARepository
 from forge_bot.git.process import git
 from tests.fakes.rows import rows
 from tests.git.git_scene import Scene

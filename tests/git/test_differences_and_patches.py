@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import StatusEntry, Tree
 from tests.fakes.rows import rows
 from tests.git.git_scene import ODD_NAMES, Scene

@@ -4,13 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_outside import (
-    DetachedHead,
-    GitFailed,
-    GitMissing,
-    NoCommits,
-    NotARepository,
-)
+from forge_bot.errors import DetachedHead, GitFailed, GitMissing, NoCommits, NotARepository
 from forge_bot.git import Head, Repository
 from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene

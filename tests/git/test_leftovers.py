@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import Tree
 from forge_bot.git.commit_objects import point
 from tests.git.git_scene import Scene

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.errors.errors_outside import DetachedHead, GitFailed
+from forge_bot.errors import DetachedHead, GitFailed
 from forge_bot.git import Tree
 from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene

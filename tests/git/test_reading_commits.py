@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import blob_id
 from forge_bot.git.commit_history import first_parents
 from tests.git.git_scene import ODD_NAMES, Scene

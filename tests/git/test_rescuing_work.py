@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import BadOption, GitFailed
 from forge_bot.git import Tree
 from tests.git.git_scene import ODD_NAMES, Scene
 

@@ -9,8 +9,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from forge_bot.errors.error_base import ForgeError, GitHubError
-from forge_bot.errors.errors_outside import NotOnGitHub, RateLimited, TokenRefused
+from forge_bot.errors import ForgeError, GitHubError, NotOnGitHub, RateLimited, TokenRefused
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppIdentity, AppTokens, app_in
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.runs.wall_clock import now

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.errors.error_base import GitHubError
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     ConversationLocked,
+    GitHubError,
     MovedElsewhere,
     NotOnGitHub,
     TextTooLong,

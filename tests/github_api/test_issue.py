@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from forge_bot.errors.errors_of_run import IssueUnavailable
+from forge_bot.errors import IssueUnavailable
 from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue

@@ -4,12 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.errors.errors_outside import (
-    GitHubRefused,
-    NotOnGitHub,
-    PermissionMissing,
-    TextTooLong,
-)
+from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of

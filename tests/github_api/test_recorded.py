@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import yaml
 
-from forge_bot.errors.errors_outside import NotOnGitHub, PermissionMissing, StrangeAnswer
+from forge_bot.errors import NotOnGitHub, PermissionMissing, StrangeAnswer
 from forge_bot.gate.people import Role as Rank
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState

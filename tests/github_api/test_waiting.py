@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     BadAddress,
     GitHubUnavailable,
     PermissionMissing,

@@ -7,8 +7,7 @@ import pytest
 
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error, read_message, stopped_by, written
-from forge_bot.errors.error_base import ForgeError, registry
-from forge_bot.errors.errors_outside import KeyRefused, ModelUnavailable
+from forge_bot.errors import ForgeError, KeyRefused, ModelUnavailable, registry
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.remedy_words import (

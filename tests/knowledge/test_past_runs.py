@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.values import Finding
-from tests.fakes.bench import DEVELOP, MAJOR
+from tests.fakes.bench import DEVELOP
 from tests.fakes.rows import rows
-from tests.knowledge.run_scene import CRITICAL
+from tests.knowledge.run_scene import CRITICAL, MAJOR
 
 ROWS = rows(__file__)
 

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent, TextResourceContents
 
-from forge_bot.errors.error_base import registry
+from forge_bot.errors import registry
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Host, hosting
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadManifest
+from forge_bot.errors import BadManifest
 from forge_bot.git import Repository
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.engine.phases import AnsweringPhase
-from forge_bot.errors.errors_of_run import BadTemplate
+from forge_bot.errors import BadTemplate
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Line, Material, Prompt

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadTemplate
+from forge_bot.errors import BadTemplate
 from forge_bot.prompts.environment import Environment
 from forge_bot.values import Frozen
 from tests.fakes.rows import rows

@@ -9,7 +9,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from forge_bot.artifacts.change_name import ChangeType, change_name
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.runs.effort import guess_effort
 from forge_bot.values import Effort, Frozen
 from tests.fakes.rows import rows

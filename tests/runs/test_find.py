@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import AmbiguousRun, UnknownRun
+from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.finding_runs.resolve_run import resolve_run

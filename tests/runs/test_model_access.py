@@ -9,7 +9,7 @@ import pytest
 
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import PauseReason
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.finding_runs.batch_wait import wait_in_words

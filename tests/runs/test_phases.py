@@ -5,7 +5,7 @@ before it.
 import pytest
 
 from forge_bot.engine import Checkpoint
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.runs.phase_names import phase_named, stop_after
 from forge_bot.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, RED, Bench

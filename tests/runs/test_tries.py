@@ -11,7 +11,7 @@ import pytest
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import Answer as PersonsAnswer
 from forge_bot.engine.reports import Report
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.chosen_options import answer
 from forge_bot.runs.notifications import CommandBegan, Message
 from forge_bot.runs.outcome import Outcome

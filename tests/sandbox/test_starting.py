@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import NoSandbox, SandboxFailed
+from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox.backends import choose, failure_reason, run
 from forge_bot.sandbox.box import BackendName, Box
 from tests.sandbox.scene import Attempt

@@ -14,7 +14,7 @@ from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.engine import Checkpoint, drive
 from forge_bot.engine.reports import ActionFailed, Answer, Answered, ArtifactWritten
 from forge_bot.engine.state import Reason
-from forge_bot.errors.errors_of_run import CommitsRefused
+from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.local_host import LocalHost, project_of

@@ -8,7 +8,7 @@ import pytest
 
 from forge_bot.bot.push_commits import push, refuse_unseen
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
-from forge_bot.errors.errors_of_run import BranchMoved, CommitsRefused
+from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.past_runs.past_run_reader import history_at

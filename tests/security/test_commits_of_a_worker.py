@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from forge_bot.errors.errors_of_run import CommitsRefused
+from forge_bot.errors import CommitsRefused
 from forge_bot.git.commits import OWN_IDENTITY
 from tests.security.scene import Scene, git
 

@@ -4,7 +4,7 @@ rule about protected paths looks at it.
 
 import pytest
 
-from forge_bot.errors.errors_of_run import CommitsRefused
+from forge_bot.errors import CommitsRefused
 from tests.security.scene import Scene, git
 
 DECLARED = ("analysis.md", "impl-1.md", "review-2.md", "held-1.patch", "baseline.md")

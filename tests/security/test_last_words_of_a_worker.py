@@ -7,7 +7,7 @@ import pytest
 
 from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
-from forge_bot.errors.error_base import registry
+from forge_bot.errors import registry
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.remedies import ModelTrouble, Remedy
 from tests.bot.catalogue import LINKS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import CommitsRefused
+from forge_bot.errors import CommitsRefused
 from forge_bot.sentences import say
 from tests.fakes.rows import rows
 from tests.security.scene import Scene

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import CommitsRefused
+from forge_bot.errors import CommitsRefused
 from tests.security.scene import Scene
 
 _CONFIG = """[core]

@@ -12,8 +12,7 @@ import pytest
 
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import Answer as PersonsAnswer
-from forge_bot.errors.errors_of_run import SetupNotWalled
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed, SetupNotWalled
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.notifications import CommandEnded, Notice

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from forge_bot.errors.errors_of_run import CommitsRefused
+from forge_bot.errors import CommitsRefused
 from tests.security.scene import KEY, Scene
 
 

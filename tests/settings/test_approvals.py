@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from forge_bot.errors.errors_of_run import BadConfig
+from forge_bot.errors import BadConfig
 from forge_bot.gate.people import Membership, Role, UnknownRole
 from forge_bot.settings.approvals import ApprovalCase, judge, needs_of, read_people, standing
 from forge_bot.settings.code_owners import parse_code_owners

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadConfig, BadPipeline
+from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.settings.config import Config, parse_config
 from tests.settings.own_pipelines import own_pipeline
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.tools.setup import Unresolved, check_variables, resolved, secrets_for
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from forge_bot.settings.capability_file import (
     MCPHttpServerConfig,
     MCPServerConfig,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadConfig, BadPipeline
+from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.gate.arguments import Amount
 from forge_bot.settings import Config, state_home
 from forge_bot.settings.config import DEFAULT_MODEL, parse_config

@@ -4,7 +4,7 @@ cannot be read.
 
 import pytest
 
-from forge_bot.errors.errors_of_run import BadConfig
+from forge_bot.errors import BadConfig
 from forge_bot.settings.instructions import Rules, parse_rules
 from forge_bot.values import TaskId, TaskMode, TaskSpec
 from tests.fakes.rows import rows

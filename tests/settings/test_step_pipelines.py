@@ -4,7 +4,7 @@ import pytest
 
 from forge_bot.engine import Pipeline, StepPipeline
 from forge_bot.engine.phases import GatePhase, PublishPhase, StepPhase
-from forge_bot.errors.errors_of_run import BadPipeline
+from forge_bot.errors import BadPipeline
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.fakes.rows import rows
 from tests.settings.own_pipelines import own_descriptor, own_pipeline

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.errors.errors_of_run import PathEscapes, RunBusy, WriteFailed
+from forge_bot.errors import PathEscapes, RunBusy, WriteFailed
 from forge_bot.store import (
     branch_name,
     held,

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors.errors_of_run import DiskFull, SandboxFailed, WriteFailed
-from forge_bot.errors.errors_outside import GitFailed, ModelUnavailable
+from forge_bot.errors import DiskFull, GitFailed, ModelUnavailable, SandboxFailed, WriteFailed
 from forge_bot.sentences import hint_of
 from forge_bot.store import is_full, told_when_full, without_room
 

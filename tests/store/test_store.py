@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold
-from forge_bot.errors.errors_of_run import OtherSchema, ReportsDamaged
+from forge_bot.errors import OtherSchema, ReportsDamaged
 from forge_bot.store import Request, Workspace, read_request, render_request
 from forge_bot.store.run_folder import refuse_other_schema, state_file
 from forge_bot.values import Effort, Source

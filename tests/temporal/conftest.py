@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
     """A Temporal server; its tests are skipped where its program is not installed."""
-    from forge_bot.errors.errors_of_run import TemporalServerMissing
+    from forge_bot.errors import TemporalServerMissing
     from forge_bot.temporal.temporal_server import find_server_program
     from tests.temporal.scene import server as started
 

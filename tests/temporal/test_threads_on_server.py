@@ -14,7 +14,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from forge_bot.cli.options import ServerChoice
 from forge_bot.cli.temporal_commands import work_for_server
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.sentences import hint_of
 from forge_bot.temporal.thread_address import thread_workflow_id
 from tests.bot.stage import SECRET, heard

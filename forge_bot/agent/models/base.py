@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from pydantic import Field
 
 from forge_bot.agent.model_answers import AnswerKind
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen, Tier, Usage, unless_empty
 
 # English prose and code have about four characters a token; three and a half bytes is a cautious

@@ -5,7 +5,7 @@ they need, batches, and prices by the list that comes with pydantic-ai.
 import os
 from decimal import Decimal
 
-from forge_bot.errors.errors_outside import NoModelKey
+from forge_bot.errors import NoModelKey
 from forge_bot.remedies import Remedy
 from forge_bot.values import Usage
 

@@ -23,8 +23,7 @@ from forge_bot.agent.models.base import (
     ReplayKey,
 )
 from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
-from forge_bot.errors.errors_of_run import BadOption
-from forge_bot.errors.errors_outside import BadRecord, ModelUnavailable, RecordExhausted
+from forge_bot.errors import BadOption, BadRecord, ModelUnavailable, RecordExhausted
 from forge_bot.values import Frozen, Tier, Usage
 
 ANY = "*"

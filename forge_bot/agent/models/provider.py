@@ -43,8 +43,7 @@ from forge_bot.agent.models.provider_errors import (
     to_forge_error,
     violation,
 )
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import QuestionRejected, UnknownModel
+from forge_bot.errors import ForgeError, QuestionRejected, UnknownModel
 from forge_bot.values import Frozen, Usage
 
 if TYPE_CHECKING:

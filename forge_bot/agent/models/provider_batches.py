@@ -16,7 +16,7 @@ from forge_bot.agent.models.base import (
     Unanswered,
 )
 from forge_bot.agent.models.provider_errors import error_details, to_forge_error
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

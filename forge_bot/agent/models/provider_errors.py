@@ -10,9 +10,9 @@ from typing import cast
 
 from forge_bot.agent.models.base import PossiblyCharged
 from forge_bot.agent.models.known_providers import KEYS
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import (
+from forge_bot.errors import (
     ContextTooLong,
+    ForgeError,
     KeyRefused,
     ModelUnavailable,
     QuestionRejected,

@@ -34,7 +34,7 @@ from forge_bot.agent.providers.repository_files import (
     search_code,
 )
 from forge_bot.agent.text_files import normalise
-from forge_bot.errors.errors_of_run import PathEscapes
+from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
 
 OnPaths = Callable[[tuple[str, ...]], str]

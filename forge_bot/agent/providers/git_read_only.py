@@ -13,7 +13,7 @@ from pydantic import Field
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.text_files import normalise
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git.process import git as run_git
 from forge_bot.values import Frozen
 

@@ -38,8 +38,7 @@ from forge_bot.agent.tools.setup import (
     resolved,
     texts_of,
 )
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import SandboxFailed
+from forge_bot.errors import ForgeError, SandboxFailed
 from forge_bot.sandbox import keeper_process
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName

@@ -27,7 +27,7 @@ from forge_bot.agent.providers.provider_catalogue import (
     result_of,
     spec,
 )
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen

@@ -50,7 +50,7 @@ from forge_bot.agent.tools.skills import (
     skill_digest,
     skill_folders,
 )
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 

@@ -8,8 +8,7 @@ from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
 from forge_bot.engine.state import Decision, OpenGate
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import PermissionMissing
+from forge_bot.errors import ForgeError, PermissionMissing
 from forge_bot.gate.arguments import names_version
 from forge_bot.gate.messages import help_text
 from forge_bot.interaction.command_names import CommandNames

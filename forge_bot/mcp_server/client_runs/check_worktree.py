@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import SpawnAgent
-from forge_bot.errors.errors_of_run import Interrupted
+from forge_bot.errors import Interrupted
 from forge_bot.git import blob_id
 from forge_bot.mcp_server.client_runs.agent_prompts import read_profile
 from forge_bot.mcp_server.client_runs.client_tree import Dispatch, EditsTried

@@ -26,9 +26,7 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.engine.reports import Report
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import StepFailed
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import ForgeError, GitFailed, StepFailed
 from forge_bot.mcp_server.client_runs.agent_prompts import (
     join_prompts,
     make_prompts,

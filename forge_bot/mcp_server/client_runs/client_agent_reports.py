@@ -8,7 +8,7 @@ from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.artifacts.waves import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
-from forge_bot.errors.errors_of_run import ActionUnnamed, ArtifactUnfit, NothingVisible
+from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
 from forge_bot.mcp_server.client_runs.check_worktree import ClientTries, count_sent_back
 from forge_bot.mcp_server.client_runs.client_tree import (
     Dispatch,

@@ -4,7 +4,7 @@ import re
 
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.reports import ActionFailed, head_of
-from forge_bot.errors.errors_of_run import ActionUnnamed, NothingVisible, WrongAction
+from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.mcp_server.client_runs.check_worktree import ClientTries
 from forge_bot.mcp_server.client_runs.client_agent_reports import (
     LONGEST_WORDS,

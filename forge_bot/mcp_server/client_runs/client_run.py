@@ -10,8 +10,7 @@ from itertools import takewhile
 
 from forge_bot.engine import Checkpoint, Done, HumanGate, SpawnAgent
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import ForeignCommits, RunBusy, WrongBranch
+from forge_bot.errors import ForeignCommits, ForgeError, RunBusy, WrongBranch
 from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_runs.client_tree import read_head_at_dispatch
 from forge_bot.mcp_server.served_repository import ServedRepository

@@ -4,7 +4,7 @@ import os
 
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Action, SpawnAgent, WriteFile
-from forge_bot.errors.errors_of_run import OutOfBounds
+from forge_bot.errors import OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_paths import RunPaths, read_kept

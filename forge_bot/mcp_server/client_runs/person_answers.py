@@ -7,7 +7,7 @@ from typing import NamedTuple
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
-from forge_bot.errors.errors_of_run import AnswerNotOffered, NoGateOpen, WrongAction
+from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
 from forge_bot.gate.flags import read_approval
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import BadArguments, ContextMissing, EmptyTask
+from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
 from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository

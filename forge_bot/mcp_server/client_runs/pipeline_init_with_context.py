@@ -9,15 +9,16 @@ from pydantic import JsonValue
 
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     BadArguments,
     BadOption,
+    BranchExists,
+    DirtyTree,
+    ForgeError,
     NoStateHome,
     NotReady,
     WriteFailed,
 )
-from forge_bot.errors.errors_outside import BranchExists, DirtyTree
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way

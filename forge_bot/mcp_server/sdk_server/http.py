@@ -13,7 +13,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from forge_bot.errors.errors_of_run import PortTaken
+from forge_bot.errors import PortTaken
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 
 LOOPBACK = "127.0.0.1"

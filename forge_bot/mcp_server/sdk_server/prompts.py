@@ -9,7 +9,7 @@ from mcp.server.mcpserver.prompts.base import Message, UserMessage
 from mcp.types import INVALID_PARAMS, EmbeddedResource, ResourceLink, TextResourceContents
 from pydantic import ValidationError
 
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer, list_problems
 from forge_bot.mcp_server.sdk_server.resource_handlers import MARKDOWN
 from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy, may_change

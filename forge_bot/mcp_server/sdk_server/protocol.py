@@ -33,8 +33,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from forge_bot import __version__
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import BadArguments
+from forge_bot.errors import BadArguments, ForgeError
 from forge_bot.mcp_server.sdk_server.client_notifications import Listeners
 from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicies
 from forge_bot.mcp_server.tool_results import (

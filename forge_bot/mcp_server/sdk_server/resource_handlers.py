@@ -17,7 +17,7 @@ from mcp.types import (
 )
 from pydantic import JsonValue
 
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.sdk_server.protocol import ROOTS, ForgeServer
 from forge_bot.mcp_server.tool_results import describe_error, make_sendable
 

@@ -11,7 +11,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.types import ListToolsResult, Tool
 
-from forge_bot.errors.errors_of_run import SessionOnlyLooks
+from forge_bot.errors import SessionOnlyLooks
 from forge_bot.values import Frozen
 
 ResponseTier = Literal["L0", "L1", "L2"]

@@ -4,7 +4,7 @@ import re
 
 from pydantic import JsonValue, ValidationError
 
-from forge_bot.errors.errors_of_run import UnknownNode
+from forge_bot.errors import UnknownNode
 from forge_bot.project.graph.manifest import Manifest
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph

@@ -8,7 +8,7 @@ from heapq import nsmallest
 
 from pydantic import Field
 
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.project.graph.manifest import matching
 from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import SEPARATOR, GraphNode, ProjectGraph

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from pydantic import Field, TypeAdapter
 
-from forge_bot.errors.errors_of_run import BadManifest
+from forge_bot.errors import BadManifest
 from forge_bot.project.graph.node_types import Criticality, NodeTier
 from forge_bot.project.graph.project_graph import Overrides, ProjectGraph
 from forge_bot.values import Frozen

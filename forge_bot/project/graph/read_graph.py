@@ -11,7 +11,7 @@ from typing import cast
 
 from pydantic_core import from_json, to_json
 
-from forge_bot.errors.errors_of_run import BadConfig
+from forge_bot.errors import BadConfig
 from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.classify import entry_points, kind_of

@@ -8,7 +8,7 @@ from posixpath import dirname, splitext
 from pydantic import JsonValue
 
 from forge_bot.engine.step_contracts import ScaffoldArguments
-from forge_bot.errors.errors_of_run import BadOption
+from forge_bot.errors import BadOption
 from forge_bot.project.file_list import join
 from forge_bot.project.graph.classify import kind_of
 from forge_bot.project.graph.node_types import NodeKind

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     ForbiddenImport,
     ManifestAndCodeDiffer,
     ProposedContractUnresolved,

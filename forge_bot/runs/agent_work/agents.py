@@ -27,7 +27,7 @@ from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_spe
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.phases import AnsweringPhase
-from forge_bot.errors.errors_outside import ModelUnavailable
+from forge_bot.errors import ModelUnavailable
 from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import tree_without
 from forge_bot.knowledge.past_runs import REQUEST

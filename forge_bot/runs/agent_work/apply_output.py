@@ -15,7 +15,7 @@ from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
-from forge_bot.errors.errors_of_run import PathEscapes
+from forge_bot.errors import PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from forge_bot.agent.tools.setup import SERVER_VARIABLES, TREE, CapabilitySetup, texts_of
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept, run_paths
 from forge_bot.settings import Config, state_home

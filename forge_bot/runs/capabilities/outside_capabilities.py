@@ -9,7 +9,7 @@ from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effec
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.tool_catalogue import ToolCalls, ToolCatalogue, discover_capabilities
 from forge_bot.engine.capability_uses import summed
-from forge_bot.errors.errors_of_run import BadCapabilities, CapabilityMissing
+from forge_bot.errors import BadCapabilities, CapabilityMissing
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,

@@ -26,7 +26,7 @@ from forge_bot.agent.tools.skills import (
     read_skill,
     skill_digest,
 )
-from forge_bot.errors.errors_of_run import BadCapabilities
+from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material

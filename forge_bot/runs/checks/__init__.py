@@ -2,7 +2,7 @@
 results.
 """
 
-from forge_bot.errors.error_base import ForgeError
+from forge_bot.errors import ForgeError
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks import github_checks, local_checks
 from forge_bot.runs.checks.check import (

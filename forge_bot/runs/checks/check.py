@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from forge_bot.errors.errors_of_run import NotReady
+from forge_bot.errors import NotReady
 from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.finding_runs.find_runs import RunInfo

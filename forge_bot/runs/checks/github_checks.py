@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_outside import NotOnGitHub, PermissionMissing
+from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.ci_workflows import mapping_of, read_workflow

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.known_providers import has_key
 from forge_bot.engine.phases import DecisionPhase, GatePhase
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import (
+from forge_bot.errors import (
     BadCapabilities,
     BadConfig,
     BadManifest,
     CannotJudge,
+    ForgeError,
+    NoModelKey,
     NoSandbox,
     NoTestCommand,
     SetupNotWalled,
 )
-from forge_bot.errors.errors_outside import NoModelKey
 from forge_bot.git import Tree
 from forge_bot.git.revisions import under_way
 from forge_bot.git.signed_commits import find_key, try_key

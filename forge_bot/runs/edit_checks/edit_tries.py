@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from forge_bot.agent.tries import TryOutcome, with_formatting
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.errors.errors_of_run import CannotJudge
+from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.formatted_edits import Files, FormattedEdits

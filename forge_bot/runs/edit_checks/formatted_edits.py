@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from forge_bot.agent.tries import FormattedFile, named
-from forge_bot.errors.errors_of_run import CannotJudge, PathEscapes, WriteFailed
+from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
 from forge_bot.git import Tree, blob_id
 from forge_bot.project.detected_commands import Command
 from forge_bot.project.formatters import takes

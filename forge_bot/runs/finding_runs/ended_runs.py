@@ -6,7 +6,7 @@ second. So nothing that a link or an approval names is lost when branches are de
 
 from contextlib import suppress
 
-from forge_bot.errors.errors_outside import GitFailed, PushRefusal, PushRefused
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, remotes
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.commit_objects import delete_branch, make_commit, point

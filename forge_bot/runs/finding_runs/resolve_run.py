@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import AmbiguousRun, UnknownRun
+from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Repository
 from forge_bot.git.revisions import last_known
 from forge_bot.remedies import Remedy

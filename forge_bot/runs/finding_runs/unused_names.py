@@ -3,8 +3,7 @@
 from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 
-from forge_bot.errors.errors_of_run import RunBusy
-from forge_bot.errors.errors_outside import BranchExists
+from forge_bot.errors import BranchExists, RunBusy
 from forge_bot.git import Repository
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.git.revisions import branch_ref

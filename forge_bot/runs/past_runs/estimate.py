@@ -9,7 +9,7 @@ from decimal import Decimal
 from statistics import quantiles
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from forge_bot.errors.errors_of_run import WriteFailed
+from forge_bot.errors import WriteFailed
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.resources import templates

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from functools import lru_cache
 
-from forge_bot.errors.errors_outside import GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.knowledge.history import History

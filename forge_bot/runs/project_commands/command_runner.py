@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.agent.redaction import Redactor
-from forge_bot.errors.errors_of_run import CannotJudge
+from forge_bot.errors import CannotJudge
 from forge_bot.git import Tree
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from forge_bot.errors.errors_of_run import WriteFailed
+from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.run_paths import read_kept
 from forge_bot.settings import Config

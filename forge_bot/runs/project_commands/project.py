@@ -9,7 +9,7 @@ from copy import copy
 from pathlib import Path
 
 from forge_bot.agent.redaction import redactor_of
-from forge_bot.errors.errors_of_run import SetupNotWalled
+from forge_bot.errors import SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import Interrupted
+from forge_bot.errors import Interrupted
 from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.notifications import Notify, warning

@@ -12,7 +12,7 @@ from itertools import dropwhile, pairwise
 from pathlib import Path, PurePath
 
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
-from forge_bot.errors.errors_of_run import CredentialKept
+from forge_bot.errors import CredentialKept
 from forge_bot.project.detected_commands import ENV
 from forge_bot.settings import Config
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors.errors_of_run import PathEscapes
+from forge_bot.errors import PathEscapes
 from forge_bot.git import Tree
 from forge_bot.sandbox.box import Box
 from forge_bot.store import inside

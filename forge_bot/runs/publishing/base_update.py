@@ -7,7 +7,7 @@ from pathlib import Path
 
 from forge_bot.engine.external_events import verification
 from forge_bot.engine.reports import RetryAsked
-from forge_bot.errors.errors_of_run import CannotUpdate, UpToDate
+from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch

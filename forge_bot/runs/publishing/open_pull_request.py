@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.errors.error_base import GitHubError
-from forge_bot.errors.errors_outside import GhFailed, GitHubUnavailable, RateLimited
+from forge_bot.errors import GhFailed, GitHubError, GitHubUnavailable, RateLimited
 from forge_bot.git import Repository
 from forge_bot.interaction.pull_request import PullRequestText
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PeopleCommitted
-from forge_bot.errors.errors_outside import GitFailed, PushRefusal, PushRefused
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, ref_target

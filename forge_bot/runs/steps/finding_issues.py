@@ -11,7 +11,7 @@ from forge_bot.engine.gates import is_approved
 from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.step_contracts import FileToWrite, IssuesOutput, IssueToOpen
 from forge_bot.engine.steps import Step
-from forge_bot.errors.errors_of_run import StepFailed
+from forge_bot.errors import StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run

@@ -18,8 +18,7 @@ from forge_bot.engine.step_contracts import (
     has_effect,
 )
 from forge_bot.engine.steps import Step, StepPipeline
-from forge_bot.errors.error_base import ForgeError
-from forge_bot.errors.errors_of_run import StepFailed
+from forge_bot.errors import ForgeError, StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run

@@ -13,7 +13,7 @@ from forge_bot.engine.step_contracts import (
     resource_at,
 )
 from forge_bot.engine.steps import Step
-from forge_bot.errors.errors_of_run import StepFailed
+from forge_bot.errors import StepFailed
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.graph.graph_documents import (
     annotation_file,

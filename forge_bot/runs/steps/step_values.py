@@ -8,7 +8,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepInput, StepPipeline
-from forge_bot.errors.errors_of_run import StepFailed
+from forge_bot.errors import StepFailed
 from forge_bot.runs.run import Run
 
 _NUMBER = re.compile(r"[+-]?\d+")
