@@ -1,10 +1,19 @@
-"""The commands of a repository, of the projects that its settings list, or of one folder of it."""
+"""The commands that are found for a repository, for the projects that its settings list, or for one
+folder of it.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.project.detected_commands import DetectedCommands, combined, with_overrides
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.toolchains import find_commands
+from forge_bot.project.toolchains import node, python
+from forge_bot.project.toolchains.other_toolchains import (
+    find_go,
+    find_jvm,
+    find_make,
+    find_ruby,
+    find_rust,
+)
 from forge_bot.values import CommandName
 
 Overrides = Mapping[str, Sequence[Sequence[str]]]
@@ -43,6 +52,15 @@ def scoped_commands(
         if kind == CommandName.SETUP.value or not scoped.commands.of(CommandName(kind))
     }
     return scoped.replace(commands=with_overrides(scoped.commands, missing))
+
+
+def find_commands(listing: Listing) -> DetectedCommands:
+    """Return the commands of each language's own toolchain, and of Make where none of them has
+    tests: Make takes its tools from wherever it runs.
+    """
+    native = (python.find, node.find, find_go, find_rust, find_jvm, find_ruby)
+    found = combined(find(listing) for find in native)
+    return found if found.commands.test else combined([found, find_make(listing)])
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -42,9 +42,3 @@ def test_make_gives_way_to_a_toolchain_with_tests() -> None:
     ]
     commands = profile_of({**files, "go.mod": "module x\n"}).commands
     assert lines((*commands.test, *commands.lint)) == ["go test ./..."]
-
-
-def test_a_makefile_in_a_folder_counts_when_there_is_nothing_else() -> None:
-    files = {"src/Makefile": "test:\n\t./t\n", "docs/Makefile": "html:\n\tsphinx\n"}
-    assert lines(profile_of(files).commands.test) == ["make -C src test"]
-    assert lines(profile_of({**files, "go.mod": "module x\n"}).commands.test) == ["go test ./..."]

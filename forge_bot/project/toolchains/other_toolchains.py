@@ -1,0 +1,223 @@
+"""Go, Rust, the JVM, Ruby and Make: the commands that their manifests stand for."""
+
+import re
+from collections.abc import Iterator
+
+from forge_bot.artifacts.test_paths import TEST_FOLDERS
+from forge_bot.project.detected_commands import (
+    MOST_PROJECTS,
+    Command,
+    DetectedCommands,
+    ProjectCommands,
+    combined,
+    command,
+    find_in,
+)
+from forge_bot.project.file_list import Listing, join
+from forge_bot.project.formatters import gofmt, rustfmt
+from forge_bot.project.lenient_config import table, toml
+from forge_bot.values import CommandName
+
+_REQUIRES = re.compile(r"^[^\S\n]*require\b", re.MULTILINE)
+_USES = re.compile(r"^[^\S\n]*use\s*(?:\((?P<many>[^()]*)\)|(?P<one>\S+))", re.MULTILINE)
+_LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
+
+
+def find_go(listing: Listing) -> DetectedCommands:
+    """Return the commands of the workspace or module at the root, or else of modules in folders.
+
+    Go leaves a module within another one's folder out of that one's packages, so each that has
+    tests gets commands of its own: unless it lies in a folder of tests of the whole, which need
+    what runs elsewhere, or beside a workspace that does not name it.
+    """
+    root = find_in(listing, ("go.work", "go.mod"), _read_go, "Go")
+    if not listing.has("go.mod"):
+        return root
+    inner = [
+        folder
+        for folder in listing.projects(("go.mod",))
+        if TEST_FOLDERS.isdisjoint(folder.split("/"))
+        and any(path.endswith("_test.go") for path in listing.own(folder))
+    ]
+    tested = inner[:MOST_PROJECTS]
+    if listing.has("go.work"):
+        tested = [folder for folder in inner if folder in _modules(listing, "go.work")]
+        parts = [root]
+    else:
+        parts = [root, *(_read_go(listing, folder) for folder in tested)]
+    notes = tuple(
+        f"The Go module in {folder} is not tested." for folder in inner if folder not in tested
+    )
+    return combined([*parts, DetectedCommands(notes=notes)])
+
+
+def _read_go(listing: Listing, folder: str) -> DetectedCommands:
+    place = ("-C", folder) if folder else ()
+    manifest = listing.first(folder, ("go.work", "go.mod")) or ""
+    modules = _modules(listing, manifest)
+    packages = tuple("./..." if module == "." else f"./{module}/..." for module in modules)
+    fetch = any(
+        _REQUIRES.search(listing.text(join(folder, f"{module}/go.mod".removeprefix("./"))))
+        for module in modules
+    )
+    vendored = listing.has_folder(join(folder, "vendor"))
+    config = listing.first(folder, _LINT_CONFIGS)
+    lint = command(config or "", "golangci-lint", "run", *packages)
+    return DetectedCommands(
+        commands=ProjectCommands(
+            setup=(
+                (command(manifest, "go", *place, "mod", "download"),)
+                if fetch and not vendored
+                else ()
+            ),
+            build=(command(manifest, "go", *place, "build", *packages),),
+            test=(command(manifest, "go", *place, "test", *packages),),
+            lint=(lint,) if config and not folder else (),
+            format=(gofmt(manifest, folder),),
+        )
+    )
+
+
+def _modules(listing: Listing, manifest: str) -> tuple[str, ...]:
+    """Return the folders of the modules, relative to the manifest's own.
+
+    A go.mod is its only module.
+    """
+    if not manifest.endswith("go.work"):
+        return (".",)
+    names = (
+        name
+        for match in _USES.finditer(listing.text(manifest))
+        for name in (match["many"] or match["one"]).split()
+    )
+    return tuple(name.removeprefix("./").rstrip("/") or "." for name in names) or (".",)
+
+
+_CARGO = "Cargo.toml"
+_CARGO_NEEDS = ("target", "dependencies", "dev-dependencies", "build-dependencies")
+
+
+def find_rust(listing: Listing) -> DetectedCommands:
+    """Return the commands of the crate or workspace at the root, or else of crates in folders."""
+    return find_in(listing, (_CARGO,), _read_crate, "Rust")
+
+
+def _read_crate(listing: Listing, folder: str) -> DetectedCommands:
+    manifest = join(folder, _CARGO)
+    crate = toml(listing.text(manifest))
+    place = ("--manifest-path", manifest) if folder else ()
+    locked = ("--locked",) if listing.has(join(folder, "Cargo.lock")) else ()
+    options = (*place, *(("--workspace",) if "workspace" in crate else ()), *locked)
+    fetch = command(manifest, "cargo", "fetch", *place, *locked)
+    clippy = listing.first(folder, ("clippy.toml", ".clippy.toml"))
+    rules = table(crate, "lints", "clippy") or table(crate, "workspace", "lints", "clippy")
+
+    def lint() -> Iterator[Command]:
+        if clippy or rules:
+            reason = f"{clippy or manifest} configures clippy"
+            yield command(reason, "cargo", "clippy", *options, "--all-targets")
+        if config := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
+            yield command(
+                f"{config} configures rustfmt", "cargo", "fmt", *place, "--all", "--check"
+            )
+
+    return DetectedCommands(
+        commands=ProjectCommands(
+            setup=(fetch,) if "workspace" in crate or any(map(crate.get, _CARGO_NEEDS)) else (),
+            build=(command(manifest, "cargo", "build", *options),),
+            test=(command(manifest, "cargo", "test", *options, "--no-fail-fast"),),
+            lint=tuple(lint()),
+            format=(rustfmt(listing, folder),),
+        )
+    )
+
+
+_GRADLE_FILES = ("settings.gradle.kts", "settings.gradle", "build.gradle.kts", "build.gradle")
+
+
+def find_jvm(listing: Listing) -> DetectedCommands:
+    """Return the commands of the Maven or Gradle build at the root."""
+    if listing.has("pom.xml"):
+        maven = ("sh", "mvnw") if listing.has("mvnw") else ("mvn",)
+        quiet = (*maven, "-B", "-ntp")
+        return DetectedCommands(
+            commands=ProjectCommands(
+                setup=(command("pom.xml", *quiet, "-q", "dependency:go-offline"),),
+                build=(command("pom.xml", *quiet, "-q", "test-compile"),),
+                test=(command("pom.xml", *quiet, "test"),),
+            )
+        )
+    manifest = listing.first("", _GRADLE_FILES)
+    if not manifest:
+        return DetectedCommands()
+    gradle = (
+        *(("sh", "gradlew") if listing.has("gradlew") else ("gradle",)),
+        "--no-daemon",
+        "--console=plain",
+    )
+    return DetectedCommands(
+        commands=ProjectCommands(
+            setup=(command(manifest, *gradle, "-q", "testClasses"),),
+            build=(command(manifest, *gradle, "assemble"),),
+            test=(command(manifest, *gradle, "test", "--continue"),),
+        )
+    )
+
+
+_TEST_TASK = re.compile(
+    r"Rake::TestTask|Minitest::TestTask|^[^\S\n]*task\s+:?[\"']?test\b", re.MULTILINE
+)
+
+
+def find_ruby(listing: Listing) -> DetectedCommands:
+    """Return the commands of the Ruby project at the root, which has a Gemfile."""
+    if not listing.has("Gemfile"):
+        return DetectedCommands()
+    test = _ruby_tests(listing)
+    gems = listing.text("Gemfile") + "".join(
+        listing.text(path) for path in listing.files if path.endswith(".gemspec")
+    )
+    rubocop = listing.has(".rubocop.yml") and "rubocop" in gems
+    lint = (
+        (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),)
+        if rubocop
+        else ()
+    )
+    locked = listing.has("Gemfile.lock")
+    frozen = ("env", "BUNDLE_FROZEN=true") if locked else ()
+    manifest = "Gemfile.lock" if locked else "Gemfile"
+    install = command(manifest, *frozen, "bundle", "install", "--quiet")
+    setup = (install,) if test or lint else ()
+    return DetectedCommands(commands=ProjectCommands(setup=setup, test=test, lint=lint))
+
+
+def _ruby_tests(listing: Listing) -> tuple[Command, ...]:
+    if listing.has(".rspec") or any(
+        path.startswith("spec/") and path.endswith("_spec.rb") for path in listing.files
+    ):
+        return (command("specs in spec/", "bundle", "exec", "rspec"),)
+    if _TEST_TASK.search(listing.text("Rakefile")):
+        return (command("Rakefile has a test task", "bundle", "exec", "rake", "test"),)
+    return ()
+
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_MAKE_RULE = re.compile(r"^([\w./-][\w./ \t-]*)::?(?![:=])[^=\n]*$", re.MULTILINE)
+_MAKE_TARGETS = {
+    CommandName.BUILD: ("build", "all"),
+    CommandName.TEST: ("test", "check", "tests"),
+    CommandName.LINT: ("lint",),
+}
+
+
+def find_make(listing: Listing) -> DetectedCommands:
+    """Return the commands of the Makefile at the root, by the targets that it has rules for."""
+    path = listing.first("", _MAKEFILES) or ""
+    text = listing.text(path).replace("\\\n", " ")
+    known = {name for targets in _MAKE_RULE.findall(text) for name in targets.split()}
+    chosen = {
+        kind: (command(f"{path} has a target {target}", "make", target),)
+        for kind, names in _MAKE_TARGETS.items()
+        if (target := next((name for name in names if name in known), ""))
+    }
+    return DetectedCommands(commands=ProjectCommands.model_validate(chosen))
