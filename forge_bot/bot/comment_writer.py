@@ -34,7 +34,7 @@ from forge_bot.runs.publishing.publish_result import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.team_spending import spending_now
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.sentences import listed, say
 from forge_bot.store import SPECS, UnreadComment
 from forge_bot.values import Tier

@@ -32,7 +32,7 @@ from forge_bot.runs.code_commits import RUN
 from forge_bot.runs.follow_up import Wanted, make_follow_up
 from forge_bot.runs.publishing.publish_result import documents_of
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.sentences import listed, say
 from forge_bot.values import RunStatus
 

@@ -15,7 +15,7 @@ from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 
 
 class ThreadHost:

@@ -34,7 +34,7 @@ from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.model_access import is_switched_off
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.team_spending import Payment, cap_windows, month_of, paid_since
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.code_owners import read_code_owners

@@ -23,14 +23,13 @@ from forge_bot.runs.chosen_options import answer as given
 from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
-from forge_bot.runs.local_user import local_user
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
+from forge_bot.runs.this_process import local_user, now
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
 from forge_bot.runs.typed_answer import PersonAnswer, person_answer
-from forge_bot.runs.wall_clock import now
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()

@@ -20,7 +20,7 @@ from forge_bot.runs.run_statistics import (
     number_of,
     run_statistics,
 )
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.text_format import cut, money
 
 if TYPE_CHECKING:

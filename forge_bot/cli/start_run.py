@@ -45,7 +45,6 @@ from forge_bot.runs.create_run import (
     scope_folder,
 )
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.local_user import local_user
 from forge_bot.runs.notifications import Message, warning
 from forge_bot.runs.past_runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.phase_names import phase_named
@@ -55,6 +54,7 @@ from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
+from forge_bot.runs.this_process import local_user
 from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.settings import Config
 from forge_bot.settings.config import file_text

@@ -14,8 +14,8 @@ from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
 from forge_bot.runs.phase_names import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.run import Run
+from forge_bot.runs.this_process import now
 from forge_bot.runs.typed_answer import PersonAnswer
-from forge_bot.runs.wall_clock import now
 from forge_bot.values import PhaseId
 
 Operation = Literal["abandon", "retry", "update"]

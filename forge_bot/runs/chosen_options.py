@@ -11,8 +11,8 @@ from forge_bot.engine.gates import agreed_so_far
 from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Report
 from forge_bot.errors import BadOption
-from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
+from forge_bot.runs.this_process import local_user
 from forge_bot.runs.typed_answer import PersonAnswer
 from forge_bot.values import PhaseId
 

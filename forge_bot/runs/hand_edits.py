@@ -7,8 +7,8 @@ from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.git import blob_id
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.local_user import local_user
 from forge_bot.runs.run import Run
+from forge_bot.runs.this_process import local_user
 from forge_bot.values import Inspection
 
 

@@ -37,7 +37,7 @@ from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_t
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import INQUIRY, opening
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen, PhaseId, Tier, Usage
 

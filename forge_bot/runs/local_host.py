@@ -39,7 +39,7 @@ from forge_bot.runs.project_commands.installation import foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publishing.publish_result import Publisher
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.values import TaskId
 

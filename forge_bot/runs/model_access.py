@@ -20,7 +20,7 @@ from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.finding_runs.batch_wait import StandingPause
 from forge_bot.runs.run import Run
 from forge_bot.runs.team_spending import CapWindow, recent_files, spending_now
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import money
 from forge_bot.values import RunStatus

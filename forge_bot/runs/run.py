@@ -51,7 +51,7 @@ from forge_bot.runs.evidence import EVIDENCE, evidence_file, statement
 from forge_bot.runs.record_commit_message import ACCEPTED, ACTION, KEPT, subject, trailers
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -38,7 +38,7 @@ from forge_bot.runs.outcome import Outcome, outcome_of
 from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session, TerminalHost
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.sentences import say
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.run_messages import STOPPED, RunBegin, Said, Stands

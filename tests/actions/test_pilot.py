@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.runs.workflow_file import WORKFLOW
 from tests.actions.runner import ACTION, RELEASE, ROOT, Runner, missing
 from tests.fakes import script

@@ -28,7 +28,7 @@ from forge_bot.errors import (
     UnknownModel,
 )
 from forge_bot.remedies import Remedy
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from tests.agent.scene import document
 from tests.agent.test_provider import call
 from tests.fakes.broken_server import (

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from tests.fakes import script
 from tests.fakes.agents import AgentServer, role_of
 from tests.fakes.model_server import Asked, JsonObject, Question, Says, Told, envelope

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import (
 from forge_bot.errors import ForgeError, GitHubError, NotOnGitHub, RateLimited, TokenRefused
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppIdentity, AppTokens, app_in
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub
 from tests.fakes.github.people import App

@@ -19,7 +19,7 @@ from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
 from forge_bot.runs.team_spending import Payment, cap_windows, paid_since, payments, spending_now
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, task_of, wrote

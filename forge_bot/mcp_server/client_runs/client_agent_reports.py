@@ -23,7 +23,7 @@ from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFin
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.values import Severity, TaskId, Usage
 
 Shares = Mapping[TaskId | None, tuple[str, ...]]

@@ -17,7 +17,7 @@ from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publishing.publish_result import PULL_REQUEST
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 
 PUSH = ".push"
 """The addition to an action's id for the step that only prepares the publication."""

@@ -20,7 +20,7 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import checked_out
 from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, slug, workspace_name
 from forge_bot.values import Effort, Frozen, Source
 

@@ -17,7 +17,7 @@ from forge_bot.runs.publishing.publish_result import (
 )
 from forge_bot.runs.publishing.pull_request_branch import offer
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 
 
 class PublishStep(NamedTuple):

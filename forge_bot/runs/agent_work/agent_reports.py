@@ -25,7 +25,7 @@ from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import calls_requested
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.text_format import code_block
 from forge_bot.values import TaskId
 

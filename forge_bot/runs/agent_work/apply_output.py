@@ -26,7 +26,7 @@ from forge_bot.runs.agent_work.risk_signs import design_risks
 from forge_bot.runs.attachments import unseen_risks
 from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.run import Run
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Inspection, TaskId, Usage

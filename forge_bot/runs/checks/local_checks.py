@@ -31,7 +31,7 @@ from forge_bot.runs.run_needs import SETUP_NOT_WALLED, check_testable, waits_for
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
 from forge_bot.runs.team_spending import spending_now
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say

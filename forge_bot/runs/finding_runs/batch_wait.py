@@ -71,7 +71,7 @@ def wait_in_words(repository: Repository, info: RunInfo) -> str:
     if wait is None:
         return _pause_in_words(repository, info)
     # Few runs wait for one.
-    from forge_bot.runs.wall_clock import now
+    from forge_bot.runs.this_process import now
 
     return wait.in_words(now())
 

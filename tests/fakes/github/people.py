@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 
 
 class Role(IntEnum):

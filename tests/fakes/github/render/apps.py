@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from forge_bot.runs.wall_clock import now
+from forge_bot.runs.this_process import now
 from tests.fakes.github.people import App, Clock
 from tests.fakes.github.render import people, stamp
 from tests.fakes.github.replies import Thing
