@@ -12,7 +12,7 @@ from forge_bot.engine.state import Decision
 from forge_bot.gate.grammar import Approve
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
-from forge_bot.runs.approval_case import approval_case
+from forge_bot.runs.answers import approval_case
 from forge_bot.runs.run import Run
 from forge_bot.settings.approvals import (
     ApprovalEffect,

@@ -18,9 +18,9 @@ from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
 from forge_bot.gate.grammar import Approve, Mistyped
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository
+from forge_bot.runs.answers import PersonAnswer, counted, person_answer
+from forge_bot.runs.answers import answer as given
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
-from forge_bot.runs.chosen_options import answer as given
-from forge_bot.runs.chosen_options import counted
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
 from forge_bot.runs.phase_names import check_documents, phase_named
@@ -29,7 +29,6 @@ from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import local_user, now
 from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
-from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()

@@ -26,9 +26,9 @@ from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.run_control import Operation, control_run
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
+from forge_bot.runs.answers import PersonAnswer
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
-from forge_bot.runs.typed_answer import PersonAnswer
 
 
 class Service:

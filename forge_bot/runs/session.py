@@ -26,7 +26,7 @@ from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.chosen_options import answer, counted
+from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, answer, counted
 from forge_bot.runs.finding_runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
@@ -47,7 +47,6 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.this_process import interruptible, local_user
 from forge_bot.runs.time_limit import paused, time_limit
-from forge_bot.runs.typed_answer import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier
 

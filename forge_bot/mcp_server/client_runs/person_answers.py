@@ -11,10 +11,9 @@ from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
 from forge_bot.gate.flags import read_approval
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
-from forge_bot.runs.chosen_options import answer, counted
+from forge_bot.runs.answers import PersonAnswer, answer, counted, person_answer
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import local_user
-from forge_bot.runs.typed_answer import PersonAnswer, person_answer
 
 VIA = "mcp"
 """The source of an answer that the model passed on. Nobody checked that a person gave it."""
