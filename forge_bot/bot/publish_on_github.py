@@ -27,7 +27,7 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
-from forge_bot.runs.evidence import EVIDENCE
+from forge_bot.runs.evidence_of_run import EVIDENCE, covers
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
@@ -44,7 +44,6 @@ from forge_bot.runs.steps.finding_issues import (
     approved_issues,
     opened_sentence,
 )
-from forge_bot.runs.verify_evidence import covers
 from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.values import PhaseId
 

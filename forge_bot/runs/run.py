@@ -47,7 +47,7 @@ from forge_bot.runs.code_commits import (
     free_code_branch,
     move_checked_out,
 )
-from forge_bot.runs.evidence import EVIDENCE, evidence_file, statement
+from forge_bot.runs.evidence_of_run import EVIDENCE, evidence_file, statement
 from forge_bot.runs.record_commit_message import ACCEPTED, ACTION, KEPT, subject, trailers
 from forge_bot.runs.run_paths import RunPaths, run_paths
 from forge_bot.runs.standing_rules import rules_at

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
-from forge_bot.runs.verify_evidence import verify_evidence
+from forge_bot.runs.evidence_of_run import verify_evidence
 from forge_bot.settings import load_config
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub

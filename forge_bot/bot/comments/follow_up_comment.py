@@ -18,7 +18,7 @@ from forge_bot.interaction.markers import Marker
 from forge_bot.interaction.pull_request import requirement_words
 from forge_bot.interaction.run_facts import footer
 from forge_bot.prompts import escape
-from forge_bot.runs.evidence import EVIDENCE
+from forge_bot.runs.evidence_of_run import EVIDENCE
 from forge_bot.values import Frozen, RunStatus
 
 _MOST_WORDS = 2_000

@@ -1,14 +1,15 @@
-"""Verify the evidence of a run: its record is read from git, the statement in it is computed again,
-and each part is compared. Only the record's ref is fetched.
+"""The statement of a run's evidence, one JSON file in the record: what was asked for, approved, run
+and by which models; and its verification, which reads the record from git and computes it again.
 """
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from forge_bot.engine import State
-from forge_bot.engine.reports import CommandsRan, RunStarted
+from forge_bot.engine import Report, State
+from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CommandsRan, RunStarted
 from forge_bot.errors import ForgeError, GitFailed, ReportsDamaged
 from forge_bot.gate.json_payload import Node
 from forge_bot.git import Repository
@@ -17,7 +18,6 @@ from forge_bot.git.diff import changed
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.git.revisions import is_ancestor, ref_target
 from forge_bot.runs.code_commits import code_so_far
-from forge_bot.runs.evidence import EVIDENCE, statement
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended, last_commit
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.finding_runs.snapshot_of_run import folded
@@ -25,6 +25,65 @@ from forge_bot.settings import Config
 from forge_bot.store import SPECS, read_request
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
 from forge_bot.text_format import several
+from forge_bot.values import CommandResult
+
+EVIDENCE = "evidence.json"
+_FORMAT = 1
+
+Statement = Mapping[str, object]
+
+
+def statement(
+    state: State, reports: Sequence[Report], recorded: bytes, head: str
+) -> dict[str, object]:
+    """Return the statement of a run about the commit that it offers; `recorded` are the bytes of
+    the reports.
+    """
+    verification = state.verification
+    doubts = set(verification.doubts if verification is not None else ())
+    proof = verification.red_before_green if verification is not None else None
+    return {
+        "format": _FORMAT,
+        "run": state.run,
+        "request": state.request_hash,
+        "base": state.base_commit,
+        "head": head,
+        "approvals": [
+            decision.model_dump(mode="json", by_alias=True)
+            for decision in (*state.decisions, *state.agreed)
+        ],
+        "commands": [_command(result) for result in (verification.results if verification else ())],
+        "redBeforeGreen": proof.model_dump(mode="json", by_alias=True) if proof else None,
+        "doubts": sorted(doubts),
+        "models": _models(reports),
+        "reports": {"count": len(reports), "sha256": hashlib.sha256(recorded).hexdigest()},
+    }
+
+
+def evidence_file(stated: Statement) -> bytes:
+    """Return the bytes of the statement's file."""
+    return (json.dumps(stated, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _command(result: CommandResult) -> dict[str, object]:
+    return {
+        "name": result.name.value,
+        "argv": list(result.argv),
+        "exitCode": result.exit_code,
+        "timedOut": result.timed_out,
+        "tests": result.tests,
+    }
+
+
+def _models(reports: Sequence[Report]) -> list[dict[str, object]]:
+    """Return which model was asked for which document, in order; each once."""
+    asked: list[dict[str, object]] = [
+        {"phase": report.phase, "task": report.task, "model": report.usage.model}
+        for report in reports
+        if isinstance(report, ArtifactWritten | AgentFailed) and report.usage.model
+    ]
+    return [one for number, one in enumerate(asked) if one not in asked[:number]]
+
 
 _SHORT = 12
 
