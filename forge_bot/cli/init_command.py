@@ -15,12 +15,12 @@ from forge_bot.git import Repository
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
 from forge_bot.project.detected_commands import ProjectCommands
-from forge_bot.runs.ci_workflows import check_workflows
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.workflow_file import (
     LABELS,
     WAKE_WORKFLOW,
     WORKFLOW,
+    check_workflows,
     extra_of,
     key_name,
     page_address,

@@ -1,11 +1,14 @@
-"""The workflow by which a repository on GitHub uses forge-bot: its text, the pin in it, the labels
-and the key that it needs.
+"""The workflows of a repository on GitHub: those that check its changes, and ours, with the pin,
+the labels and the key that it needs.
 """
 
 import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
+
+import yaml
 
 from forge_bot import __version__
 from forge_bot.agent.models.known_providers import EXTRAS
@@ -110,3 +113,46 @@ def workflow_text(action: str, key: str, checks: Sequence[str] = (), extra: str 
         # A list in JSON is one in YAML.
         return text.replace("__CI__", json.dumps(list(checks), ensure_ascii=False))
     return _LISTENS.sub("", text)
+
+
+FOLDER = ".github/workflows"
+
+
+def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
+    """The names by which `workflow_run` knows the workflows that check pull requests, in the order
+    of their files, without the file `own`.
+
+    A workflow without a name is called by its path. Files that are no workflows are passed over.
+    """
+    folder = repository.root / FOLDER
+    names = list[str]()
+    for path in sorted(folder.glob("*.y*ml")):
+        workflow, place = read_workflow(path.read_bytes()), f"{FOLDER}/{path.name}"
+        if place != own and _checks_branches(workflow.get("on")):
+            names.append(str(workflow.get("name") or place).strip())
+    return tuple(dict.fromkeys(names))
+
+
+def read_workflow(text: str | bytes) -> dict[str, Any]:
+    """Return what a workflow says, as text, lists and mappings; nothing of a file that is none."""
+    try:
+        # The loader that knows nothing but text, lists and mappings: for any other, `on` is a truth
+        # value.
+        return mapping_of(yaml.load(text, Loader=yaml.BaseLoader))  # noqa: S506
+    except (yaml.YAMLError, ValueError):
+        return {}
+
+
+def _checks_branches(on: object) -> bool:
+    """Return whether a workflow runs for a branch that nobody named (workflow syntax, `on`)."""
+    events = mapping_of(on)
+    if not events:
+        named = cast("list[object]", on) if isinstance(on, list) else [on]
+        events = dict.fromkeys(map(str, named))
+    push = mapping_of(events.get("push")).keys() & {"branches", "tags"}
+    return "pull_request" in events or ("push" in events and not push)
+
+
+def mapping_of(value: object) -> dict[str, Any]:
+    """Return a mapping; an empty one for anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
-from forge_bot.runs.ci_workflows import mapping_of, read_workflow
 from forge_bot.runs.workflow_file import (
     ACTION,
     LABELS,
     WAKE_WORKFLOW,
     WORKFLOW,
     key_name,
+    mapping_of,
+    read_workflow,
     workflow_text,
 )
 from forge_bot.values import Tier
