@@ -12,13 +12,20 @@ from forge_bot.engine.reports import PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.asking_models import (
+    SWITCH,
+    Payment,
+    cap_windows,
+    is_switched_off,
+    paid_since,
+    payments,
+    spending_now,
+)
 from forge_bot.runs.finding_runs.batch_wait import wait_in_words
 from forge_bot.runs.finding_runs.find_runs import runs
-from forge_bot.runs.model_access import SWITCH, is_switched_off
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run
-from forge_bot.runs.team_spending import Payment, cap_windows, paid_since, payments, spending_now
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings
