@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository, remotes
-from forge_bot.runs.asking_models import SWITCH, is_switched_off
+from forge_bot.runs.model_access import SWITCH, is_switched_off
 
 STOPPED = "refs/forge-bot/stopped"
 _PAUSE = 20.0

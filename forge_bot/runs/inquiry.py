@@ -22,10 +22,10 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.asking_models import ModelAccess
 from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.notifications import (
     Explained,
     Notify,

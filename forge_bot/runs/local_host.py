@@ -30,9 +30,9 @@ from forge_bot.errors import (
     StepFailed,
 )
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.asking_models import pause_of
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.tool_effects import next_call
+from forge_bot.runs.model_access import pause_of
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation

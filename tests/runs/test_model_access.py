@@ -12,7 +12,9 @@ from forge_bot.engine.reports import PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.asking_models import (
+from forge_bot.runs.finding_runs.batch_wait import wait_in_words
+from forge_bot.runs.finding_runs.find_runs import runs
+from forge_bot.runs.model_access import (
     SWITCH,
     Payment,
     cap_windows,
@@ -21,8 +23,6 @@ from forge_bot.runs.asking_models import (
     payments,
     spending_now,
 )
-from forge_bot.runs.finding_runs.batch_wait import wait_in_words
-from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.run import Run

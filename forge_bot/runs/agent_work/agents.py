@@ -36,13 +36,13 @@ from forge_bot.runs.agent_work.agent_reports import AgentReports, Landed
 from forge_bot.runs.agent_work.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
-from forge_bot.runs.asking_models import ModelAccess
 from forge_bot.runs.attachments import images_for
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,

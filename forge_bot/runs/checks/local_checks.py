@@ -26,8 +26,8 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.risk_signs import ai_risks
-from forge_bot.runs.asking_models import spending_now
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, check_testable, waits_for_consent
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.standing_rules import rules_at
