@@ -9,7 +9,7 @@ from forge_bot.engine.state import State
 from forge_bot.errors import StaleApproval
 from forge_bot.gate import grammar
 from forge_bot.runs.answers import answer, person_answer
-from forge_bot.runs.phase_names import phase_named
+from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.run import Run
 from forge_bot.values import Effort, PhaseId
 

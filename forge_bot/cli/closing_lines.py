@@ -10,8 +10,8 @@ from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.refs import ENDED
 from forge_bot.runs.finding_runs.ended_runs import is_kept
+from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.leftovers import remove_work_tree
-from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.publishing.open_pull_request import creation
 from forge_bot.runs.publishing.publish_result import (

@@ -22,7 +22,7 @@ from forge_bot.git import Repository, make_repository
 from forge_bot.resources import templates
 from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.session import Asker, Session

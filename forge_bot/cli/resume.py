@@ -23,7 +23,7 @@ from forge_bot.runs.answers import answer as given
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
-from forge_bot.runs.phase_names import check_documents, phase_named
+from forge_bot.runs.invocation_end import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run

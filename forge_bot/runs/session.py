@@ -31,13 +31,21 @@ from forge_bot.runs.finding_runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
+from forge_bot.runs.invocation_end import (
+    Outcome,
+    StopAtLine,
+    never_stop,
+    outcome_of,
+    paused,
+    phase_named,
+    stop_after,
+    time_limit,
+)
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.outcome import Outcome, outcome_of
 from forge_bot.runs.parked_batches import end_batches, leaves_batches
-from forge_bot.runs.phase_names import StopAtLine, never_stop, phase_named, stop_after
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
 from forge_bot.runs.publishing.publish_result import Post, Publisher
@@ -46,7 +54,6 @@ from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.this_process import interruptible, local_user
-from forge_bot.runs.time_limit import paused, time_limit
 from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier
 

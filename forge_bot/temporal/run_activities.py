@@ -48,10 +48,10 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
-from forge_bot.runs.phase_names import phase_named
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session

@@ -16,8 +16,8 @@ from forge_bot.errors import GitFailed, SetupNotWalled
 from forge_bot.git import Repository
 from forge_bot.runs.answers import PersonAnswer
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import CommandEnded, Notice
-from forge_bot.runs.outcome import Outcome
 from forge_bot.runs.question import Question
 from forge_bot.runs.session import Session
 from forge_bot.sandbox.backends import failure_reason

@@ -8,7 +8,7 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts, tasks
 from forge_bot.interaction.fit_comment import compose
-from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.invocation_end import Outcome
 from forge_bot.sentences import say
 
 _SAID = {

@@ -10,7 +10,7 @@ from forge_bot.github_api.pygithub import Reaction
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import Tone, alert
 from forge_bot.interaction.markdown_templates import render
-from forge_bot.runs.outcome import Outcome
+from forge_bot.runs.invocation_end import Outcome
 from forge_bot.values import Frozen
 
 _FORMS = ("headline", "detail", "tone", "reaction", "outcome")

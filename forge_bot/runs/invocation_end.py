@@ -1,13 +1,20 @@
-"""Phases by the names people use for them, and the line that an invocation does not cross."""
+"""How far an invocation goes: to the phase that a person names, for the time that `run_seconds`
+allows, and the outcome in which it ends.
+"""
 
+import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from enum import IntEnum
 
 from forge_bot.engine import (
     Action,
+    Checkpoint,
     Done,
     Exec,
     Host,
+    HumanGate,
     PersonAction,
     Pipeline,
     Report,
@@ -16,8 +23,9 @@ from forge_bot.engine import (
     no_reports,
 )
 from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, SetupPhase
-from forge_bot.engine.state import TaskStatus
-from forge_bot.errors import BadOption, NothingToRetry
+from forge_bot.engine.state import Reason, TaskStatus
+from forge_bot.errors import BadOption, NothingToRetry, TimeUsedUp
+from forge_bot.interaction.number_format import duration
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
@@ -121,3 +129,61 @@ def check_documents(run: Run, target: PhaseId) -> None:
                 "writes them."
             ),
         )
+
+
+class Outcome(IntEnum):
+    """The result of an invocation; the value is the exit code."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    WAITING = 3
+    BUDGET = 4
+    REFUSED = 5
+    ABANDONED = 6
+
+
+def outcome_of(action: Action) -> Outcome:
+    """Return the outcome of an invocation that leaves this action outstanding."""
+    match action:
+        case Done(outcome="abandoned"):
+            return Outcome.ABANDONED
+        case Done():
+            return Outcome.DONE
+        case Checkpoint(reason=Reason.BUDGET):
+            return Outcome.BUDGET
+        case Checkpoint() | HumanGate():
+            return Outcome.WAITING
+        case _:
+            return Outcome.FAILED
+
+
+@asynccontextmanager
+async def time_limit(seconds: float | None) -> AsyncGenerator[asyncio.Timeout]:
+    """Limit the work of a block. Raises TimeUsedUp when its time is over; the work has been
+    cancelled then, and what was reported is recorded.
+    """
+    timeout = asyncio.timeout(seconds)
+    try:
+        async with timeout:
+            yield timeout
+    except TimeoutError:
+        if seconds is None or not timeout.expired():
+            raise
+        allowed = duration(round(seconds * 1000))
+        raise TimeUsedUp(
+            f"The run has been worked on for {allowed}, which is what run_seconds allows."
+        ) from None
+
+
+@contextmanager
+def paused(timeout: asyncio.Timeout) -> Generator[None]:
+    """Stop counting while a person is asked."""
+    loop = asyncio.get_running_loop()
+    end, began = timeout.when(), loop.time()
+    timeout.reschedule(None)
+    try:
+        yield
+    finally:
+        if end is not None:
+            timeout.reschedule(end + loop.time() - began)
