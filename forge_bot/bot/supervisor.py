@@ -45,9 +45,9 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.finding_runs.resolve_run import resolve_run
 from forge_bot.runs.invocation_end import Outcome, outcome_of
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.parked_batches import leaves_batches
 from forge_bot.runs.publishing.pull_request_branch import keep_run, take_peoples_commits
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_models import leaves_batches
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config
 from forge_bot.settings.code_owners import read_code_owners

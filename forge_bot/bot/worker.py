@@ -30,11 +30,10 @@ from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.invocation_end import time_limit
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.parked_batches import end_batches, leaves_batches
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_models import TierModels, end_batches, leaves_batches
 from forge_bot.runs.run_prompts import prompts_for
-from forge_bot.runs.tier_models import TierModels
 from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Tier

@@ -12,7 +12,7 @@ from forge_bot.git import Repository
 from forge_bot.github_api.remote_address import parse_remote
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.github_checks import check_repository
-from forge_bot.runs.tier_models import TierModels
+from forge_bot.runs.run_models import TierModels
 from forge_bot.settings import load_config
 
 _NOT_READY = 5

@@ -27,8 +27,8 @@ from forge_bot.runs.invocation_end import check_documents, phase_named
 from forge_bot.runs.publishing.base_update import fetch_for_update, update
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_models import TierModels, keep_model, kept_model
 from forge_bot.runs.this_process import local_user, now
-from forge_bot.runs.tier_models import TierModels, keep_model, kept_model
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()

@@ -19,8 +19,8 @@ from forge_bot.git import Repository
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
+from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import VIA, Asker, Session
-from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import Config, load_config
 
 

@@ -50,12 +50,12 @@ from forge_bot.runs.notifications import Message, warning
 from forge_bot.runs.past_runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
+from forge_bot.runs.run_models import TierModels, keep_model
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.session import Session
 from forge_bot.runs.steps.step_values import inputs_of
 from forge_bot.runs.this_process import local_user
-from forge_bot.runs.tier_models import TierModels, keep_model
 from forge_bot.settings import Config
 from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import load_pipeline

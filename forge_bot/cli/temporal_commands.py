@@ -15,9 +15,9 @@ from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoic
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
+from forge_bot.runs.run_models import kept_model
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import now, stop_on_signals
-from forge_bot.runs.tier_models import kept_model
 from forge_bot.sandbox.backends import choose
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config

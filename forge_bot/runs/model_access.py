@@ -21,8 +21,8 @@ from forge_bot.git import Repository
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
 from forge_bot.git.revisions import HEADS
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.finding_runs.batch_wait import StandingPause
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_models import StandingPause
 from forge_bot.runs.this_process import now
 from forge_bot.settings.config import CapSettings
 from forge_bot.store import SPECS

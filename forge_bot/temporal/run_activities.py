@@ -54,8 +54,8 @@ from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import Session
-from forge_bot.runs.tier_models import TierModels
 from forge_bot.settings import load_config
 from forge_bot.store.lock import waited_for
 from forge_bot.temporal.run_messages import STOPPED, Order, Said, Stands

@@ -12,7 +12,6 @@ from forge_bot.engine.reports import PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.finding_runs.batch_wait import wait_in_words
 from forge_bot.runs.finding_runs.find_runs import runs
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.model_access import (
@@ -26,6 +25,7 @@ from forge_bot.runs.model_access import (
 )
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_models import wait_in_words
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings

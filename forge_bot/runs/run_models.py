@@ -1,0 +1,187 @@
+"""The models of a run, opened when the first of them is asked, and what it waits for that goes away
+by itself: a batch or a pause, which is read without the run's lock and without a model's library.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import AwareDatetime, ConfigDict, ValidationError
+
+from forge_bot.agent.models.known_providers import missing_key
+from forge_bot.engine import Done
+from forge_bot.engine.reports import Paused
+from forge_bot.errors import ForgeError, NoModelKey, WriteFailed
+from forge_bot.git import Repository
+from forge_bot.interaction.number_format import duration
+from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file
+from forge_bot.runs.notifications import Notify, warning
+from forge_bot.runs.run import Run
+from forge_bot.runs.run_paths import run_paths
+from forge_bot.settings import Config
+from forge_bot.store import write_whole
+from forge_bot.store.run_folder import CARRIED, STATE
+from forge_bot.values import Recorded, RunStatus, Tier
+
+if TYPE_CHECKING:
+    from forge_bot.agent.models.base import Model
+    from forge_bot.agent.models.provider_batches import ProviderBatches
+
+
+_FILE = "model"
+
+
+def keep_model(repository: Repository, run: str, model: str | None) -> None:
+    """Remember the model of a run beside its journal."""
+    if model:
+        with suppress(WriteFailed):
+            write_whole(run_paths(repository, run).home / _FILE, f"{model}\n")
+
+
+def kept_model(repository: Repository, run: str) -> str | None:
+    """Return the model that was named for a run here; None where $FORGE_BOT_MODEL names one."""
+    if os.environ.get("FORGE_BOT_MODEL", "").strip():
+        return None
+    with suppress(OSError, UnicodeDecodeError):
+        return (run_paths(repository, run).home / _FILE).read_text(encoding="utf-8").strip() or None
+    return None
+
+
+class TierModels:
+    """Opens the models once, when they are first called for. Who calls for them early learns early
+    that a key is missing.
+    """
+
+    def __init__(
+        self, config: Config, model: str | None = None, record: Path | None = None
+    ) -> None:
+        self._config = config
+        self._record = record
+        self._specs = {tier: model or config.model_for(tier) for tier in Tier}
+        self._opened: dict[Tier, Model] = {}
+
+    def missing_key(self) -> NoModelKey | None:
+        """Return the error for a key that is not set. It takes nothing of what opens a model."""
+        errors = (missing_key(spec) for spec in dict.fromkeys(self._specs.values()))
+        return next(filter(None, errors), None)
+
+    def __call__(self) -> "Mapping[Tier, Model]":
+        """Return the models. Raises NoModelKey, and what opening one raises."""
+        if (missing := self.missing_key()) is not None:
+            raise missing
+        from forge_bot.agent.models.open_model import open_tiers
+        from forge_bot.agent.models.provider import ProviderSettings
+
+        if not self._opened:
+            settings = ProviderSettings(
+                seconds=self._config.model_timeout_seconds,
+                retries=self._config.model_retries,
+                output=self._config.model_output,
+            )
+            self._opened.update(open_tiers(self._specs, settings, record=self._record))
+        return self._opened
+
+
+class StandingPause(Recorded):
+    """The part of a state that says why a run is paused."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    run: str
+    updated_at: datetime
+    current_phase_status: RunStatus
+    pause: Paused | None = None
+
+
+class BatchWait(Recorded):
+    """The oldest question of a run that is in a provider's batch."""
+
+    model: str
+    since: AwareDatetime
+
+    def in_words(self, at: datetime) -> str:
+        """Return the awaited batch and the duration of the wait in words."""
+        waited = max(0, round((at - self.since).total_seconds() * 1000))
+        since = f"{self.since:%Y-%m-%d %H:%M} UTC"
+        return f"waits for a batch of {self.model} since {since} ({duration(waited)})"
+
+
+def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
+    """Return the batch that a run waits for; None if none of its questions is in a batch."""
+    if info.ended or info.waiting:
+        return None
+    waits: dict[str, Mapping[str, object]] = {}
+    for line in (raw_file(repository, info, CARRIED) or b"").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        match entry:
+            case {"entry": "started", "key": str(key)}:
+                waits[key] = {"model": entry.get("model"), "since": entry.get("at")}
+            case {"entry": "failed" | "finished", "key": str(key)}:
+                waits.pop(key, None)
+            case _:
+                pass
+    try:
+        known = [BatchWait.model_validate(wait) for wait in waits.values()]
+    except ValidationError:
+        return None
+    return min(known, key=lambda wait: wait.since, default=None)
+
+
+def wait_in_words(repository: Repository, info: RunInfo) -> str:
+    """Return in words for what a run waits that goes away by itself; empty if for nothing."""
+    wait = batch_wait(repository, info)
+    if wait is None:
+        return _pause_in_words(repository, info)
+    # Few runs wait for one.
+    from forge_bot.runs.this_process import now
+
+    return wait.in_words(now())
+
+
+def _pause_in_words(repository: Repository, info: RunInfo) -> str:
+    raw = raw_file(repository, info, STATE) if not (info.ended or info.waiting) else None
+    with suppress(ValidationError):
+        pause = StandingPause.model_validate_json(raw or b"").pause
+        if pause is not None:
+            until = f" until {pause.until:%Y-%m-%d %H:%M} UTC" if pause.until else ""
+            return f"waits{until}, for the sake of a {pause.why.value}"
+    return ""
+
+
+def leaves_batches(run: Run) -> bool:
+    """Return whether a run was abandoned while it waited for a batch."""
+    abandoned = isinstance(run.action, Done) and run.action.outcome == "abandoned"
+    return abandoned and (run.workspace.path / CARRIED).is_file()
+
+
+def end_batches(
+    run: Run, models: "Callable[[], Mapping[Tier, Model]]", environ: Mapping[str, str], tell: Notify
+) -> None:
+    """Cancel the batches of an abandoned run."""
+    from forge_bot.agent.ask_model import cancel_batches
+    from forge_bot.agent.journal import Journal
+
+    carried = run.workspace.path / CARRIED
+    waiting = Journal(run.places.journal, environ, carried).all_parked()
+    tickets = [(parked.model, parked.ticket) for parked in waiting if parked.ticket is not None]
+    try:
+        by_name = {model.name: model for model in models().values()} if tickets else {}
+    except ForgeError:
+        by_name = {}
+
+    def batches(name: str) -> "ProviderBatches | None":
+        return getattr(by_name.get(name), "batches", None)
+
+    for name in cancel_batches(tickets, batches):
+        tell(warning(f"the batch {name} could not be cancelled, and may cost"))
+    if len(tickets) < len(waiting):
+        tell(warning("a batch that may have been handed in is not known, and may cost"))
+    carried.unlink(missing_ok=True)
+    run.keep()
