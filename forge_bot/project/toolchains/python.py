@@ -23,9 +23,14 @@ from forge_bot.project.toolchains.python_install import (
     pip_commands,
     pip_packages,
 )
-from forge_bot.project.toolchains.python_linters import find_linters
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
-from forge_bot.project.toolchains.python_tests import Runner, Tests, read_tests, unittest_starts
+from forge_bot.project.toolchains.python_tests import (
+    Runner,
+    Tests,
+    find_linters,
+    read_tests,
+    unittest_starts,
+)
 from forge_bot.text_format import names
 from forge_bot.values import CommandName, Frozen
 
