@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.project.formatters import takes
+from forge_bot.project.detected_commands import takes
 from tests.fakes.rows import rows
 from tests.knowledge.repository_scene import lines, profile_of
 

@@ -12,9 +12,10 @@ from forge_bot.project.detected_commands import (
     combined,
     command,
     find_in,
+    gofmt,
+    rustfmt,
 )
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.formatters import gofmt, rustfmt
 from forge_bot.project.lenient_config import table, toml
 from forge_bot.values import CommandName
 

@@ -12,9 +12,9 @@ from forge_bot.project.detected_commands import (
     ProjectCommands,
     combined,
     command,
+    python_formatters,
 )
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.formatters import python_formatters
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
     PipPackages,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from forge_bot.agent.tries import FormattedFile, named
 from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
 from forge_bot.git import Tree, blob_id
-from forge_bot.project.detected_commands import Command
-from forge_bot.project.formatters import takes
+from forge_bot.project.detected_commands import Command, takes
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
