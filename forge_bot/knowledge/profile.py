@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename
 
 from forge_bot.project.detected_commands import ProjectCommands
-from forge_bot.project.file_list import Listing
-from forge_bot.project.languages import Language, read_languages
+from forge_bot.project.file_list import Language, Listing, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import names, short_line

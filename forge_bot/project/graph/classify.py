@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
-from forge_bot.project.file_list import Listing, join
+from forge_bot.project.file_list import Listing, join, language_of
 from forge_bot.project.graph.node_types import NodeKind
 from forge_bot.project.graph.stacks.pipeline_stack import is_pipeline
-from forge_bot.project.languages import language_of
 from forge_bot.project.lenient_config import json_object, string, table, toml
 
 _SCHEMA_ENDINGS = (".proto", ".graphql", ".gql", ".avsc", ".xsd", ".thrift", ".prisma", ".d.ts")
