@@ -12,6 +12,7 @@ from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.project.graph.graph_documents import (
     annotations_document,
     manifest_document,
+    repo_map,
     stack_document,
     violations,
 )
@@ -19,8 +20,7 @@ from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import Manifest, declared, matching
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.repo_map import repo_map
-from forge_bot.project.graph.scan_graph import scan
+from forge_bot.project.graph.verify_graph import scan
 
 Operation = Literal["query", "map", "verify", "scan"]
 

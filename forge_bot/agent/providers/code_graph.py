@@ -50,8 +50,8 @@ def code_graph(read: ReadGraph, wanted: CodeGraph, limit: int) -> ProviderResult
 
 
 def _map(graph: "ProjectGraph", about: str, limit: int) -> ProviderResult:
+    from forge_bot.project.graph.graph_documents import repo_map
     from forge_bot.project.graph.manifest import matching
-    from forge_bot.project.graph.repo_map import repo_map
 
     near = matching(graph, about) or matching(graph, f"{about.rstrip('/')}/") if about else ()
     shown = repo_map(graph, limit // _CHARACTERS_OF_A_TOKEN, near, "" if near else about)

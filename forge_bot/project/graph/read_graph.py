@@ -1,28 +1,29 @@
 """Reads the graph of a repository: facts by git's blob ids, then what imports mean.
 
 A reader that is kept reads only files that have changed since. What a process before it has read
-comes from the cache.
+comes from one SQLite file, in which everything is derived: it may be deleted at any time, and where
+it is broken or cannot be written, files are read anew.
 """
 
+import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import cache
-from typing import cast
+from pathlib import Path
+from typing import TypeVar, cast
 
 from pydantic_core import from_json, to_json
 
 from forge_bot.errors import BadConfig
 from forge_bot.git import Repository
 from forge_bot.project.file_list import Listing
-from forge_bot.project.graph.classify import entry_points, kind_of
-from forge_bot.project.graph.file_facts import FileFacts, ImportLine
-from forge_bot.project.graph.graph_cache import FactsCache
-from forge_bot.project.graph.node_types import NodeKind
+from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
 from forge_bot.project.graph.project_files import LINK, SUBMODULE, ProjectFiles
-from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph
+from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph, with_tests
 from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
-from forge_bot.project.graph.tested_files import with_tests
+from forge_bot.project.graph.syntax import FileFacts, ImportLine
 from forge_bot.project.scoped_commands import scoped_commands
 from forge_bot.settings import Config
 from forge_bot.settings.config import CONFIG, parse_config
@@ -190,3 +191,58 @@ def _promises(paths: Iterable[str]) -> Iterator[str]:
     for stack in STACKS:
         if count := counts[stack.name]:
             yield f"{stack.name} ({several(count, 'file')}): {stack.promise}"
+
+
+_FORM = 3
+"""The number of the form of the facts. It grows when files are read differently."""
+_MOST = 300_000
+_AT_ONCE = 500
+_BUSY = 2.0
+_T = TypeVar("_T")
+
+
+class FactsCache:
+    """Facts by keys. A failure to read is an empty answer, one to write nothing."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def facts(self, keys: Sequence[str]) -> dict[str, bytes]:
+        def read(store: sqlite3.Connection) -> dict[str, bytes]:
+            facts: dict[str, bytes] = {}
+            for start in range(0, len(keys), _AT_ONCE):
+                part = keys[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(part))
+                # Question marks only.
+                asked = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608
+                facts.update(store.execute(asked, part))
+            return facts
+
+        return self._use(read, {}) if keys else {}
+
+    def keep(self, facts: Mapping[str, bytes]) -> None:
+        """Keep facts; the oldest go when there are too many."""
+
+        def write(store: sqlite3.Connection) -> None:
+            store.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
+            oldest = "(SELECT max(rowid) FROM facts) - ?"
+            store.execute(f"DELETE FROM facts WHERE rowid <= {oldest}", (_MOST,))  # noqa: S608 - no input
+
+        self._use(write, None)
+
+    def _use(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._file, timeout=_BUSY)) as store, store:
+                if store.execute("PRAGMA user_version").fetchone()[0] != _FORM:
+                    store.execute("DROP TABLE IF EXISTS facts")
+                    store.execute("CREATE TABLE facts (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
+                    store.execute(f"PRAGMA user_version = {_FORM}")
+                return work(store)
+        except (sqlite3.OperationalError, OSError):
+            return otherwise
+        except sqlite3.DatabaseError:
+            # What cannot be read as a database is of no use to anybody.
+            with suppress(OSError):
+                self._file.unlink()
+            return otherwise

@@ -10,8 +10,7 @@ from pydantic import JsonValue
 from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption
 from forge_bot.project.file_list import join
-from forge_bot.project.graph.classify import kind_of
-from forge_bot.project.graph.node_types import NodeKind
+from forge_bot.project.graph.node_types import NodeKind, kind_of
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
 from forge_bot.project.graph.stacks.stack import NewFile, Stack

@@ -1,15 +1,16 @@
-"""Source text read by tree-sitter: definitions and imports, also of a file that is broken."""
+"""The facts of one file that depend on its own bytes alone, read by tree-sitter: definitions and
+imports, also of a file that is broken.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
-
-from forge_bot.project.graph.file_facts import FileFacts, ImportLine, SymbolFact
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
+
 
 LARGEST = 1_000_000
 """Bytes of the largest file that is parsed. A larger file is hardly written by hand."""
@@ -25,6 +26,48 @@ _LONG_LINE = 2_000
 _TEXT = 160
 _HOLDERS = frozenset({"class", "interface", "module", "impl", "trait", "enum", "type", "struct"})
 """Kinds of definitions whose members are listed; definitions inside a function are not."""
+
+
+class ImportLine(NamedTuple):
+    """One import as it is written.
+
+    `module` keeps leading dots. `names` are the imported names, if the language states them.
+    """
+
+    module: str
+    line: int
+    names: tuple[str, ...] = ()
+
+
+class SymbolFact(NamedTuple):
+    """A definition: its name with those around it, its kind, its lines, and its first line."""
+
+    name: str
+    kind: str
+    line: int
+    end: int
+    text: str
+
+
+class FileFacts(NamedTuple):
+    """Imports, definitions, the reason why the rest could not be read, and marks. A mark is
+    `generated` or `main`.
+    """
+
+    imports: tuple[ImportLine, ...] = ()
+    symbols: tuple[SymbolFact, ...] = ()
+    problem: str = ""
+    marks: tuple[str, ...] = ()
+
+    @staticmethod
+    def restored(rows: object) -> "FileFacts":
+        imports, symbols, problem, marks = cast("tuple[list[list[str]], ...]", rows)
+        return FileFacts(
+            tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in imports),
+            tuple(SymbolFact(*cast("tuple[str, str, int, int, str]", row)) for row in symbols),
+            cast("str", problem),
+            tuple(cast("list[str]", marks)),
+        )
 
 
 class Grammar(NamedTuple):

@@ -20,7 +20,7 @@ from forge_bot.values import Frozen, PhaseId
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
-    from forge_bot.project.graph.scan_graph import GraphFinding
+    from forge_bot.project.graph.verify_graph import GraphFinding
 
 
 def approval_line(step: Step, what: Sequence[FileToWrite] | Sequence[IssueToOpen]) -> str:

@@ -19,6 +19,7 @@ from forge_bot.project.graph.graph_documents import (
     annotation_file,
     annotations_document,
     manifest_document,
+    repo_map,
     stack_document,
     violations,
 )
@@ -26,9 +27,8 @@ from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.repo_map import repo_map
 from forge_bot.project.graph.scaffold import main_stack, scaffold
-from forge_bot.project.graph.scan_graph import GraphFinding, scan
+from forge_bot.project.graph.verify_graph import GraphFinding, scan
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.steps.finding_issues import issues_for

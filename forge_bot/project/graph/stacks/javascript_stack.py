@@ -3,11 +3,16 @@
 import re
 from posixpath import splitext
 
-from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
 from forge_bot.project.graph.stacks.template_words import camel, sentence
-from forge_bot.project.graph.syntax import Grammar, quoted_import, read_source, unreadable
+from forge_bot.project.graph.syntax import (
+    FileFacts,
+    Grammar,
+    quoted_import,
+    read_source,
+    unreadable,
+)
 
 _DEFINITIONS = """
     (function_declaration name: (identifier) @name) @function

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from forge_bot.project.graph.file_facts import FileFacts, ImportLine
 from forge_bot.project.graph.stacks.resolve_python import python_resolver
 from forge_bot.project.graph.stacks.stack import NewFile, Stack
 from forge_bot.project.graph.stacks.template_words import camel, parts_of, sentence
-from forge_bot.project.graph.syntax import Grammar, read_source, words_of
+from forge_bot.project.graph.syntax import FileFacts, Grammar, ImportLine, read_source, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

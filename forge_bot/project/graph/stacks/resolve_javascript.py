@@ -10,9 +10,9 @@ from functools import cache, cached_property
 from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.graph.file_facts import ImportLine
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve
 from forge_bot.project.graph.stacks.tsconfig import TypeScriptPaths
+from forge_bot.project.graph.syntax import ImportLine
 from forge_bot.project.lenient_config import json_object, string
 
 _MANIFEST = "package.json"

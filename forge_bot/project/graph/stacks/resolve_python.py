@@ -12,8 +12,8 @@ from posixpath import basename, commonprefix, dirname
 
 from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.file_list import Listing, above, join
-from forge_bot.project.graph.file_facts import ImportLine
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve
+from forge_bot.project.graph.syntax import ImportLine
 from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
 from forge_bot.project.scoped_commands import is_inside
 

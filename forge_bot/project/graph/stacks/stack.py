@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from forge_bot.project.file_list import Listing
-from forge_bot.project.graph.file_facts import FileFacts, ImportLine
+from forge_bot.project.graph.syntax import FileFacts, ImportLine
 
 
 class Resolution(NamedTuple):

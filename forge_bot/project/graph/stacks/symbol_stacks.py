@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from forge_bot.project.graph.file_facts import FileFacts
 from forge_bot.project.graph.stacks.stack import Stack
-from forge_bot.project.graph.syntax import Grammar, read_source
+from forge_bot.project.graph.syntax import FileFacts, Grammar, read_source
 
 _RUST = Grammar(
     "tree_sitter_rust",
