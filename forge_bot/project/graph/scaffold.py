@@ -13,8 +13,7 @@ from forge_bot.project.file_list import join
 from forge_bot.project.graph.node_types import NodeKind, kind_of
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
-from forge_bot.project.graph.stacks.stack import NewFile, Stack
-from forge_bot.project.graph.stacks.template_words import parts_of
+from forge_bot.project.graph.stacks.stack import NewFile, Stack, parts_of
 
 _FOLDERS = {
     NodeKind.ADAPTER: "adapters",

@@ -9,8 +9,15 @@ from collections import defaultdict
 from posixpath import basename, dirname
 
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.graph.stacks.stack import NewFile, Resolution, Resolve, Stack
-from forge_bot.project.graph.stacks.template_words import camel, parts_of, sentence
+from forge_bot.project.graph.stacks.stack import (
+    NewFile,
+    Resolution,
+    Resolve,
+    Stack,
+    camel,
+    parts_of,
+    sentence,
+)
 from forge_bot.project.graph.syntax import (
     FileFacts,
     Grammar,

@@ -4,8 +4,7 @@ import re
 from posixpath import splitext
 
 from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
-from forge_bot.project.graph.stacks.stack import NewFile, Stack
-from forge_bot.project.graph.stacks.template_words import camel, sentence
+from forge_bot.project.graph.stacks.stack import NewFile, Stack, camel, sentence
 from forge_bot.project.graph.syntax import (
     FileFacts,
     Grammar,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forge_bot.project.graph.stacks.resolve_python import python_resolver
-from forge_bot.project.graph.stacks.stack import NewFile, Stack
-from forge_bot.project.graph.stacks.template_words import camel, parts_of, sentence
+from forge_bot.project.graph.stacks.stack import NewFile, Stack, camel, parts_of, sentence
 from forge_bot.project.graph.syntax import FileFacts, Grammar, ImportLine, read_source, words_of
 
 if TYPE_CHECKING:
