@@ -11,12 +11,12 @@ _CONFIGURES = re.compile(
     r"|(?:jest|vitest|vite|eslint|karma|ava)\.config\.\w+|\.mocharc(?:\.\w+)?|biome\.jsonc?"
     r"|\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml)$"
 )
-_NUMBER = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?(\d+(?:\.\d+)?)%?"
+_VALUE = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?(\d+(?:\.\d+)?)%?"
 _LEAST = re.compile(
     r"\b((?:cov-)?fail[-_]under|branches|functions|lines|statements|min(?:imum)?[-_]?coverage|target)"
-    + _NUMBER
+    + _VALUE
 )
-_MOST = re.compile(r"(?<![\w-])(?:--)?(max[-_]?[\w-]*|threshold)" + _NUMBER)
+_MOST = re.compile(r"(?<![\w-])(?:--)?(max[-_]?[\w-]*|threshold)" + _VALUE)
 _NO_QUALITY = re.compile(
     r"max[-_]?(?:retries|parallel|age|old|workers|procs?|size|width|len|depth|files)\w*$|maxWorkers",
     re.IGNORECASE,

@@ -1,17 +1,199 @@
-"""JavaScript and TypeScript: definitions and imports by tree-sitter, also in Vue and Svelte."""
+"""JavaScript and TypeScript: definitions and imports by tree-sitter, also in Vue and Svelte, and
+the files that an import names.
+
+Order: relative paths, `paths` and `baseUrl` of tsconfig.json, packages of the same repository,
+packages outside.
+"""
 
 import re
-from posixpath import splitext
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from posixpath import basename, dirname, normpath, splitext
 
-from forge_bot.project.graph.stacks.resolve_javascript import javascript_resolver
-from forge_bot.project.graph.stacks.stack import NewFile, Stack, camel, sentence
+from forge_bot.project.file_list import Listing, above, join
+from forge_bot.project.graph.stacks.stack import (
+    NewFile,
+    Resolution,
+    Resolve,
+    Stack,
+    camel,
+    sentence,
+)
 from forge_bot.project.graph.syntax import (
     FileFacts,
     Grammar,
+    ImportLine,
     quoted_import,
     read_source,
     unreadable,
 )
+from forge_bot.project.lenient_config import json_object, string, strings, table
+
+_MANIFEST = "package.json"
+_ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")
+_WRITTEN_AS = {
+    ".js": (".ts", ".tsx", ".d.ts"),
+    ".jsx": (".tsx",),
+    ".mjs": (".mts", ".d.mts"),
+    ".cjs": (".cts", ".d.cts"),
+}
+_MAINS = ("source", "module", "main", "types", "typings")
+_USUAL = ("src/index", "index", "src/main", "lib/index")
+_ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+_LONGEST = 500
+
+
+def javascript_resolver(listing: Listing) -> Resolve:
+    """Return the resolver for the JavaScript and TypeScript files of a repository."""
+    return _JavaScriptFiles(listing).resolve
+
+
+class _JavaScriptFiles:
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._paths = TypeScriptPaths(listing)
+        self._manifest = cache(self._read_manifest)
+        self._resolved = cache(self._resolve)
+
+    def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
+        return (self._resolved(dirname(importer), line.module),)
+
+    def _resolve(self, folder: str, written: str) -> Resolution:
+        name = written.rpartition("!")[2].partition("?")[0]
+        if not name or len(name) > _LONGEST or _ELSEWHERE.match(name) or name.startswith("/"):
+            return Resolution(outside=written.partition("?")[0][:_LONGEST] or "?")
+        parts = name.split("/")
+        package = "/".join(parts[: 2 if name.startswith("@") else 1])
+        candidates, own = self._paths.candidates(folder, name)
+        if name.startswith("."):
+            path, own = self._relative(folder, name), True
+        else:
+            path = self._first(candidates)
+            if not path and package in self._packages:
+                path, own = self._resolve_in_package(package, name), True
+        if path:
+            return Resolution((path,))
+        return Resolution(missing=written) if own else Resolution(outside=package)
+
+    def _read_manifest(self, folder: str) -> Mapping[str, object]:
+        return json_object(self._listing.text(join(folder, _MANIFEST)))
+
+    def _relative(self, folder: str, name: str) -> str | None:
+        path = normpath(join(folder, name))
+        if path.startswith(".."):
+            return None
+        path = "" if path == "." else path
+        return self._index(path) if name.endswith(("/", ".")) else self._file(path)
+
+    def _file(self, path: str) -> str | None:
+        """Return the file that a path without or with its ending stands for."""
+        stem, ending = splitext(path)
+        forms = (path, *(stem + other for other in _WRITTEN_AS.get(ending, ())))
+        forms += tuple(path + other for other in _ENDINGS)
+        return next(filter(self._listing.has, forms), None) or self._index(path)
+
+    def _index(self, folder: str) -> str | None:
+        if folder and not self._listing.has_folder(folder):
+            return None
+        indexes = (join(folder, f"index{ending}") for ending in _ENDINGS)
+        return self._main(folder) or next(filter(self._listing.has, indexes), None)
+
+    @cached_property
+    def _packages(self) -> Mapping[str, str]:
+        """The folders of the packages of this repository by their names; its own before samples."""
+        own = frozenset(self._listing.own())
+        manifests = [path for path in self._listing.files if basename(path) == _MANIFEST]
+        manifests.sort(key=lambda path: (path in own, -path.count("/"), path))
+        folders = [dirname(path) for path in manifests if "node_modules" not in path.split("/")]
+        return {string(self._manifest(folder).get("name")): folder for folder in folders}
+
+    def _resolve_in_package(self, package: str, name: str) -> str | None:
+        folder, inner = self._packages[package], name[len(package) + 1 :]
+        if inner:
+            return self._first((join(folder, inner), join(folder, f"src/{inner}")))
+        return self._main(folder) or self._first(join(folder, place) for place in _USUAL)
+
+    def _main(self, folder: str) -> str | None:
+        """Return the file that a package names as its own; none for one that is built."""
+        mains = (string(self._manifest(folder).get(field)) for field in _MAINS)
+        return self._first(normpath(join(folder, main)) for main in mains if main)
+
+    def _first(self, paths: Iterable[str]) -> str | None:
+        return next(filter(None, map(self._file, paths)), None)
+
+
+_NAMES = ("tsconfig.json", "jsconfig.json")
+_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
+
+
+class TypeScriptPaths:
+    """The `paths` and the `baseUrl` that count in each folder of a repository."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._for = cache(self._read_paths)
+
+    def candidates(self, folder: str, name: str) -> tuple[tuple[str, ...], bool]:
+        """Return the paths to try for a name, and whether the name can only be the project's."""
+        patterns, start, base = self._for(folder)
+        fitting = [pattern for pattern in patterns if _matched(pattern, name) is not None]
+        # The longest fitting pattern counts, as TypeScript has it.
+        best = max(fitting, key=lambda pattern: len(pattern.partition("*")[0]), default="")
+        rest = _matched(best, name) or ""
+        paths = [join(start, to.replace("*", rest)) for to in patterns.get(best, ())]
+        paths += [] if base is None else [join(base, name)]
+        inside = (path for path in map(normpath, paths) if not path.startswith(".."))
+        return tuple(inside), best not in {"", "*"}
+
+    def _read_paths(self, folder: str) -> tuple[Mapping[str, tuple[str, ...]], str, str | None]:
+        """Return the patterns with the folder that they begin in, and the base folder."""
+        places = (*reversed(above(f"{folder}/x")), "")
+        files = (self._listing.first(place, _NAMES) for place in places)
+        patterns: Mapping[str, tuple[str, ...]] = {}
+        start, base = "", None
+        for place, options in self._configs(next(filter(None, files), None)):
+            url = string(options.get("baseUrl"))
+            if base is None and url:
+                base = "" if (path := normpath(join(place, url))) == "." else path
+            if not patterns and (declared := table(options, "paths")):
+                patterns = {name: strings(targets) for name, targets in declared.items()}
+                start = place
+        return patterns, start if base is None else base, base
+
+    def _configs(self, first: str | None) -> Iterator[tuple[str, Mapping[str, object]]]:
+        """Yield the options of a file, then of those that it extends."""
+        files = [first] if first else []
+        for file in files:
+            config = json_object(_plain_json(self._listing.text(file)))
+            yield dirname(file), table(config, "compilerOptions")
+            names = reversed(strings(config.get("extends")))
+            others = (self._find_named_config(dirname(file), name) for name in names)
+            files += [other for other in dict.fromkeys(others) if other and other not in files]
+
+    def _find_named_config(self, folder: str, name: str) -> str | None:
+        """Return the file that `extends` names, if it lies in the repository."""
+        if not name.startswith("."):
+            return None
+        path = normpath(join(folder, name))
+        forms = (path, f"{path}.json")
+        return next(filter(self._listing.has, forms), None)
+
+
+def _matched(pattern: str, name: str) -> str | None:
+    """Return the part of a name that stands for the `*` of a pattern; None if it does not fit."""
+    start, star, end = pattern.partition("*")
+    if not star:
+        return "" if pattern == name else None
+    fits = name.startswith(start) and name.endswith(end) and len(name) >= len(start) + len(end)
+    return name[len(start) : len(name) - len(end)] if fits else None
+
+
+def _plain_json(text: str) -> str:
+    """Return JSON without the comments and last commas that a tsconfig may have."""
+    without = _COMMENT.sub(lambda match: match[1] or " ", text)
+    return _COMMA.sub(lambda match: match[1] or "", without)
+
 
 _DEFINITIONS = """
     (function_declaration name: (identifier) @name) @function
