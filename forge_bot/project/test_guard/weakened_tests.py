@@ -13,11 +13,12 @@ from forge_bot.project.test_guard.strength import (
     EXACT,
     LOOSE,
     PARTIAL,
+    configures_checks,
     is_broader,
+    lowered,
     tolerances,
     without_numbers,
 )
-from forge_bot.project.test_guard.thresholds import configures_checks, lowered
 from forge_bot.text_format import several, short_line
 
 Files = Mapping[str, bytes]
