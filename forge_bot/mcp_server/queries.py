@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from forge_bot.engine import SpawnAgent, State, StepPipeline, next_action
 from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
+from forge_bot.knowledge.history import history_at
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.served_repository import ServedRepository
@@ -18,7 +19,6 @@ from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file, run_in
 from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot, run_snapshot
-from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline, pipeline_names
 from forge_bot.store import SPECS, read_request

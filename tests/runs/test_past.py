@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Repository
+from forge_bot.knowledge.history import RUNS_READ, history_at
 from forge_bot.knowledge.past_runs import DocumentNames
-from forge_bot.runs.past_runs.past_run_reader import RUNS_READ, history_at
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
 

@@ -9,9 +9,9 @@ import pytest
 from forge_bot.bot.push_commits import push, refuse_unseen
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
+from forge_bot.knowledge.history import history_at
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import PhaseId

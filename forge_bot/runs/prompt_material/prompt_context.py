@@ -17,7 +17,7 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
-from forge_bot.knowledge.history import History, Pattern, Similar
+from forge_bot.knowledge.history import History, Pattern, Similar, history_at
 from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
@@ -32,7 +32,6 @@ from forge_bot.prompts.material import (
     Prompt,
 )
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.past_runs.past_run_reader import history_at
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
