@@ -41,8 +41,8 @@ from forge_bot.values import CommandResult, Usage
 if TYPE_CHECKING:
     from forge_bot.gate.arguments import Amount
     from forge_bot.runs.create_run import RunPlan
+    from forge_bot.runs.estimate import Estimate
     from forge_bot.runs.finding_runs.find_runs import RunInfo
-    from forge_bot.runs.past_runs.estimate import Estimate
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 HEARTBEAT_SECONDS = 60.0
@@ -274,7 +274,7 @@ def describe_estimate(estimate: "Estimate", budget: "Amount") -> str:
     """Return the estimate of a run in words: half of such runs stay below the first figures,
     nine in ten below the second; then the limit.
     """
-    from forge_bot.runs.past_runs.estimate import at_most
+    from forge_bot.runs.estimate import at_most
 
     half, most = (_describe_figures(estimate, share) for share in ("p50", "p90"))
     spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"

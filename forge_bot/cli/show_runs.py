@@ -61,7 +61,7 @@ def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
     """Return state.json, the estimate if the run was begun on this machine, and the batch that is
     waited for; in ASCII, since standard output may be any encoding.
     """
-    from forge_bot.runs.past_runs.estimate import kept_estimate
+    from forge_bot.runs.estimate import kept_estimate
     from forge_bot.store.run_folder import state_file
 
     parts: dict[str, Recorded | None] = {"estimate": kept_estimate(repository, info.name)}

@@ -44,10 +44,10 @@ from forge_bot.runs.create_run import (
     plan_for,
     scope_folder,
 )
+from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.notifications import Message, warning
-from forge_bot.runs.past_runs.estimate import Estimate, estimate, keep_estimate
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_models import TierModels, keep_model

@@ -12,7 +12,7 @@ from forge_bot.engine.phases import AgentPhase, GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
-from forge_bot.runs.past_runs.estimate import Estimate, kept_estimate, still_to_come
+from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
 from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say

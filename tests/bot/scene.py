@@ -14,7 +14,7 @@ from forge_bot.engine.reports import Answer, FailureReason
 from forge_bot.engine.state import Reason, State
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
-from forge_bot.runs.past_runs.estimate import Estimate, Spread
+from forge_bot.runs.estimate import Estimate, Spread
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
 from forge_bot.runs.question_overview import Overview, overview_of
 from forge_bot.values import (

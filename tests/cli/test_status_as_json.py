@@ -23,7 +23,7 @@ from forge_bot.engine.state import (
     Verification,
     Wave,
 )
-from forge_bot.runs.past_runs.estimate import Estimate
+from forge_bot.runs.estimate import Estimate
 from forge_bot.runs.run_models import BatchWait
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample

@@ -14,7 +14,7 @@ from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.past_runs.estimate import (
+from forge_bot.runs.estimate import (
     Estimate,
     estimate,
     keep_estimate,

@@ -47,10 +47,10 @@ from forge_bot.runs.create_run import (
     plan_for,
     scope_folder,
 )
+from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.finding_runs.find_runs import raw_file
 from forge_bot.runs.finding_runs.resolve_run import checked_out, named_in
 from forge_bot.runs.finding_runs.snapshot_of_run import rules_at
-from forge_bot.runs.past_runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run_needs import check_testable

@@ -1,5 +1,5 @@
-"""Estimates a run: tokens, money and time, from earlier runs like it or the recorded
-one that ships.
+"""Estimates a run: tokens, money and time, from earlier runs like it or the recorded one that
+ships.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,1 +1,0 @@
-"""Ended runs, read once and kept: what they took and what they tell."""
