@@ -22,10 +22,16 @@ from forge_bot.git.own_files import hide
 from forge_bot.git.revisions import HEADS, branch_ref
 from forge_bot.runs.effort import EffortGuess, guess_effort
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.finding_runs.unused_names import check_free, free_branch, free_run
 from forge_bot.runs.record_commit_message import start_subject
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
-from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
+from forge_bot.runs.run_paths_and_names import (
+    RunPaths,
+    check_free,
+    free_branch,
+    free_run,
+    remember_state_folder,
+    run_paths,
+)
 from forge_bot.runs.this_process import now, this_process
 from forge_bot.settings.config import folder_of
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -19,7 +19,7 @@ from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.leftovers import remove_trees
 from forge_bot.runs.publishing.pull_request_branch import peoples_commits
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths import RunPaths, remember_state_folder, run_paths
+from forge_bot.runs.run_paths_and_names import RunPaths, remember_state_folder, run_paths
 from forge_bot.runs.this_process import stop_on_signals, this_process
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Workspace, held, told_when_full
