@@ -46,8 +46,7 @@ from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
-from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.finding_runs.resolve_run import resolve_run
+from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
