@@ -29,7 +29,6 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, answer, counted
 from forge_bot.runs.finding_runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.hand_edits import hand_edits
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
 from forge_bot.runs.invocation_end import (
     Outcome,
@@ -44,7 +43,7 @@ from forge_bot.runs.invocation_end import (
 from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
-from forge_bot.runs.open_run import open_run
+from forge_bot.runs.open_run import hand_edits, open_run
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
 from forge_bot.runs.publishing.publish_result import Post, Publisher
