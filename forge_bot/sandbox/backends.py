@@ -11,8 +11,15 @@ from typing import Literal, assert_never
 
 from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, landlock
-from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
-from forge_bot.sandbox.watch_process import CannotStart, ExceededLimit, ProcessReport
+from forge_bot.sandbox.box import (
+    BackendName,
+    Box,
+    CannotStart,
+    CommandOutcome,
+    ExceededLimit,
+    ProcessReport,
+    ResourceLimits,
+)
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 

@@ -22,16 +22,17 @@ from typing import IO, BinaryIO
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp, setup_network
-from forge_bot.sandbox.box import Box, ResourceLimits
-from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
-from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
-from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
-from forge_bot.sandbox.watch_process import (
+from forge_bot.sandbox.box import (
+    Box,
     CannotStart,
     ProcessReport,
+    ResourceLimits,
     cannot_start,
     watch,
 )
+from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
+from forge_bot.sandbox.read_only_places import protected_mounts, remove_new_files
+from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
 
 ALONE = (
     *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),

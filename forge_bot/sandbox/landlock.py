@@ -23,11 +23,17 @@ from typing import Any
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import keeper_process, seccomp, setup_network, walls_process
-from forge_bot.sandbox.box import SHARED_MEMORY, Box
+from forge_bot.sandbox.box import (
+    SHARED_MEMORY,
+    Box,
+    CannotStart,
+    ProcessReport,
+    cannot_start,
+    watch,
+)
 from forge_bot.sandbox.read_only_places import remove_new_files, split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
-from forge_bot.sandbox.watch_process import CannotStart, ProcessReport, cannot_start, watch
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6

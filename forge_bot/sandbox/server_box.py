@@ -15,12 +15,11 @@ from pathlib import Path
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.backends import bubblewrap_here
-from forge_bot.sandbox.box import Box
+from forge_bot.sandbox.box import Box, cannot_start
 from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US, arguments, file_of
 from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
 from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.visible_files import visible_files
-from forge_bot.sandbox.watch_process import cannot_start
 
 
 @contextmanager
