@@ -16,8 +16,15 @@ from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp
 from forge_bot.sandbox.backends import bubblewrap_here
 from forge_bot.sandbox.box import Box, cannot_start
-from forge_bot.sandbox.bubblewrap import ALONE, ENDS_WITH_US, arguments, file_of
-from forge_bot.sandbox.mounts import TEMPORARY, environment, mounts
+from forge_bot.sandbox.bubblewrap import (
+    ALONE,
+    ENDS_WITH_US,
+    TEMPORARY,
+    arguments,
+    environment,
+    file_of,
+    mounts,
+)
 from forge_bot.sandbox.read_only_places import Protected
 from forge_bot.sandbox.visible_files import visible_files
 
