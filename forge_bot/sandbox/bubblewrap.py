@@ -33,9 +33,14 @@ from forge_bot.sandbox.box import (
     cannot_start,
     watch,
 )
-from forge_bot.sandbox.read_only_places import Protected, protected_mounts, remove_new_files
 from forge_bot.sandbox.toolchains import ROOTS, is_within
-from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
+from forge_bot.sandbox.visible_files import (
+    Protected,
+    VisibleFiles,
+    protected_mounts,
+    remove_new_files,
+    visible_files,
+)
 
 # Places inside the box, not on this machine.
 TEMPORARY = "/tmp"  # noqa: S108

@@ -31,9 +31,14 @@ from forge_bot.sandbox.box import (
     cannot_start,
     watch,
 )
-from forge_bot.sandbox.read_only_places import remove_new_files, split_around, with_targets
 from forge_bot.sandbox.toolchains import ROOTS
-from forge_bot.sandbox.visible_files import VisibleFiles, visible_files
+from forge_bot.sandbox.visible_files import (
+    VisibleFiles,
+    remove_new_files,
+    split_around,
+    visible_files,
+    with_targets,
+)
 
 # Signals and abstract sockets stay inside only since version 6 (Linux 6.12).
 _NEEDED_VERSION = 6

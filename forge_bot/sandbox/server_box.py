@@ -25,8 +25,7 @@ from forge_bot.sandbox.bubblewrap import (
     file_of,
     mounts,
 )
-from forge_bot.sandbox.read_only_places import Protected
-from forge_bot.sandbox.visible_files import visible_files
+from forge_bot.sandbox.visible_files import Protected, visible_files
 
 
 @contextmanager
