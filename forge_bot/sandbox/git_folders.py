@@ -1,5 +1,6 @@
-"""The parts of git's own folders that a command sees: those that git itself reads there, and
-configuration without secrets.
+"""Recognise secrets: names of variables and settings, and addresses with credentials. And the parts
+of git's own folders that a command sees: those that git itself reads there, and configuration
+without secrets.
 
 Source: gitrepository-layout(5). Anything else in such a folder was put there by a person or a tool,
 often because it is private: a store of `credential.helper`, cookies, an included configuration.
@@ -7,12 +8,59 @@ often because it is private: a store of `credential.helper`, cookies, an include
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.sandbox.secrets import secret_name, secret_value, texts_in
+_NAME = re.compile(
+    r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username"
+    r"|extraheader|_pat\b",
+    re.IGNORECASE,
+)
+_ADDRESS_WITH_SECRET = re.compile(
+    r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://"
+    r"([^/\s@]*@|\S*[?&][\w-]*(token|key|auth|sig|password|secret)=)",
+    re.IGNORECASE,
+)
+_REPLACED_SECTION = "[hidden]\n"
+
+
+def secret_name(name: str) -> bool:
+    """Return whether a variable or setting with this name usually holds a secret."""
+    return bool(_NAME.search(name))
+
+
+def secret_value(value: str) -> bool:
+    """Return whether a value has a user, password or token in an address."""
+    return bool(_ADDRESS_WITH_SECRET.search(value))
+
+
+def without_secrets(text: str) -> str:
+    """Remove the lines that hold a secret from a configuration file.
+
+    The file has the forms `name = value` and `name: value`. A section named by a secret (git's
+    `[url "https://user:token@host/"]`) keeps its lines under a meaningless name.
+    """
+    kept: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("["):
+            kept.append(_REPLACED_SECTION if secret_value(line) else line)
+        elif not secret_value(line) and not secret_name(
+            line.partition("=" if "=" in line else ":")[0]
+        ):
+            kept.append(line)
+    return "".join(kept)
+
+
+def texts_in(folder: Path, names: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the files of these names that are there and can be read, each with its text."""
+    for file in (folder / name for name in names):
+        if file.is_file():
+            with suppress(OSError):
+                yield file, file.read_text(encoding="utf-8", errors="replace")
+
 
 _CONFIGURATIONS = ("config", "config.worktree")
 _SHOWN = frozenset(

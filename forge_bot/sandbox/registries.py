@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from forge_bot.sandbox.secrets import secret_name, secret_value, without_secrets
+from forge_bot.sandbox.git_folders import secret_name, secret_value, without_secrets
 from forge_bot.sandbox.setup_network import Place, registry_places
 from forge_bot.sandbox.toolchains import is_safe_to_show
 

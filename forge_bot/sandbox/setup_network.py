@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import listener
-from forge_bot.sandbox.secrets import secret_value
+from forge_bot.sandbox.git_folders import secret_value
 
 PORT = 3128
 """The port of the proxy inside a network namespace."""

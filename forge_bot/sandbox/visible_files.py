@@ -14,9 +14,8 @@ from pathlib import Path
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
-from forge_bot.sandbox.git_folders import private_parts
+from forge_bot.sandbox.git_folders import private_parts, texts_in, without_secrets
 from forge_bot.sandbox.registries import Registries, registries
-from forge_bot.sandbox.secrets import texts_in, without_secrets
 from forge_bot.sandbox.setup_network import (
     NetworkPolicy,
     machine_policy,
