@@ -15,14 +15,13 @@ from pathlib import Path
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox.box import Box
 from forge_bot.sandbox.git_folders import private_parts, texts_in, without_secrets
-from forge_bot.sandbox.registries import Registries, registries
 from forge_bot.sandbox.setup_network import (
     NetworkPolicy,
     machine_policy,
     named_places,
     registry_places,
 )
-from forge_bot.sandbox.toolchains import ROOTS, Tools, find_tools
+from forge_bot.sandbox.toolchains import ROOTS, Registries, Tools, find_tools, registries
 
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
