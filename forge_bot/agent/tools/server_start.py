@@ -40,9 +40,8 @@ from forge_bot.agent.tools.setup import (
 )
 from forge_bot.errors import ForgeError, SandboxFailed
 from forge_bot.sandbox import keeper_process
-from forge_bot.sandbox.backends import failure_reason
+from forge_bot.sandbox.backends import boxed_program, failure_reason
 from forge_bot.sandbox.box import BackendName
-from forge_bot.sandbox.server_box import boxed_program
 from forge_bot.sandbox.toolchains import is_safe_to_show
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
