@@ -2,8 +2,14 @@
 state.
 """
 
-from forge_bot.store.atomic_files import inside, write_whole
-from forge_bot.store.disk_space import full, is_full, told_when_full, without_room
+from forge_bot.store.atomic_files import (
+    full,
+    inside,
+    is_full,
+    told_when_full,
+    without_room,
+    write_whole,
+)
 from forge_bot.store.lock import held
 from forge_bot.store.names_of_runs import (
     SPECS,
