@@ -4,13 +4,13 @@ state.
 
 from forge_bot.store.atomic_files import (
     full,
+    held,
     inside,
     is_full,
     told_when_full,
     without_room,
     write_whole,
 )
-from forge_bot.store.lock import held
 from forge_bot.store.names_of_runs import (
     SPECS,
     branch_name,
