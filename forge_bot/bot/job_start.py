@@ -11,7 +11,7 @@ from forge_bot.errors import GitFailed, NoCommits
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository, clone_repository
 from forge_bot.settings.state_home import state_home
-from forge_bot.store.atomic_files import waited_for
+from forge_bot.store.files import waited_for
 
 
 class JobStart(NamedTuple):

@@ -2,7 +2,7 @@
 state.
 """
 
-from forge_bot.store.atomic_files import (
+from forge_bot.store.files import (
     full,
     held,
     inside,

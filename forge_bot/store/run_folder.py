@@ -16,7 +16,7 @@ from forge_bot.errors import (
     RunEnded,
     UnknownArtifact,
 )
-from forge_bot.store.atomic_files import LEFTOVER, inside, write_whole
+from forge_bot.store.files import LEFTOVER, inside, write_whole
 from forge_bot.store.names_of_runs import SPECS
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import Session
 from forge_bot.settings import load_config
-from forge_bot.store.atomic_files import waited_for
+from forge_bot.store.files import waited_for
 from forge_bot.temporal.run_messages import STOPPED, Order, Said, Stands
 from forge_bot.temporal.run_workflow import ACTIVITY_OF_ACTION, GO_ON
 

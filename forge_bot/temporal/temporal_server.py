@@ -20,7 +20,7 @@ from forge_bot.errors import (
     TemporalUnavailable,
 )
 from forge_bot.sandbox import keeper_process
-from forge_bot.store.atomic_files import waited_for
+from forge_bot.store.files import waited_for
 from forge_bot.temporal.run_place import TemporalPlace
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""Files: written whole or not at all, and only inside the folder they belong to."""
+"""Files: written whole or not at all, and only inside the folder they belong to; room on the disks,
+where a full one is reported as such wherever it shows; and locks: one process writes at a time.
+"""
 
 import errno
 import os
