@@ -11,14 +11,14 @@ from forge_bot.store.files import (
     without_room,
     write_whole,
 )
-from forge_bot.store.names_of_runs import (
+from forge_bot.store.request import Request, UnreadComment, read_request, render_request
+from forge_bot.store.run_folder import (
     SPECS,
+    Workspace,
     branch_name,
     slug,
     workspace_name,
 )
-from forge_bot.store.request import Request, UnreadComment, read_request, render_request
-from forge_bot.store.run_folder import Workspace
 
 __all__ = [
     "SPECS",

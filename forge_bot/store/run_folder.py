@@ -1,7 +1,12 @@
-"""A run's folder: reports.jsonl is the truth, state.json its fold, the rest are artifacts."""
+"""A run's names (slug, workspace, branch), and its folder: reports.jsonl is the truth, state.json
+its fold, the rest are artifacts.
+"""
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping
+from datetime import date
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -17,11 +22,58 @@ from forge_bot.errors import (
     UnknownArtifact,
 )
 from forge_bot.store.files import LEFTOVER, inside, write_whole
-from forge_bot.store.names_of_runs import SPECS
 
 if TYPE_CHECKING:
-    # A list of runs needs the names of these files only.
     from forge_bot.engine import Pipeline, Report, State
+
+
+SPECS = ".specs"
+LONGEST_SLUG = 48
+
+
+def slug(title: str) -> str:
+    """A short name for a title, safe in paths and branch names.
+
+    Latin letters lose their accents, other scripts keep their letters (git and file systems take
+    them); a title without a letter or digit gets a name from its hash, so that it is never empty.
+    """
+    letters = (_plain(character) for character in unicodedata.normalize("NFKC", title.casefold()))
+    name = "-".join("".join(letters).split())
+    if not name:
+        return f"task-{hashlib.sha256(title.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return _shorten(name)
+
+
+def _plain(character: str) -> str:
+    """A Latin letter without accent; another letter or digit as it is; a gap for all else."""
+    base = unicodedata.normalize("NFKD", character)[:1]
+    if base.isascii() and base.isalnum():
+        return base.lower()
+    return (
+        character if character.isalnum() or unicodedata.category(character) in {"Mn", "Mc"} else " "
+    )
+
+
+def _shorten(name: str) -> str:
+    if len(name) <= LONGEST_SLUG:
+        return name
+    cut, _, rest = name[:LONGEST_SLUG].rpartition("-")
+    # A name without a hyphen in reach, as Japanese titles make, is cut where it is too long.
+    return cut if cut and len(rest) < LONGEST_SLUG // 2 else name[:LONGEST_SLUG].rstrip("-")
+
+
+def workspace_name(day: date, source_id: str, name: str) -> str:
+    parts = [day.strftime("%Y%m%d"), *([slug(source_id)] if source_id else []), name]
+    return "-".join(parts)
+
+
+def branch_name(source_id: str, name: str) -> str:
+    """Return the name of a run's own branch: `feature/[<source id>-]<slug>`.
+
+    It carries the run's record. The type of the change is that of its pull request.
+    """
+    return f"feature/{slug(source_id)}-{name}" if source_id else f"feature/{name}"
+
 
 REPORTS = "reports.jsonl"
 STATE = "state.json"
