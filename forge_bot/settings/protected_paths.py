@@ -1,5 +1,5 @@
-"""The table of protected paths: files that run, decide or instruct by themselves somewhere, each
-group with its reason.
+"""Patterns of paths in settings; and the table of protected paths: files that run, decide or
+instruct by themselves somewhere, each group with its reason.
 
 A change to one of them waits for a person. The table is the only one: edits of models, reports of
 MCP clients, commits of the bot's worker and the sandbox all use it. A repository adds patterns
