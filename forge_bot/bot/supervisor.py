@@ -49,7 +49,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_models import leaves_batches
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config
-from forge_bot.settings.code_owners import read_code_owners
+from forge_bot.settings.approvals import read_code_owners
 from forge_bot.values import RunStatus, Tier
 
 MOST_TURNS = 60

@@ -23,8 +23,7 @@ from forge_bot.github_api.reviews import ReviewComment
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.runs.run import Run
-from forge_bot.settings.approvals import ApprovalRule
-from forge_bot.settings.code_owners import CodeOwners
+from forge_bot.settings.approvals import ApprovalRule, CodeOwners
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from forge_bot.runs.run_models import batch_wait
 from forge_bot.runs.this_process import now
 from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config
-from forge_bot.settings.code_owners import read_code_owners
+from forge_bot.settings.approvals import read_code_owners
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports
 
 _OF_THREAD = ("comment-", "label-")

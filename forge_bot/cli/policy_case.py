@@ -20,10 +20,10 @@ from forge_bot.settings.approvals import (
     People,
     judge,
     needs_of,
+    read_code_owners,
     read_people,
     standing,
 )
-from forge_bot.settings.code_owners import read_code_owners
 from forge_bot.settings.load_pipeline import load_pipeline
 
 _EXIT_CODES = {ApprovalEffect.ALLOWED: 0, ApprovalEffect.NOT_YET: 3, ApprovalEffect.REFUSED: 5}

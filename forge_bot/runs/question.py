@@ -33,8 +33,7 @@ from forge_bot.runs.finding_runs.snapshot_of_run import told
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
-from forge_bot.settings.approvals import needs_of
-from forge_bot.settings.code_owners import read_code_owners
+from forge_bot.settings.approvals import needs_of, read_code_owners
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import without_environment
 from forge_bot.values import Finding, Frozen, unless_empty

@@ -9,8 +9,14 @@ import yaml
 
 from forge_bot.errors import BadConfig
 from forge_bot.gate.people import Membership, Role, UnknownRole
-from forge_bot.settings.approvals import ApprovalCase, judge, needs_of, read_people, standing
-from forge_bot.settings.code_owners import parse_code_owners
+from forge_bot.settings.approvals import (
+    ApprovalCase,
+    judge,
+    needs_of,
+    parse_code_owners,
+    read_people,
+    standing,
+)
 from forge_bot.settings.config import parse_config
 
 ROLES: dict[str, Membership] = {
