@@ -13,8 +13,8 @@ from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.number_format import in_time
 from forge_bot.interaction.remedy_words import advice_in_thread
 from forge_bot.remedies import ModelTrouble, Remedy
+from forge_bot.resources import state_home
 from forge_bot.runs.invocation_end import Outcome
-from forge_bot.settings.state_home import state_home
 
 _KEY = "ANTHROPIC_API_KEY"
 _GIVEN_BY_GITHUB: dict[type[ForgeError], str] = {

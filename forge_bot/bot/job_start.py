@@ -10,7 +10,7 @@ from forge_bot.bot.protect_token import protect_token
 from forge_bot.errors import GitFailed, NoCommits
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.git import Repository, clone_repository
-from forge_bot.settings.state_home import state_home
+from forge_bot.resources import state_home
 from forge_bot.store.files import waited_for
 
 

@@ -2,7 +2,7 @@
 kept. Pipelines are read by `load_pipeline.py`, which needs the engine.
 """
 
+from forge_bot.resources import state_home
 from forge_bot.settings.config import CommandSettings, Config, load_config
-from forge_bot.settings.state_home import state_home
 
 __all__ = ["CommandSettings", "Config", "load_config", "state_home"]
