@@ -21,11 +21,11 @@ def checked_pattern(text: str) -> str:
 
 def matches_path(path: str, patterns: Sequence[str]) -> bool:
     """Return whether one of the patterns fits a path, or a folder that it lies in."""
-    return any(_compile(fold_path(pattern)).fullmatch(fold_path(path)) for pattern in patterns)
+    return any(_expression_of(fold_path(pattern)).fullmatch(fold_path(path)) for pattern in patterns)
 
 
 @lru_cache(maxsize=256)
-def _compile(pattern: str) -> re.Pattern[str]:
+def _expression_of(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern_expression(pattern) + "(?:/.*)?", re.DOTALL)
 
 
