@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from forge_bot.gate.people import Membership, Role
-from forge_bot.settings.path_patterns import checked_pattern, matches_path, pattern_expression
+from forge_bot.settings.protected_paths import checked_pattern, matches_path, pattern_expression
 from forge_bot.values import Frozen
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")

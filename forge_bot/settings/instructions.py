@@ -22,7 +22,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from forge_bot.artifacts.waves import fold_path
 from forge_bot.errors import BadConfig
-from forge_bot.settings.path_patterns import checked_pattern, matches_path
+from forge_bot.settings.protected_paths import checked_pattern, matches_path
 from forge_bot.settings.yaml_file import read_yaml
 from forge_bot.values import Frozen, TaskMode, TaskSpec
 

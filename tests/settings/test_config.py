@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot import resources as state_home
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.gate.arguments import Amount
+from forge_bot.resources import state_home
 from forge_bot.settings import Config
 from forge_bot.settings.config import DEFAULT_MODEL, parse_config
 from forge_bot.settings.load_pipeline import load_pipeline
