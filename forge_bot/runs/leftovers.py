@@ -9,6 +9,7 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
+from forge_bot.resources import state_home
 from forge_bot.runs.finding_runs.ended_runs import remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.run_paths_and_names import RunPaths, run_paths

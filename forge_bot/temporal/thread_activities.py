@@ -15,7 +15,6 @@ from pathlib import Path
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from forge_bot import resources as state_home
 from forge_bot.errors import (
     ForgeError,
     GitFailed,
@@ -31,6 +30,7 @@ from forge_bot.errors import (
 )
 from forge_bot.gate.environment_variables import GATE_VARIABLES
 from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
+from forge_bot.resources import state_home
 from forge_bot.sandbox import keeper_process
 from forge_bot.sentences import hint_of
 from forge_bot.temporal.thread_address import machine_queue, thread_queue

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from forge_bot.errors import NotReady
 from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
+from forge_bot.resources import state_home
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_paths_and_names import run_paths
