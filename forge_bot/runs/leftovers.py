@@ -14,7 +14,6 @@ from forge_bot.runs.finding_runs.ended_runs import remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo, runs
 from forge_bot.runs.run_paths_and_names import RunPaths, run_paths
 from forge_bot.runs.this_process import this_process
-from forge_bot.settings import state_home
 from forge_bot.store import held
 from forge_bot.values import Frozen
 

@@ -15,8 +15,8 @@ from forge_bot.errors import BranchExists, RunBusy
 from forge_bot.git import Repository
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.git.revisions import branch_ref
+from forge_bot.resources import state_home
 from forge_bot.runs.finding_runs.find_runs import run_in
-from forge_bot.settings import state_home
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.values import Frozen
 

@@ -1,8 +1,7 @@
-"""The settings of a repository and its user: .forge/config.yml, pipelines, and where state is
-kept. Pipelines are read by `load_pipeline.py`, which needs the engine.
+"""The settings of a repository: .forge/config.yml, and pipelines, which are read by
+`load_pipeline.py`: it needs the engine.
 """
 
-from forge_bot.resources import state_home
 from forge_bot.settings.config import CommandSettings, Config, load_config
 
-__all__ = ["CommandSettings", "Config", "load_config", "state_home"]
+__all__ = ["CommandSettings", "Config", "load_config"]

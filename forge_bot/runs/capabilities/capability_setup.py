@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self
 from forge_bot.agent.tools.setup import SERVER_VARIABLES, TREE, CapabilitySetup, texts_of
 from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
+from forge_bot.resources import state_home
 from forge_bot.runs.run_paths_and_names import read_kept, run_paths
-from forge_bot.settings import Config, state_home
+from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     SKILLS,
