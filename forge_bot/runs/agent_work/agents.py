@@ -32,10 +32,14 @@ from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import tree_without
 from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.prompts.environment import Environment
-from forge_bot.runs.agent_work.agent_reports import AgentReports, Landed
-from forge_bot.runs.agent_work.agent_worktree import AgentWorktree, AgentWorktrees
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
+from forge_bot.runs.agent_work.trees_and_reports import (
+    AgentReports,
+    AgentWorktree,
+    AgentWorktrees,
+    Landed,
+)
 from forge_bot.runs.attachments import images_for
 from forge_bot.runs.capabilities.capability_descriptions import describe_capability
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
