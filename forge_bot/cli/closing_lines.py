@@ -23,7 +23,6 @@ from forge_bot.runs.publishing.publish_result import (
 )
 from forge_bot.runs.publishing.pull_request_branch import Offer, offered
 from forge_bot.runs.run import Run
-from forge_bot.sentences import say
 from forge_bot.text_format import money, named_once, several
 
 _MOST_FILES = 60
@@ -94,32 +93,32 @@ def _list_places(run: Run, code: Offer, kept: str) -> Iterator[str]:
                 commits=f", {several(code.commits, 'commit')}",
             )
         )
-        yield _format_row("cli.closing.branch", begins)
-    yield _format_row("cli.closing.record", escape(kept or f"branch {state.branch}"))
+        yield _format_row("branch", begins)
+    yield _format_row("record", escape(kept or f"branch {state.branch}"))
     show = f"{_change_folder(run)}forge-bot show"
     if run.pipeline.summary:
-        yield _format_row("cli.closing.what_was_done", escape(f"{show} {run.pipeline.summary}"))
+        yield _format_row("what was done", escape(f"{show} {run.pipeline.summary}"))
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
         shown = escape(state.pull_request or f"{show} {PULL_REQUEST}")
-        yield _format_row("cli.closing.pull_request", shown)
+        yield _format_row("pull request", shown)
 
 
 def _format_row(name: str, text: str) -> str:
-    return f"  {say(name):<13} {text}"
+    return f"  {name:<13} {text}"
 
 
 def _remove_work_tree(run: Run, ending: Ending) -> str:
     """Remove the run's work tree unless it is to stay; return a line about it."""
     place = escape(str(run.tree.path))
     if run.tree.path != run.places.tree:
-        return _format_row("cli.closing.work_tree", place)
+        return _format_row("work tree", place)
     if ending.keep:
         kept = f"{place}; forge-bot clean removes it"
     elif because := remove_work_tree(run.repository, run.name):
         kept = f"{place}, kept: {escape(because)}"
     else:
         kept = "removed; forge-bot retry makes a new one"
-    return _format_row("cli.closing.work_tree", kept)
+    return _format_row("work tree", kept)
 
 
 def _list_next_commands(run: Run, code: Offer, kept: str, ending: Ending) -> list[str]:

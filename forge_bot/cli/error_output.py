@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from forge_bot.errors import ForgeError, MachineRefused
-from forge_bot.sentences import check_language, say
+from forge_bot.sentences import check_language
 
 if TYPE_CHECKING:
     from forge_bot.cli.console import Console
@@ -43,7 +43,8 @@ def exit_code_of(command: Callable[[], object], *, wrong_use: int = USAGE) -> in
         exit_code = _print_error(error)
         return wrong_use if exit_code == USAGE else exit_code
     if code == BY_HAND:
-        _make_console().print(f"\n{say('cli.errors.stopped')}")
+        goes_on = "Nothing that was answered is lost: [bold]forge-bot resume[/] goes on."
+        _make_console().print(f"\n[bold]Stopped.[/] {goes_on}")
         return FAILED
     return code if isinstance(code, int) else 0
 
@@ -113,8 +114,12 @@ def _print_misuse(error: Exception, words: str, console: "Console") -> None:
     command = str(getattr(getattr(error, "ctx", None), "command_path", "forge-bot"))
     unknown = str(getattr(error, "option_name", "")).strip("-")
     is_text = bool(unknown) and not unknown[0].isalpha()
-    way_out = "cli.errors.begins_with_a_hyphen" if is_text else "cli.errors.see_help_of"
-    console.print(f"  [bold]→[/] {say(way_out, command=command)}")
+    way_out = (
+        f'Write -- in front of a text that begins with a hyphen: {command} -- "- like this"'
+        if is_text
+        else f"{command} --help says what it takes."
+    )
+    console.print(f"  [bold]→[/] {way_out}")
 
 
 def _make_refusal(error: OSError) -> MachineRefused:

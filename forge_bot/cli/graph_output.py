@@ -1,9 +1,7 @@
-"""Prints the project's graph at the terminal: answers, the map, violations."""
+"""Prints the project's graph at the terminal: answers, violations."""
 
 import json
-import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,9 +10,8 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption, registry
 from forge_bot.git import Repository
-from forge_bot.project.graph.graph_documents import repo_map
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
-from forge_bot.project.graph.manifest import declared, matching
+from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify
@@ -41,15 +38,6 @@ def print_answer(folder: Path, asked: Mapping[str, object], *, as_json: bool) ->
     return 0
 
 
-def print_map(folder: Path, about: Sequence[str], tokens: int) -> int:
-    """Print the map of the repository."""
-    graph = _graph(folder)
-    files = [path for selector in about for path in matching(graph, selector)]
-    request = " ".join(selector for selector in about if not matching(graph, selector))
-    _print(repo_map(graph, tokens, files, request).rstrip("\n"))
-    return 0
-
-
 def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
     """Print the violations; return 2 if there are any, else 0."""
     reader = GraphReader(Repository.find(folder))
@@ -69,9 +57,6 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
         if not violations:
             new = " newly" if base is not None else ""
             console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        for violation in violations:
-            sys.stderr.write(_annotation(violation) + "\n")
     return BROKEN if violations else 0
 
 
@@ -88,20 +73,6 @@ def _violation_json(violation: Violation) -> dict[str, object]:
         "line": violation.line,
         "rule": violation.rule,
     }
-
-
-def _annotation(error: Violation) -> str:
-    """Return a violation as a command of GitHub Actions, which shows it at its line."""
-    place = f"file={_property(error.path)},line={max(error.line, 1)},title={_property(error.code)}"
-    return f"::error {place}::{_message(error.message)}"
-
-
-def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _graph(folder: Path) -> ProjectGraph:

@@ -4,13 +4,12 @@ the workflow and its labels.
 
 import json
 import os
-from difflib import unified_diff
 from pathlib import Path
 
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors import BadOption, ForgeError
+from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
@@ -49,12 +48,11 @@ budget: 5   # US dollars that a run may cost before it stops and asks
 """
 
 
-def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -> int:
+def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
     """Write the missing files, and leave existing ones unchanged.
 
-    With `labels` the labels are made on GitHub; with `baseline` the project's commands run before
-    any change, and their results are shown. `workflow` None means: write it if origin is on GitHub.
-    Raises BadOption if there is nothing to do.
+    With `labels` the labels are made on GitHub. `workflow` None means: write it if origin is on
+    GitHub. Raises BadOption if there is nothing to do.
     """
     repository = Repository.find(folder)
     place = parse_remote(repository.remote_url(), os.environ)
@@ -85,24 +83,20 @@ def init(folder: Path, *, workflow: bool | None, labels: bool, baseline: bool) -
         console.print(
             f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them"
         )
-    if baseline and CONFIG in missing:
-        _baseline(repository, console)
     return 0
 
 
 def update_workflow(folder: Path) -> int:
-    """Renew the workflow of the bot, and show what differs from the one that `init` would write.
-    Raises BadOption if there is none.
+    """Renew the workflow of the bot, and leave what a person changed. Raises BadOption if there is
+    none.
     """
     repository = Repository.find(folder)
     target, console = repository.root / WORKFLOW, Console()
     if not target.is_file():
         raise BadOption(f"There is no {WORKFLOW} to renew.", hint="forge-bot init writes it.")
-    model = load_config(repository.root).model_for(Tier.STRONG)
     action, _ = pinned(repository)
-    checks = check_workflows(repository, WORKFLOW)
     present = target.read_text(encoding="utf-8")
-    renewed = renew_workflow(present, action, checks)
+    renewed = renew_workflow(present, action, check_workflows(repository, WORKFLOW))
     if renewed != present:
         write_whole(target, renewed)
     wakes = repository.root / WAKE_WORKFLOW
@@ -110,16 +104,6 @@ def update_workflow(folder: Path) -> int:
         write_whole(wakes, renew_workflow(wakes.read_text(encoding="utf-8"), action))
     state = "is up to date" if renewed == present else f"renewed: {action}"
     console.print(f"[green]✓[/] {WORKFLOW} {escape(state)}")
-    fresh = workflow_text(action, key_name(model), checks, extra_of(model))
-    differing = [
-        line
-        for line in unified_diff(fresh.splitlines(), renewed.splitlines(), lineterm="", n=0)
-        if line[:1] in "+-" and line[:3] not in {"+++", "---"}
-    ]
-    if differing:
-        console.print("  what differs from the one that init writes stays as it is:")
-        for line in differing:
-            console.print(f"  {line}", markup=False)
     return 0
 
 
@@ -135,30 +119,6 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
             )
     if not profile.commands.test:
         console.print("  [yellow]![/] no test command was found: set commands.test there")
-
-
-def _baseline(repository: Repository, console: Console) -> None:
-    """Run the project's commands at the checked-out commit; failures do not stop this command."""
-    config = load_config(repository.root)
-    profile = profile_at(repository, repository.head().commit, config)
-    if not any(getattr(profile.commands, kind) for kind in _KINDS):
-        return
-    # It takes the modules of a run.
-    from forge_bot.cli.progress import Progress
-    from forge_bot.runs.project_commands.baseline_trial import try_baseline
-
-    console.print("[dim]the baseline, which every run begins with:[/]")
-    progress = Progress(console)
-    try:
-        sentences = try_baseline(repository, config, profile, progress)
-    except ForgeError as error:
-        sentences = (error.message,)
-    finally:
-        progress.stop()
-    for sentence in sentences:
-        console.print(f"  [yellow]![/] {escape(sentence)}")
-    if sentences:
-        console.print("  → a run asks about it before any model is asked")
 
 
 def _workflow(repository: Repository, target: Path, console: Console) -> None:

@@ -4,7 +4,7 @@ something is under way.
 
 import threading
 import time
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from rich.live import Live
 from rich.markup import escape
@@ -18,7 +18,6 @@ from forge_bot.agent.assignment import (
     RequestStarted,
 )
 from forge_bot.agent.assignment import Notice as ModelNotice
-from forge_bot.cli.amounts import format_tokens
 from forge_bot.cli.console import Console
 from forge_bot.interaction.number_format import may_be_billed
 from forge_bot.runs.notifications import (
@@ -39,9 +38,7 @@ from forge_bot.text_format import command_line, cut, money
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
-    from forge_bot.gate.arguments import Amount
     from forge_bot.runs.create_run import RunPlan
-    from forge_bot.runs.estimate import Estimate
     from forge_bot.runs.finding_runs.find_runs import RunInfo
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -147,7 +144,7 @@ class Progress:
         task = f" task {notice.task}" if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
         cost = (
-            f" · {format_tokens(notice.usage)} · {money(notice.usage.cost)} ·"
+            f" · {notice.usage.tokens:,} tokens · {money(notice.usage.cost)} ·"
             f" {format_clock(notice.usage.duration_ms / 1000)}"
             if notice.usage.calls
             else ""
@@ -255,7 +252,7 @@ class Progress:
         elapsed = time.monotonic() - self._began
         spin = _SPINNER[int(elapsed * 8) % len(_SPINNER)]
         spent = (
-            f" · {format_tokens(self._usage)} · {money(self._usage.cost)}"
+            f" · {self._usage.tokens:,} tokens · {money(self._usage.cost)}"
             if self._usage.calls
             else ""
         )
@@ -268,26 +265,6 @@ class Progress:
             self._live.stop()
             self._live = None
         self._stop_heartbeat()
-
-
-def describe_estimate(estimate: "Estimate", budget: "Amount") -> str:
-    """Return the estimate of a run in words: half of such runs stay below the first figures,
-    nine in ten below the second; then the limit.
-    """
-    from forge_bot.runs.estimate import at_most
-
-    half, most = (_describe_figures(estimate, share) for share in ("p50", "p90"))
-    spread = f"about {half}" if half == most else f"about {half}; nine in ten below {most}"
-    return f"expected: {spread} ({estimate.rests_on}){at_most(estimate, budget)}"
-
-
-def _describe_figures(estimate: "Estimate", share: Literal["p50", "p90"]) -> str:
-    parts = [say("words.tokens", tokens=getattr(estimate.tokens, share))]
-    if estimate.cost is not None:
-        parts.append(money(getattr(estimate.cost, share)))
-    if estimate.minutes is not None:
-        parts.append(f"{getattr(estimate.minutes, share)} min")
-    return " · ".join(parts)
 
 
 def format_clock(seconds: float) -> str:

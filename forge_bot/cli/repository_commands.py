@@ -47,20 +47,13 @@ def init(
     labels: Annotated[
         bool, typer.Option("--labels", help="Create the labels on GitHub; needs GITHUB_TOKEN.")
     ] = False,
-    baseline: Annotated[
-        bool,
-        typer.Option(
-            "--baseline/--no-baseline",
-            help="Run the project's commands once, as a run does before its work.",
-        ),
-    ] = True,
 ) -> int:
     from forge_bot.cli.init_command import init as write
     from forge_bot.cli.init_command import update_workflow
 
     if update:
         return update_workflow(repo)
-    return write(repo, workflow=workflow, labels=labels, baseline=baseline)
+    return write(repo, workflow=workflow, labels=labels)
 
 
 def doctor(
@@ -148,19 +141,6 @@ def query(
         "limit": limit,
     }
     return print_answer(repo, asked, as_json=as_json)
-
-
-@graph_app.command("map", help="Print the most imported files and their definitions.")
-def map_(
-    about: Annotated[
-        list[str] | None, typer.Argument(help="Words or files that the map is about.")
-    ] = None,
-    repo: Repo = HERE,
-    tokens: Annotated[int, typer.Option(help="Size of the map.", min=1, max=1_000_000)] = 1_000,
-) -> int:
-    from forge_bot.cli.graph_output import print_map
-
-    return print_map(repo, tuple(about or ()), tokens)
 
 
 @graph_app.command(

@@ -6,12 +6,17 @@ from uuid import uuid4
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import read_amount_option
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import check_person, load_setup, make_session, way_of_answer
+from forge_bot.cli.session_setup import (
+    check_person,
+    load_setup,
+    make_session,
+    read_amount_option,
+    way_of_answer,
+)
 from forge_bot.cli.temporal_commands import choose_leader, works_here
 from forge_bot.engine.reports import Answer, BudgetRaised, Report, RetryAsked
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate

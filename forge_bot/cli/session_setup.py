@@ -14,7 +14,8 @@ from forge_bot.cli.terminal_question import (
     show_question,
 )
 from forge_bot.engine.gates import SCRIPT
-from forge_bot.errors import NeedsTerminal
+from forge_bot.errors import BadOption, NeedsTerminal
+from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.git import Repository
 from forge_bot.runs.publishing.open_pull_request import opener
 from forge_bot.runs.question import Question
@@ -83,3 +84,14 @@ def make_session(
         open_pr=opener(repository.root) if ending.open_pr else None,
         until=until,
     )
+
+
+def read_amount_option(text: str, example: str) -> Amount:
+    """Read an amount of money or tokens as every face does. Raises BadOption."""
+    if (amount := read_amount(text)) is not None:
+        return amount
+    hint = (
+        f"Write US dollars without a sign, above 0 and below 10,000: {example}. Or tokens, from"
+        f" 1,000 on: {example.rpartition(' ')[0]} 200000tokens"
+    )
+    raise BadOption(f"{text!r} is no amount of money or tokens.", hint=hint)

@@ -11,6 +11,7 @@ from forge_bot.cli.console import Console
 from forge_bot.git import Repository
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended
 from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run, runs
+from forge_bot.text_format import money
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -130,13 +131,12 @@ def _print_head(info: RunInfo, state: "State", console: Console) -> None:
 def _make_phase_table(pipeline: "Pipeline", state: "State") -> "Table":
     from rich.table import Table
 
-    from forge_bot.cli.amounts import format_tokens, money
     from forge_bot.engine.phase_rows import rows
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for row in rows(pipeline, state):
         style = "dim" if row.standing in {"skipped", "open"} else None
-        used = f"{format_tokens(row.usage)} · {money(row.usage.cost)}" if row.usage.calls else ""
+        used = f"{row.usage.tokens:,} tokens · {money(row.usage.cost)}" if row.usage.calls else ""
         # One column: two would not fit into eighty characters.
         details = " · ".join(filter(None, (escape(row.note), used)))
         table.add_row(_MARKS[row.standing], row.phase, row.label, f"[dim]{details}[/]", style=style)
@@ -144,15 +144,13 @@ def _make_phase_table(pipeline: "Pipeline", state: "State") -> "Table":
 
 
 def _print_cost(state: "State", console: Console) -> None:
-    from forge_bot.cli.amounts import format_tokens, money
     from forge_bot.engine.capability_uses import use_lines
 
     for line in use_lines(state):
         cost = f", {money(line.cost)}" if line.cost is not None else ""
         console.print(f"[dim]  {escape(line.name)}: {escape(line.words)}{cost}[/]")
-    tokens_used = format_tokens(state.usage)
-    if state.budget.token_cap is not None:
-        tokens_used = "{used} of {cap}".format(used=tokens_used, cap=f"{state.budget.token_cap:,}")
+    cap = f" of {state.budget.token_cap:,}" if state.budget.token_cap is not None else ""
+    tokens_used = f"{state.usage.tokens:,} tokens{cap}"
     cost = money(state.usage.cost)
     if state.budget.cap is not None:
         cost = f"{cost} of {money(state.budget.cap)}"

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from forge_bot.cli.amounts import read_amount_option
 from forge_bot.cli.capability_output import ask_consent
 from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.error_output import print_not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
-from forge_bot.cli.progress import Progress, describe_estimate
+from forge_bot.cli.progress import Progress
 from forge_bot.cli.resume import resume
-from forge_bot.cli.session_setup import load_setup, make_session
+from forge_bot.cli.session_setup import load_setup, make_session, read_amount_option
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
@@ -44,7 +43,7 @@ from forge_bot.runs.create_run import (
     plan_for,
     scope_folder,
 )
-from forge_bot.runs.estimate import Estimate, estimate, keep_estimate
+from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words, keep_estimate
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.notifications import Message, warning
@@ -67,8 +66,7 @@ from forge_bot.values import Effort, Tier
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
 
-_NUMBER = re.compile(r"(?:(?:issue|gh)[\s-]*)?#?(\d{1,9})", re.IGNORECASE)
-"""`42`, `#42`, `GH-42`, `issue 42`, in any case."""
+_NUMBER = re.compile(r"#?(\d+)")
 
 
 @dataclass(frozen=True)
@@ -189,8 +187,8 @@ def _refuse_a_number(task: str, repository: Repository) -> None:
     raise IssueUnavailable(
         f"“{task.strip()}” is a number and says nothing to do.",
         hint=(
-            f"forge-bot run {page}/issues/{number[1]} begins with that issue; otherwise say in "
-            "words what is to be done."
+            f"forge-bot run {page}/issues/{number[1]} begins with that issue; else say what is to"
+            " be done."
         ),
     )
 
@@ -254,7 +252,7 @@ def _begin_run(going: Session, start: _Start, beginning: NewRun, estimate: Estim
         keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)
     keep_options(going.repository, info.name, _name_capabilities(options.capabilities))
-    outlook = "" if estimate is None else describe_estimate(estimate, start.budget)
+    outlook = "" if estimate is None else _describe_estimate(start, estimate)
     start.progress.print_beginning(info, beginning.plan, outlook)
     leader = going if start.place is None else follow_on_server(going, start.place)
     try:
@@ -341,7 +339,7 @@ def _confirm_plan(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         f"[bold]{escape(plan.merge_branch or plan.branch)}[/]"
     )
     console.print(f"  {chosen}")
-    console.print(f"  {escape(describe_estimate(estimate, start.budget))}")
+    console.print(f"  {escape(_describe_estimate(start, estimate))}")
     answer = console.ask(
         "  Enter to begin, or S, M, L for another effort, or other words for the branch"
     )
@@ -352,6 +350,11 @@ def _confirm_plan(start: _Start, plan: RunPlan, estimate: Estimate) -> RunPlan:
         return plan.replace(effort=chosen, effort_reason="you chose it")
     named = start.plan(answer.strip(), plan.effort.value)
     return named.replace(effort_reason=plan.effort_reason)
+
+
+def _describe_estimate(start: _Start, expected: Estimate) -> str:
+    limit = at_most(expected, start.budget)
+    return f"expected: {in_words(expected)} ({expected.rests_on}){limit}"
 
 
 class _Outlook:

@@ -216,7 +216,7 @@ def test_a_script_without_the_answer_stops_the_run_where_it_stands(
 
 def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(sample: Sample) -> None:
     sample.git("remote", "add", "origin", "git@github.com:acme/rota.git")
-    for task in ("42", "#42", "issue 42", "GH-42"):
+    for task in ("42", "#42"):
         said = refused(sample.forge("run", task), "REQUEST-003", 2)
         assert "forge-bot run https://github.com/acme/rota/issues/42 begins" in said, task
     assert not sample.forge("list").out.startswith("20"), "no run began"
