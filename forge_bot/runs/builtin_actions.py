@@ -23,8 +23,12 @@ from forge_bot.runs.agent_work.apply_output import (
     inspected_with_graph,
     signs_of_risk,
 )
-from forge_bot.runs.agent_work.artifact_contract import contract_of
-from forge_bot.runs.agent_work.risk_signs import ai_risks, capability_risks, setup_risks
+from forge_bot.runs.agent_work.artifact_contract import (
+    ai_risks,
+    capability_risks,
+    contract_of,
+    setup_risks,
+)
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.capabilities.capability_setup import setup_of
 from forge_bot.runs.edit_checks.red_before_green import red_before_green

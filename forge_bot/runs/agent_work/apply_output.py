@@ -21,8 +21,8 @@ from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
     answer_contract,
+    design_risks,
 )
-from forge_bot.runs.agent_work.risk_signs import design_risks
 from forge_bot.runs.attachments import unseen_risks
 from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.run import Run

@@ -25,7 +25,7 @@ from forge_bot.git.revisions import under_way
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
-from forge_bot.runs.agent_work.risk_signs import ai_risks
+from forge_bot.runs.agent_work.artifact_contract import ai_risks
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.finding_runs.snapshot_of_run import rules_at
 from forge_bot.runs.model_access import spending_now
