@@ -9,7 +9,7 @@ from rich.prompt import Confirm
 from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
-from forge_bot.runs.leftovers import Leftover, leftovers, remove_leftover
+from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
 
 
 def clean(folder: Path, *, remove: bool) -> int:

@@ -11,7 +11,6 @@ from forge_bot.cli.progress import Progress
 from forge_bot.git.refs import ENDED
 from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.invocation_end import Outcome
-from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.publishing.merge_into_run import newest_base
 from forge_bot.runs.publishing.open_pull_request import creation
 from forge_bot.runs.publishing.publish_result import (
@@ -23,6 +22,7 @@ from forge_bot.runs.publishing.publish_result import (
 )
 from forge_bot.runs.publishing.pull_request_branch import Offer, offered
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_files import remove_work_tree
 from forge_bot.text_format import money, named_once, several
 
 _MOST_FILES = 60

@@ -38,7 +38,7 @@ from forge_bot.interaction.merge_commit_message import (
     task_message,
 )
 from forge_bot.prompts import escape
-from forge_bot.runs.run_paths_and_names import free_branch
+from forge_bot.runs.run_files import free_branch
 from forge_bot.store import SPECS, slug
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Frozen, TaskId

@@ -23,7 +23,7 @@ from forge_bot.git.revisions import HEADS, branch_ref
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.record_commit_message import start_subject
 from forge_bot.runs.request_draft import EffortGuess, RequestDraft, guess_effort, title_of_run
-from forge_bot.runs.run_paths_and_names import (
+from forge_bot.runs.run_files import (
     RunPaths,
     check_free,
     free_branch,

@@ -13,7 +13,7 @@ from forge_bot.errors import WriteFailed
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.run_paths_and_names import read_kept, run_paths
+from forge_bot.runs.run_files import read_kept, run_paths
 from forge_bot.store import write_whole
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import limits, several

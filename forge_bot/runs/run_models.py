@@ -21,7 +21,7 @@ from forge_bot.interaction.number_format import duration
 from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths_and_names import run_paths
+from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
 from forge_bot.store.run_folder import CARRIED, STATE

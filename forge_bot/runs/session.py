@@ -40,7 +40,6 @@ from forge_bot.runs.invocation_end import (
     stop_after,
     time_limit,
 )
-from forge_bot.runs.leftovers import remove_work_tree
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import hand_edits, open_run
@@ -50,6 +49,7 @@ from forge_bot.runs.publishing.publish_result import Post, Publisher
 from forge_bot.runs.publishing.pull_request_branch import keep_run, offered, push_run
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_files import remove_work_tree
 from forge_bot.runs.run_models import end_batches, leaves_batches
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.this_process import interruptible, local_user

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from forge_bot.git import Repository
-from forge_bot.runs.run_paths_and_names import read_kept, run_paths
+from forge_bot.runs.run_files import read_kept, run_paths
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 

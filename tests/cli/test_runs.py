@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.run_paths_and_names import run_paths
+from forge_bot.runs.run_files import run_paths
 from forge_bot.runs.this_process import now
 from forge_bot.store import held, slug, workspace_name
 from tests.fakes import script

@@ -7,7 +7,7 @@ from forge_bot.engine import Action, SpawnAgent, WriteFile
 from forge_bot.errors import OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths_and_names import RunPaths, read_kept
+from forge_bot.runs.run_files import RunPaths, read_kept
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen, Usage
 

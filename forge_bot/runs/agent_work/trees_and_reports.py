@@ -27,7 +27,6 @@ from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import calls_requested
-from forge_bot.runs.leftovers import remove_task_tree
 from forge_bot.runs.project_commands.commands_for_models import (
     interpreter_of,
     lint,
@@ -36,6 +35,7 @@ from forge_bot.runs.project_commands.commands_for_models import (
 )
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_files import remove_task_tree
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import code_block
 from forge_bot.values import TaskId

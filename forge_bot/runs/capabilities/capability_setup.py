@@ -11,7 +11,7 @@ from forge_bot.agent.tools.setup import SERVER_VARIABLES, TREE, CapabilitySetup,
 from forge_bot.errors import BadCapabilities
 from forge_bot.git import Repository
 from forge_bot.resources import state_home
-from forge_bot.runs.run_paths_and_names import read_kept, run_paths
+from forge_bot.runs.run_files import read_kept, run_paths
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,

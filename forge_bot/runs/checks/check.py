@@ -14,7 +14,7 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.resources import state_home
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.run_paths_and_names import run_paths
+from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.values import Frozen, Tier
 

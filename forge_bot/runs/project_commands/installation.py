@@ -41,7 +41,7 @@ from forge_bot.runs.project_commands.file_copies import (
     special_files,
 )
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths_and_names import RunPaths, read_kept, run_paths
+from forge_bot.runs.run_files import RunPaths, read_kept, run_paths
 from forge_bot.sandbox.visible_files import USUAL_PATH
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, write_whole

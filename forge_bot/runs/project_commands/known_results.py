@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from forge_bot.errors import WriteFailed
 from forge_bot.git import Repository
-from forge_bot.runs.run_paths_and_names import read_kept
+from forge_bot.runs.run_files import read_kept
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
 from forge_bot.values import CommandName, CommandResult, Frozen

@@ -18,7 +18,7 @@ from forge_bot.runs.code_commits import code_branch_moves
 from forge_bot.runs.finding_runs.ended_runs import KeptRecord, keep_record
 from forge_bot.runs.publishing.merge_into_run import merge_of_people, newest_base
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_paths_and_names import numbered
+from forge_bot.runs.run_files import numbered
 from forge_bot.text_format import several
 from forge_bot.values import Frozen
 
