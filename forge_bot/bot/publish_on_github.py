@@ -16,36 +16,24 @@ from forge_bot.engine.gates import AUTO, approvals_of
 from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Decision, Reason
-from forge_bot.engine.step_contracts import IssueToOpen
 from forge_bot.errors import GitHubRefused, PermissionMissing
 from forge_bot.gate.json_payload import Node
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Issue, NewPullRequest, PullState
-from forge_bot.interaction import markers
+from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.markdown_templates import Markdown
-from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
     documents_of,
-    issues_by_hand,
     publish_result,
     target_of,
 )
 from forge_bot.runs.publishing.pull_request_branch import Offer, offer, push_aside
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.finding_issues import (
-    ISSUES,
-    IssueResult,
-    approved_issues,
-    opened_sentence,
-)
 from forge_bot.runs.workflow_file import WORKFLOWS
-from forge_bot.values import PhaseId
 
 ACTIONS = "github-actions[bot]"
 """Whoever opens pull requests under this name has their checks held until a person clicks."""
@@ -63,13 +51,12 @@ class Publication:
         self.github = github
         self.writer = writer
 
-    def publish(self, run: Run, phase: PhaseId, operation: str) -> PublishResult:
-        """Publish; return a sentence and the address of the result. Raises BranchMoved, GitFailed,
-        StepFailed.
+    def publish(self, run: Run, operation: str) -> PublishResult:
+        """Publish; return a sentence and the address of the result.
+
+        Raises BranchMoved, GitFailed.
         """
         match operation:
-            case "open-issues":
-                return self._issues(run, phase)
             case "pull-request":
                 return self._pull_request(run)
             case "post-to-source":
@@ -80,40 +67,6 @@ class Publication:
                 offered = self._offered(run)
                 detail = f"the last commit of {run.state.branch} is on its way"
                 return publish_result(offered, detail)
-
-    def _issues(self, run: Run, phase: PhaseId) -> PublishResult:
-        """Open each issue that does not exist yet. A repetition finds the issues that it opened, by
-        their keys.
-        """
-        wanted = approved_issues(run, phase)
-        if not wanted:
-            return PublishResult(detail=opened_sentence(()))
-        results: list[IssueResult] = []
-        try:
-            known = self.github.issues_of(self.writer.thread.inputs.policy.own)
-            marked = [(there, read_marker(there.body)) for there in known]
-            for issue in wanted:
-                existing = next(
-                    (there for there, marker in marked if _stands_for(there, marker, issue)), None
-                )
-                body = f"{issue.body}\n\n{markers.finding(issue.key, issue.text)}\n"
-                made = existing or self.github.open_issue(issue.title, body)
-                results.append(
-                    IssueResult(
-                        number=made.number, url=made.url, title=issue.title, opened=existing is None
-                    )
-                )
-        except (PermissionMissing, GitHubRefused) as error:
-            rest, issues = (
-                issues_by_hand(run, phase),
-                self.writer.view(run).links.named(ISSUES),
-            )
-            by_hand = reply("issues_by_hand", message=error.message, issues=Markdown(issues))
-            self.writer.say_once(by_hand, run.name)
-            return PublishResult(detail=f"{opened_sentence(results)}; {error.message}; {rest}")
-        detail = opened_sentence(results)
-        self.writer.say_once(command_replies.issues_opened(results), run.name)
-        return PublishResult(detail=detail)
 
     def _offered(self, run: Run) -> Offer:
         """Update the branch for merge here and at GitHub, and return it."""
@@ -264,17 +217,6 @@ class Publication:
             return publish_result(offered, detail)
         self.refresh(run)
         return publish_result(offered, f"pull request #{pull.number}", pull.url)
-
-
-def _stands_for(there: Issue, marker: Marker | None, wanted: IssueToOpen) -> bool:
-    """Return whether an existing issue is the wanted one. A closed one counts only if its text is
-    the same.
-    """
-    return (
-        marker is not None
-        and (marker.kind, marker.fields.get("key")) == ("finding", wanted.key)
-        and (there.state == "open" or marker.fields.get("text") == wanted.text)
-    )
 
 
 def _checked_on_pull_requests(run: Run) -> bool:

@@ -11,7 +11,6 @@ from forge_bot.bot.push_commits import BranchPusher
 from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.phases import PublishPhase
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
-from forge_bot.errors import StepFailed
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.runs.run import Run
@@ -64,7 +63,7 @@ class ThreadHost:
         if self.cancelled.is_set():
             return
         doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
-        if action.operation in {"open-issues", "pull-request"} and doubtful is not None:
+        if action.operation == "pull-request" and doubtful is not None:
             who = who_answered(doubtful.by, doubtful.via)
             why = f"Approved by {who}; " + (
                 "for what changed since, the rules on approvals ask for more people"
@@ -73,20 +72,13 @@ class ThreadHost:
             )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
             return
-        try:
-            done = self.publication.publish(self.run, action.phase, action.operation)
-        except StepFailed as error:
-            # It runs at the same time as the worker.
-            from forge_bot.runs.builtin_actions import not_done
-
-            yield not_done(action, self.run, error)
-        else:
-            yield Published(
-                **head_of(action.action_id, now()),
-                detail=done.detail,
-                url=done.url,
-                branch=done.branch,
-            )
+        done = self.publication.publish(self.run, action.operation)
+        yield Published(
+            **head_of(action.action_id, now()),
+            detail=done.detail,
+            url=done.url,
+            branch=done.branch,
+        )
 
     async def record(self, report: Report, state: State) -> None:
         """Record the report and push it."""
@@ -101,7 +93,7 @@ class ThreadHost:
 
     def _posted(self, action: Checkpoint) -> Answered:
         """Close that question: the result is in the thread anyway, and nothing more is posted."""
-        detail = self.publication.publish(self.run, action.phase, "post-to-source").detail
+        detail = self.publication.publish(self.run, "post-to-source").detail
         return Answered(
             key=f"{action.action_id}/posted",
             at=self.run.now(),

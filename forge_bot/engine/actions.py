@@ -13,7 +13,6 @@ ExecOperation = Literal[
     "call-tools",
     "verify",
     "step",
-    "open-issues",
     "pull-request",
     "post-to-source",
     "final-commit",

@@ -104,7 +104,7 @@ def _reports(host: Host, state: State, action: WorkAction | PersonAction) -> Asy
     match action:
         case Checkpoint() | HumanGate():
             return host.ask(state, action)
-        case Exec(operation="open-issues" | "pull-request" | "post-to-source" | "final-commit"):
+        case Exec(operation="pull-request" | "post-to-source" | "final-commit"):
             return host.publish(state, action)
         case SpawnAgent() | WriteFile() | Exec():
             return host.perform(state, action)

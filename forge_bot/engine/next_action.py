@@ -67,7 +67,7 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
         case StepPhase():
             return _operation(state, "step", phase.writes)
         case PublishPhase():
-            return _operation(state, phase.operation, phase.reads or None)
+            return _operation(state, phase.operation)
         case GatePhase() | EndPhase() | DecisionPhase():
             # `enter` opens gates and ends runs; a run never stops here.
             raise AssertionError(phase.id)

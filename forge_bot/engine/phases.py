@@ -222,10 +222,7 @@ class PublishPhase(Phase):
     """A phase in which the host makes something visible outside the run."""
 
     kind: Literal["publish"]
-    operation: Literal["open-issues", "pull-request", "post-to-source", "final-commit"]
-    reads: str = Field(
-        default="", description="of `open-issues`: the document with them; made by a step"
-    )
+    operation: Literal["pull-request", "post-to-source", "final-commit"]
     skip_when: Literal["no-pull-request", "no-source"] | None = None
 
 

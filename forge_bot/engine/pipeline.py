@@ -15,7 +15,6 @@ from forge_bot.engine.phases import (
     AnyPhase,
     DecisionPhase,
     GatePhase,
-    PublishPhase,
     PullRequestPart,
     ReviewPhase,
     RoundLimits,
@@ -42,7 +41,6 @@ def structure_problems(phases: Phases, flows: Collection[Effort]) -> list[str]:
         f"{phase.id}: steps belong into a pipeline of kind 'steps'"
         for phase in phases
         if isinstance(phase, StepPhase)
-        or (isinstance(phase, PublishPhase) and phase.operation == "open-issues")
     ]
     problems += [
         f"there must be exactly one phase of kind {kind!r}, not {kinds.count(kind)}"

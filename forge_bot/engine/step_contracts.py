@@ -4,16 +4,14 @@ when its step runs.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
-from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepPipeline
+from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, StepPipeline
 from forge_bot.values import Frozen
 
 WRITE = "fs_write_file"
-ISSUES = "forge_issues"
 
 Problem = tuple[tuple[str | int, ...], str]
 """A place in the file, and its problem."""
@@ -62,7 +60,7 @@ class GraphFindingArguments(Frozen):
 
 
 class AnnotateArguments(Frozen):
-    """The findings that are to be kept, or told."""
+    """The findings that are to be kept."""
 
     findings: list[GraphFindingArguments]
 
@@ -82,41 +80,15 @@ class WriteArguments(Frozen):
     files: tuple[FileToWrite, ...] = ()
 
 
-class IssueToOpen(Frozen):
-    """An issue. One with the same key that is open, or that people closed while the text it speaks
-    of was the same, stands for it.
-    """
-
-    title: str
-    body: str
-    key: str
-    text: str
-
-
-class IssuesOutput(Frozen):
-    """The issues that are opened at the end of the run."""
-
-    total: int
-    issues: list[IssueToOpen]
-
-
-class StepContract(NamedTuple):
-    """The arguments of a call. One with an effect changes something for good."""
-
-    takes: type[BaseModel]
-    effect: bool = False
-
-
-TOOLS = {
-    "forge_orient": StepContract(NoArguments),
-    "forge_query": StepContract(QueryArguments),
-    "forge_scan": StepContract(NoArguments),
-    "forge_verify": StepContract(VerifyArguments),
-    "forge_scaffold": StepContract(ScaffoldArguments),
-    "forge_annotate": StepContract(AnnotateArguments),
-    ISSUES: StepContract(AnnotateArguments, effect=True),
-    WRITE: StepContract(WriteArguments, effect=True),
+TOOLS: Mapping[str, type[BaseModel]] = {
+    "forge_orient": NoArguments,
+    "forge_query": QueryArguments,
+    "forge_scan": NoArguments,
+    "forge_verify": VerifyArguments,
+    "forge_scaffold": ScaffoldArguments,
+    "forge_annotate": AnnotateArguments,
 }
+"""The arguments of each tool."""
 
 RESOURCES = (
     "forge://project/{project_id}/context",
@@ -137,11 +109,6 @@ def resource_at(address: str) -> str | None:
         ):
             return known
     return None
-
-
-def has_effect(step: Step) -> bool:
-    """Return whether the step changes something for good."""
-    return step.kind == "fs_write" or (step.kind == "tool" and TOOLS[step.tool or ""].effect)
 
 
 def problems_of(pipeline: StepPipeline) -> list[Problem]:
@@ -175,12 +142,11 @@ def _steps(pipeline: StepPipeline) -> Iterator[Problem]:
         asked = asked or step.asks
         if step.kind == "resource" and resource_at(step.resource or "") is None:
             yield ("steps", place, "resource"), f"there is no resource {step.resource!r}"
-        elif step.kind == "tool" and step.tool not in {*TOOLS} - {WRITE}:
-            known = ", ".join(name for name in TOOLS if name != WRITE)
+        elif step.kind == "tool" and step.tool not in TOOLS:
+            known = ", ".join(TOOLS)
             yield ("steps", place, "tool"), f"there is no tool {step.tool!r}; tools: {known}"
-        elif has_effect(step) and not asked:
-            acts = "writes" if step.kind == "fs_write" else "opens issues"
+        elif step.kind == "fs_write" and not asked:
             yield (
                 ("steps", place),
-                f"it {acts}, and no step before it asks a person: set `gate: true`",
+                "it writes, and no step before it asks a person: set `gate: true`",
             )

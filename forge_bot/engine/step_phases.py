@@ -12,7 +12,6 @@ from forge_bot.engine.phases import (
     StepPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.step_contracts import ISSUES
 from forge_bot.engine.steps import Step, StepPipeline
 from forge_bot.values import Effort, PhaseId
 
@@ -23,21 +22,10 @@ AGENT = "step-writer"
 def phases_of(steps: StepPipeline) -> Pipeline:
     """Return the pipeline that a run of these steps is.
 
-    Before a step that asks stands a phase that writes the question. Issues are opened at the end. A
-    pipeline that writes files ends with a pull request.
+    Before a step that asks stands a phase that writes the question. A pipeline that writes files
+    ends with a pull request.
     """
     phases = [phase for step in steps.steps for phase in _phases(steps, step)]
-    phases += [
-        PublishPhase(
-            id=PhaseId(f"{step.step}-published"),
-            kind="publish",
-            label=step.label,
-            operation="open-issues",
-            reads=step.document,
-        )
-        for step in steps.steps
-        if step.tool == ISSUES
-    ]
     if any(step.kind == "fs_write" for step in steps.steps):
         phases.append(
             PublishPhase(

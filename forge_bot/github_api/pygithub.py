@@ -66,29 +66,6 @@ class GitHub(PullRequestCalls, RepositoryCalls):
 
         return self._do(f"{self.name}#{number} could not be read", "issue", read)
 
-    def issues_of(self, login: str) -> tuple[Issue, ...]:
-        """Return the issues that an account opened, closed ones too, without pull requests."""
-
-        def read() -> list[Issue]:
-            from github.NamedUser import NamedUser
-
-            creator = NamedUser(self._client.requester, {}, {"login": login})
-            issues = self._repository.get_issues(state="all", creator=creator)
-            return [read_issue(issue) for issue in issues]
-
-        issues = self._do(f"the issues of {self.name} could not be read", "repository", read)
-        return tuple(issue for issue in issues if not issue.is_pull_request)
-
-    def open_issue(self, title: str, body: str) -> Issue:
-        """Open an issue. Raises TextTooLong before anything is sent, GitHubRefused."""
-        what = f"an issue in {self.name} could not be opened"
-        check_length(what, body, title)
-
-        def create() -> Issue:
-            return read_issue(self._repository.create_issue(title, body))
-
-        return self._do(what, "repository", create, again=False)
-
     def comments(self, number: int) -> tuple[Comment, ...]:
         """Return all comments in the order of their ids."""
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from forge_bot.values import Frozen
 
-Kind = Literal["tracking", "checkpoint", "pull-request", "reply", "finding"]
+Kind = Literal["tracking", "checkpoint", "pull-request", "reply"]
 
 _MARKER = re.compile(r"<!-- forge-bot:(?P<kind>[a-z-]+)(?P<fields>(?: [a-z]+=[^\s=]+)*) -->")
 _UNFIT = re.compile(r"[^\w./:@+]+")
@@ -59,11 +59,6 @@ def checkpoint(run: str, gate: str, round_: int, digest: str) -> str:
 def pull_request(run: str, record: str = "") -> str:
     """Ends the body of a run's pull request; `record` is a commit that its record contains."""
     return str(Marker(kind="pull-request", fields={"run": run, "record": record}))
-
-
-def finding(key: str, text: str) -> str:
-    """Ends the body of an issue for a finding in a text."""
-    return str(Marker(kind="finding", fields={"key": key, "text": text}))
 
 
 def reply(occasion: str, to: str) -> str:

@@ -27,7 +27,6 @@ from forge_bot.errors import (
     GitHubError,
     ModelUnavailable,
     PushRefused,
-    StepFailed,
 )
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -162,7 +161,7 @@ class LocalHost:
     ) -> Report:
         try:
             return do(state, action)
-        except (GitFailed, GitHubError, StepFailed) as error:
+        except (GitFailed, GitHubError) as error:
             if isinstance(error, passing) and not isinstance(error, PushRefused):
                 raise
             return not_done(action, self.run, error)
@@ -182,7 +181,7 @@ class LocalHost:
 
                 done, self._paths = step_performed(action, self.run)
                 return done
-            case "call-tools" | "open-issues" | "pull-request" | "post-to-source" | "final-commit":
+            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
     def _publish(self, publisher: Publisher, _state: State, action: Exec) -> Report:
@@ -190,8 +189,8 @@ class LocalHost:
         match action.operation:
             case "post-to-source" if publisher.asks():
                 return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
-            case "open-issues" | "pull-request" | "post-to-source" | "final-commit":
-                done = publisher.publish(action.phase, action.operation)
+            case "pull-request" | "post-to-source" | "final-commit":
+                done = publisher.publish(action.operation)
                 offer = done.offer if done.offer != self._offered else ""
                 self._offered = done.offer or self._offered
                 for text in filter(None, (done.detail, offer, done.url)):

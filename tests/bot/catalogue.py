@@ -14,7 +14,6 @@ from forge_bot.gate.parse_comment import parse_comment
 from forge_bot.gate.people import Denied, DenyReason, Role
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.markdown_templates import Markdown
-from forge_bot.runs.steps.finding_issues import IssueResult
 from tests.bot import scene
 
 COMMANDS = CommandNames()
@@ -69,10 +68,6 @@ def every_reply() -> list[CommentReply]:
     refused = ReportRejected("The request has not changed.", hint="Edit the issue first.")
     no_permission = PermissionMissing("Actions may not open pull requests.", hint="Allow it.")
     home = "https://github.com/lighthouse/rota"
-    issues = [
-        IssueResult(number=43, url=f"{home}/issues/43", title="SCAN-001: rota/a.py", opened=True),
-        IssueResult(number=17, url=f"{home}/issues/17", title="SCAN-002: 9 findings", opened=False),
-    ]
     return [
         command_replies.ended_already(scene.done()),
         command_replies.stale_approval(waits, gate(), given="0badcafe"),
@@ -88,7 +83,6 @@ def every_reply() -> list[CommentReply]:
             scene.delivered(), checks=["deploy: cancelled"], pull_request=f"{home}/pull/57"
         ),
         command_replies.pull_request_by_hand(works, no_permission, url=f"{home}/compare/main...x"),
-        command_replies.issues_opened(issues),
         failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
         *(reply(name, **example(name)) for name in PLAIN),
     ]
@@ -103,7 +97,6 @@ PLAIN = (
         "updated",
         "up_to_date",
         "used_up",
-        "issues_by_hand",
     ),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
     *("cap_reached", "switched_off", "reminder"),
@@ -156,7 +149,6 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "answered": True,
         "commit": Markdown("`8d3cd24`"),
         "report": Markdown(run.links.named("impl-fix-1.md")),
-        "issues": Markdown(run.links.named("issues.md")),
         "state": "merged",
         "pull_request": LINKS.job,
         "compare": run.compare(run.offered),

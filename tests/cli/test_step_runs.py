@@ -107,9 +107,6 @@ def test_findings_are_kept_as_files_that_know_when_they_are_stale(sample: Sample
     assert "is not read whole: line 1 cannot be parsed" in asked.out
     done = sample.forge("approve")
     assert done.code == 0
-    assert "no issue was opened, since GitHub is not written to from here" in reason(done)
-    assert "SCAN-001: rota/broken.py is not read whole" in reason(done)
-    assert "- [ ] `rota/broken.py:1`: is not read whole" in record(sample, "issues.md")
     (kept,) = sample.git("diff", "--name-only", f"main..{sample.offered}").splitlines()
     assert kept == ".annotations/SCAN-001-rota-broken.py-1.json"
     text = sample.git("show", f"{sample.offered}:{kept}")

@@ -18,7 +18,6 @@ from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
 from forge_bot.interaction.run_facts import decided
 from forge_bot.remedies import Remedy
-from forge_bot.runs.steps.finding_issues import IssueResult
 from forge_bot.values import RunStatus
 
 _MOST_SHOWN = 2_000
@@ -137,9 +136,3 @@ def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> Comme
         lacking=error.details[0].replace("_", "-") if is_missing and error.details else "",
         message=error.message,
     )
-
-
-def issues_opened(results: Sequence[IssueResult]) -> CommentReply:
-    """Return the issues for findings, opened now or there already."""
-    opened = sum(issue.opened for issue in results)
-    return reply("issues_opened", issues=results, opened=opened)

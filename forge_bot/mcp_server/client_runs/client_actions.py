@@ -26,7 +26,7 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.engine.reports import Report
-from forge_bot.errors import ForgeError, GitFailed, StepFailed
+from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.mcp_server.client_runs.agent_prompts import (
     join_prompts,
     make_prompts,
@@ -184,7 +184,7 @@ class _ClientHost:
         del state
         try:
             step_or_report = peoples_commits(self.run) or make_publish_step(self.run, action)
-        except (GitFailed, StepFailed) as error:
+        except GitFailed as error:
             step_or_report = not_done(action, self.run, error)
         if isinstance(step_or_report, PublishStep):
             self.step = step_or_report
@@ -211,7 +211,7 @@ class _ClientHost:
 
                 done, self._paths = step_performed(action, self.run)
                 return done
-            case "call-tools" | "open-issues" | "pull-request" | "post-to-source" | "final-commit":
+            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
     def _try_patch(self, task: TaskId) -> TryOutcome:

@@ -11,7 +11,6 @@ from forge_bot.runs.publishing.open_pull_request import correction, creation
 from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
     comment_text,
-    issues_by_hand,
     pull_request_text,
     wanted_pull_request,
 )
@@ -32,8 +31,6 @@ def make_publish_step(run: Run, action: Exec) -> PublishStep | Published | Publi
     person is asked first, the report of that.
     """
     match action.operation:
-        case "open-issues":
-            return report_publication(run, action, issues_by_hand(run, action.phase))
         case "pull-request":
             return _open_pull_request(run, action)
         case "post-to-source":

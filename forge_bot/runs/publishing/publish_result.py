@@ -30,8 +30,7 @@ from forge_bot.runs.publishing.pull_request_branch import Offer, offer, peoples_
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
-from forge_bot.text_format import several
-from forge_bot.values import Frozen, PhaseId
+from forge_bot.values import Frozen
 
 PULL_REQUEST = "pull-request.md"
 _LONGEST_COMMENT = 30_000
@@ -93,13 +92,10 @@ class Publisher:
 
     def publish(
         self,
-        phase: PhaseId,
-        operation: Literal["open-issues", "pull-request", "post-to-source", "final-commit"],
+        operation: Literal["pull-request", "post-to-source", "final-commit"],
     ) -> PublishResult:
-        """Do it, and say what was done. Raises GitFailed when a push fails, StepFailed."""
+        """Do it, and say what was done. Raises GitFailed when a push fails."""
         match operation:
-            case "open-issues":
-                return PublishResult(detail=issues_by_hand(self.run, phase))
             case "pull-request":
                 return self._pull_request()
             case "post-to-source":
@@ -163,29 +159,6 @@ class Publisher:
                 return offered
         push_run(self.run, offered)
         return offered
-
-
-def issues_by_hand(run: Run, phase: PhaseId) -> str:
-    """Write the issues that a host without GitHub cannot open; the sentence on them, with their
-    titles. Raises StepFailed.
-    """
-    # Only a pipeline of steps opens issues.
-    from forge_bot.runs.steps.finding_issues import (
-        ISSUES,
-        approved_issues,
-        issues_text,
-        opened_sentence,
-    )
-
-    issues = approved_issues(run, phase)
-    if not issues:
-        return opened_sentence(())
-    run.workspace.write(ISSUES, issues_text(issues))
-    titles = "".join(f"\n- {issue.title}" for issue in issues)
-    return (
-        f"no issue was opened, since GitHub is not written to from here; {ISSUES} has "
-        f"{several(len(issues), 'issue')}:{titles}"
-    )
 
 
 def comment_text(run: Run) -> str:

@@ -1,7 +1,8 @@
 """Performs the steps of a run: calls, questions before effects, and files that were approved."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 
 from pydantic import JsonValue
@@ -9,20 +10,12 @@ from pydantic import JsonValue
 from forge_bot.engine import Exec
 from forge_bot.engine.phases import StepPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, head_of
-from forge_bot.engine.step_contracts import (
-    ISSUES,
-    FileToWrite,
-    IssuesOutput,
-    IssueToOpen,
-    WriteArguments,
-    has_effect,
-)
+from forge_bot.engine.step_contracts import FileToWrite, WriteArguments
 from forge_bot.engine.steps import Step, StepPipeline
 from forge_bot.errors import ForgeError, StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.finding_issues import approval_line, approves
 from forge_bot.runs.steps.step_calls import StepCalls, taken
 from forge_bot.runs.steps.step_values import StepValues
 from forge_bot.sentences import hint_of
@@ -81,8 +74,6 @@ class StepPerformer:
             paths = tuple(file.path for file in files)
             return _write_json({"paths": list(paths)}), paths
         output = self._calls.output(step, self._values().arguments(step))
-        if step.tool == ISSUES:
-            self._require_approval(step, IssuesOutput.model_validate(output).issues)
         text = _write_json(output)
         _check_size(step, len(text))
         return text, ()
@@ -118,15 +109,12 @@ class StepPerformer:
         for later_step in behind:
             if later_step.kind == "fs_write":
                 lines += ["", *self._show_files(later_step, self._files(later_step, values))]
-            elif has_effect(later_step):
-                output = self._calls.output(later_step, values.arguments(later_step))
-                lines += ["", *_issues(later_step, IssuesOutput.model_validate(output).issues)]
         return "\n".join(lines).rstrip() + "\n"
 
     def _show_files(self, step: Step, files: list[FileToWrite]) -> Iterator[str]:
         yield f"## {escape.heading(step.label)}"
         yield ""
-        yield approval_line(step, files)
+        yield _approval_line(step, files)
         for file in files:
             yield ""
             yield f"### {escape.heading(file.path)}"
@@ -163,9 +151,10 @@ class StepPerformer:
         file = inside(self._run.tree.path, path)
         return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
 
-    def _require_approval(self, step: Step, what: list[FileToWrite] | list[IssueToOpen]) -> None:
+    def _require_approval(self, step: Step, files: list[FileToWrite]) -> None:
         gate = self._pipeline.gate_before(step)
-        if not approves(self._run.workspace.read(gate.question), step, what):
+        question = self._run.workspace.read(gate.question)
+        if _approval_line(step, files) not in question.splitlines():
             raise StepFailed(
                 (
                     f"{step.step} would write something else than {gate.question} shows, so it "
@@ -187,17 +176,11 @@ def _check_size(step: Step, size: int) -> None:
         )
 
 
-def _issues(step: Step, issues: list[IssueToOpen]) -> Iterator[str]:
-    yield f"## {escape.heading(step.label)}"
-    yield ""
-    yield "They are opened at the end. One that is open already stands."
-    yield ""
-    yield approval_line(step, issues)
-    for issue in issues:
-        yield ""
-        yield f"### {escape.heading(issue.title)}"
-        yield ""
-        yield escape.show_source(issue.body)
+def _approval_line(step: Step, files: Sequence[FileToWrite]) -> str:
+    """Return the line of a question by which a writing step finds its approval."""
+    named = [[file.path, file.content] for file in files]
+    digest = hashlib.sha256(json.dumps(named, ensure_ascii=False).encode()).hexdigest()
+    return f"- `{step.step}` writes exactly this: sha256 {digest}"
 
 
 def _write_json(value: JsonValue) -> str:

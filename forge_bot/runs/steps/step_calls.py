@@ -31,7 +31,6 @@ from forge_bot.project.graph.scaffold import main_stack, scaffold
 from forge_bot.project.graph.verify_graph import GraphFinding, scan
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.finding_issues import issues_for
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -65,9 +64,8 @@ class StepCalls:
         """Return the result of a resource or a tool. Raises StepFailed, BadOption, BadManifest."""
         if step.kind == "resource":
             return self._resource(step, arguments)
-        contract = TOOLS[step.tool or ""]
-        checked = taken(contract.takes, step, arguments)
-        return self._tools()[step.tool or ""](checked)
+        name = step.tool or ""
+        return self._tools()[name](taken(TOOLS[name], step, arguments))
 
     def _resource(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
         address = step.resource or ""
@@ -116,7 +114,6 @@ class StepCalls:
             "forge_verify": self._verify,
             "forge_scaffold": partial(scaffold, self._graph),
             "forge_annotate": self._annotate,
-            "forge_issues": self._issues,
         }
 
     def _orient(self, _: BaseModel) -> JsonValue:
@@ -151,23 +148,11 @@ class StepCalls:
             "findings": _outputs(findings),
         }
 
-    def _issues(self, asked: AnnotateArguments) -> JsonValue:
-        source = self._run.state.source
-        thread = f"#{source.id}" if source.type == "github_issue" else ""
-        issues: list[JsonValue] = [
-            issue.model_dump(mode="json")
-            for issue in issues_for(self._graph, _findings(asked), thread)
-        ]
-        return {"total": len(issues), "issues": issues}
-
     def _annotate(self, asked: AnnotateArguments) -> JsonValue:
-        files = [annotation_file(self._graph, finding) for finding in _findings(asked)]
+        findings = [GraphFinding.model_validate(one.model_dump()) for one in asked.findings]
+        files = [annotation_file(self._graph, finding) for finding in findings]
         named: list[JsonValue] = [{"path": path, "content": text} for path, text in files]
         return {"total": len(files), "files": named}
-
-
-def _findings(asked: AnnotateArguments) -> list[GraphFinding]:
-    return [GraphFinding.model_validate(finding.model_dump()) for finding in asked.findings]
 
 
 def taken(model: type[M], step: Step, arguments: Mapping[str, JsonValue]) -> M:
