@@ -1,5 +1,5 @@
-"""Copy an image without its metadata: only the chunks and segments that its pixels need. Nothing is
-decoded, so an image that declares more pixels than it has room for costs nothing.
+"""Copy a PNG or JPEG image without its metadata: only the chunks and segments that its pixels need.
+Nothing is decoded, so an image that declares more pixels than it has room for costs nothing.
 """
 
 import re
@@ -22,11 +22,6 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _TABLES = frozenset({0xC4, 0xDB, 0xDD, _SCAN})
 _ADOBE = 0xEE
 """The segment that says how colours are coded, of 12 bytes; others of its number are metadata."""
-
-_GIF_IMAGE, _GIF_MORE, _GIF_END = 0x2C, 0x21, 0x3B
-_GIF_CONTROL = 0xF9
-_WEBP_KEPT = frozenset({b"VP8X", b"ALPH", b"VP8 ", b"VP8L"})
-_WEBP_ALPHA = 0x10
 
 
 class NotAnImage(Exception):
@@ -120,61 +115,6 @@ def _end_of_scan(data: bytes, at: int) -> int:
         at += 2
 
 
-def _copy_gif(data: bytes) -> PlainImage:
-    """Return the first picture of an animation."""
-    at = 13 + _gif_colours(data[10])
-    kept = [_part(data, 0, at)]
-    while data[at] != _GIF_IMAGE:
-        if data[at] != _GIF_MORE:
-            raise ValueError
-        end = _end_of_blocks(data, at + 2)
-        if data[at + 1] == _GIF_CONTROL:
-            kept.append(data[at:end])
-        at = end
-    end = _end_of_blocks(data, at + 11 + _gif_colours(data[at + 9]))
-    width, height = (int.from_bytes(data[place : place + 2], "little") for place in (6, 8))
-    return PlainImage("image/gif", b"".join([*kept, data[at:end], b";"]), width, height)
-
-
-def _gif_colours(flags: int) -> int:
-    """Return the bytes of a table of colours, where the flags say that there is one."""
-    return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
-
-
-def _end_of_blocks(data: bytes, at: int) -> int:
-    while size := data[at]:
-        at += size + 1
-    return at + 1
-
-
-def _copy_webp(data: bytes) -> PlainImage:
-    chunks = dict(_webp_chunks(data[: 8 + _little(data[4:8])]))
-    if b"ANIM" in chunks:
-        raise NotAnImage("it is an animation")
-    width, height = _webp_size(chunks)
-    if head := chunks.get(b"VP8X"):
-        # Of its flags, only that of transparency is true of the copy.
-        chunks[b"VP8X"] = head[:8] + bytes([head[8] & _WEBP_ALPHA]) + head[9:]
-    kept = b"".join(chunk for kind, chunk in chunks.items() if kind in _WEBP_KEPT)
-    size = (len(kept) + 4).to_bytes(4, "little")
-    return PlainImage("image/webp", b"RIFF" + size + b"WEBP" + kept, width, height)
-
-
-def _webp_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    at = 12
-    while at < len(data):
-        size = _little(_part(data, at + 4, 4))
-        yield data[at : at + 4], _part(data, at, 8 + size + size % 2)
-        at += 8 + size + size % 2
-
-
-def _webp_size(chunks: dict[bytes, bytes]) -> tuple[int, int]:
-    if lossy := chunks.get(b"VP8 "):
-        return _little(lossy[14:16]) & 0x3FFF, _little(lossy[16:18]) & 0x3FFF
-    bits = _little(chunks.get(b"VP8L", b"")[9:13])
-    return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-
-
 def _part(data: bytes, at: int, size: int) -> bytes:
     """Return so many bytes. Raises ValueError where there are fewer."""
     part = data[at : at + size]
@@ -187,14 +127,8 @@ def _big(raw: bytes) -> int:
     return int.from_bytes(raw, "big")
 
 
-def _little(raw: bytes) -> int:
-    return int.from_bytes(raw, "little")
-
-
 _KINDS: tuple[tuple[re.Pattern[bytes], Callable[[bytes], PlainImage]], ...] = (
     (re.compile(re.escape(_PNG)), _copy_png),
     (re.compile(rb"\xff\xd8\xff"), _copy_jpeg),
-    (re.compile(rb"GIF8[79]a"), _copy_gif),
-    (re.compile(rb"RIFF....WEBP", re.DOTALL), _copy_webp),
 )
 """How the bytes of each kind begin."""

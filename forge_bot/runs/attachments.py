@@ -39,6 +39,8 @@ them."""
 
 _BEGINNINGS = (
     (0, b"%PDF", "a PDF"),
+    (0, b"GIF8", "a GIF, and only PNG and JPEG are shown"),
+    (8, b"WEBP", "a WebP, and only PNG and JPEG are shown"),
     (0, b"PK", "an archive"),
     (0, b"\x1f\x8b", "an archive"),
     (4, b"ftyp", "a video"),
