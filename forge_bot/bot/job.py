@@ -119,7 +119,6 @@ class _Visit:
         self.info: RunInfo | None = None
         self._pull_request = ""
         self._reply: CommentReply | None = None
-        self._untold = False
 
     def carry_on(self) -> Ended:
         """Return the result of the job, whatever happened."""
@@ -206,7 +205,6 @@ class _Visit:
         try:
             self.github.comment(wake.issue, reply.comment())
         except ForgeError:
-            self._untold = True
             return False
         return True
 
@@ -240,8 +238,7 @@ class _Visit:
         """Return the outputs of the step.
 
         `handed` is the work for a worker on another machine. The others are for a worker of
-        Temporal: `occasion` and `headline` name the problem, `untold` says that the thread could
-        not be informed, and `seconds` is the time until the problem may be over.
+        Temporal: `occasion` names the problem, and `seconds` is the time until it may be over.
         """
         handed_over = self.wall.handed if self.wall is not None else None
         values = {
@@ -250,8 +247,6 @@ class _Visit:
             "branch": self.info.branch if self.info is not None else "",
             "pull-request": self._pull_request,
             "occasion": self._reply.occasion if self._reply is not None else "",
-            "headline": self._reply.headline if self._reply is not None else "",
-            "untold": "true" if self._untold else "",
             "seconds": str(self._reply.seconds or "") if self._reply is not None else "",
         }
         return values | (

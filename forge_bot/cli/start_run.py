@@ -153,8 +153,8 @@ def _read_request(task: str, options: RunOptions) -> _Start:
     if options.ending.open_pr:
         opener(repository.root)
     place = choose_place(repository, options.host, options.ending, options.model)
-    if place is not None and options.record is not None:
-        raise BadOption("--record goes with runs of this machine.")
+    if place is not None and (options.record is not None or options.until is not None):
+        raise BadOption("--record and --until go with runs of this machine.")
     try:
         config = load_setup(repository)
     except BadConfig as error:

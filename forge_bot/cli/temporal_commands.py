@@ -17,7 +17,7 @@ from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
 from forge_bot.runs.run_models import kept_model
 from forge_bot.runs.session import Session
-from forge_bot.runs.this_process import now, stop_on_signals
+from forge_bot.runs.this_process import stop_on_signals
 from forge_bot.sandbox.backends import choose
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
@@ -92,8 +92,8 @@ def choose_leader(
     if known is not None and wanted is None:
         _check_unchanged(known, options)
     place = wanted or known or TemporalPlace()
-    if options.record is not None:
-        raise BadOption("--record goes with runs of this machine.")
+    if options.record is not None or options.until is not None:
+        raise BadOption("--record and --until go with runs of this machine.")
     return follow_on_server(going, place, only_tells=only_tells)
 
 
@@ -188,13 +188,9 @@ def _check_threads(github: tuple[str, ...]) -> None:
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
             raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
-    # Only a worker needs what talks to GitHub.
-    from forge_bot.github_api.app_tokens import app_in
-
-    if github and app_in(os.environ) is None and not os.environ.get("GITHUB_TOKEN"):
+    if github and not os.environ.get("GITHUB_TOKEN"):
         raise TokenRefused(
-            "--github needs GITHUB_TOKEN, or an App (FORGE_BOT_APP_ID and FORGE_BOT_APP_KEY), "
-            "to read and write issues, pull requests and branches."
+            "--github needs GITHUB_TOKEN to read and write issues, pull requests and branches."
         )
 
 
@@ -234,19 +230,15 @@ def _warn_without_sandbox(console: Console, repository: Repository) -> None:
 def _make_thread_activities(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
     """Return the activities for threads of these repositories on GitHub."""
     from forge_bot.bot.protect_token import close_to_others
-    from forge_bot.github_api.app_tokens import AppTokens, app_in
     from forge_bot.temporal.thread_activities import ThreadActivities
 
-    app = app_in(os.environ) if github else None
     if github:
         close_to_others()
-    address = os.environ.get("GITHUB_API_URL") or "https://api.github.com"
-    tokens = AppTokens(app, address, now) if app is not None else None
 
     def tell(line: str) -> None:
         console.print(escape(line))
 
-    return ThreadActivities(github, os.environ, tell, tokens)
+    return ThreadActivities(github, os.environ, tell)
 
 
 def _make_printer(console: Console, run: str) -> Notify:

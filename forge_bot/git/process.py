@@ -27,7 +27,6 @@ LONG = 900.0
 SIGNING_KEY = "FORGE_BOT_SIGNING_KEY"
 """The variable with the private key that commits are signed with."""
 
-_NEVER_GIVEN = frozenset({SIGNING_KEY, "FORGE_BOT_APP_KEY"})
 
 # Options given with -c win over every configuration file and over GIT_CONFIG_COUNT.
 _SETTINGS = (
@@ -198,7 +197,7 @@ def without_credentials(text: str) -> str:
 
 def plain_environment() -> dict[str, str]:
     """Return this process's environment for a child, without the keys that no child gets."""
-    return {name: value for name, value in os.environ.items() if name not in _NEVER_GIVEN}
+    return {name: value for name, value in os.environ.items() if name != SIGNING_KEY}
 
 
 def _environment() -> dict[str, str]:

@@ -10,35 +10,31 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
-from temporalio.client import Client, WorkflowQueryFailedError
+from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
-from forge_bot.gate import messages, outputs
+from forge_bot.gate import outputs
 from forge_bot.gate.environment_variables import (
     INPUT_VARIABLES,
     read_inputs,
     read_step_context,
 )
-from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.server_errors import make_forge_error
 from forge_bot.temporal.thread_address import (
-    STANDING,
     THREAD_WORKFLOW,
     WAKE,
     thread_queue,
     thread_workflow_id,
 )
 
-_CONNECT_SECONDS = 10.0
-_ANSWER_SECONDS = 5.0
-"""Time in which a worker says how the thread stands; without one the server keeps the event."""
+_SECONDS = 15.0
 
 
 _ADVICE: dict[type[ForgeError], str] = {
@@ -56,7 +52,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         return error.exit_code
     event = HandedEvent(environ, around.repository, str(around.attempt))
     try:
-        summary, trouble = asyncio.run(_hand_over(event))
+        summary = asyncio.run(_hand_over(event))
     except ForgeError as error:
         hint = say(_ADVICE[type(error)])
         outputs.error(f"{error.code}: {error.message} {hint}")
@@ -70,12 +66,6 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         )
         tell_thread(environ, inputs, around, text)
         return error.exit_code
-    if reason := trouble.text("message"):
-        outputs.warning(f"the last job of a worker failed: {messages.plain(reason)}")
-        if trouble.true("untold"):
-            url = around.run_url
-            text = say("gate.worker_waits", message=reason, prefix=inputs.prefix, run_url=url)
-            tell_thread(environ, inputs, around, text)
     outputs.write_outputs(
         environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": str(event.issue)}
     )
@@ -148,8 +138,9 @@ class HandedEvent:
         return json.dumps({"issue": {**kept, "body": issue.text("body")}})
 
 
-async def _hand_over(event: HandedEvent) -> tuple[str, Node]:
-    """Start or wake the workflow; return a sentence about it, and how its last job ended.
+async def _hand_over(event: HandedEvent) -> str:
+    """Start or wake the workflow, which keeps the event until a worker takes it; return a sentence
+    about it.
 
     Raises TemporalUnavailable, TemporalRefused.
     """
@@ -159,10 +150,10 @@ async def _hand_over(event: HandedEvent) -> tuple[str, Node]:
     address, namespace = known.get("target_host", ""), known.get("namespace", "default")
     silent = f"The Temporal server at {address} does not answer."
     try:
-        async with asyncio.timeout(_CONNECT_SECONDS + _ANSWER_SECONDS):
-            client = await asyncio.wait_for(Client.connect(**known), _CONNECT_SECONDS)
+        async with asyncio.timeout(_SECONDS):
+            client = await Client.connect(**known)
             silent = f"The Temporal server at {address} was lost while it was told of this."
-            handle = await client.start_workflow(
+            await client.start_workflow(
                 THREAD_WORKFLOW,
                 event.begin,
                 id=event.workflow_id,
@@ -179,13 +170,7 @@ async def _hand_over(event: HandedEvent) -> tuple[str, Node]:
         raise refused from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(silent) from error
-    has_it = f"{event.workflow_id} has it."
-    try:
-        answer_time = timedelta(seconds=_ANSWER_SECONDS)
-        standing: Any = await handle.query(STANDING, rpc_timeout=answer_time)
-    except (RPCError, WorkflowQueryFailedError):
-        return f"{has_it} No worker answers now; it goes on when one does.", Node()
-    return has_it, Node(standing)
+    return f"{event.workflow_id} has it. A worker goes on with it."
 
 
 if __name__ == "__main__":

@@ -47,7 +47,6 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
 from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
-from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
@@ -57,7 +56,7 @@ from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import Session
 from forge_bot.settings import load_config
 from forge_bot.store.files import waited_for
-from forge_bot.temporal.run_messages import STOPPED, Order, Said, Stands
+from forge_bot.temporal.run_messages import Order, Said, Stands
 from forge_bot.temporal.run_workflow import ACTIVITY_OF_ACTION, GO_ON
 
 _WAITS = BatchUnderWay | ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
@@ -216,21 +215,17 @@ class _RunWork:
         return stands.replace(refused=refused)
 
     def _lead(self, run: Run) -> Stands:
-        session, until = self.session, self.order.begin.until
-        last = phase_named(run.pipeline, until) if until else None
-        action = run.action
+        session, action = self.session, run.action
         if not isinstance(action, Checkpoint | HumanGate | Done):
             # A key that cannot sign is found before money is spent.
             root = run.repository.root
             if (key := find_key(root, session.environ, wanted=session.config.sign)) is not None:
                 try_key(root, key)
             try:
-                action = self._run_to_end(session.drive(run, self._make_host(run), last))
+                action = self._run_to_end(session.drive(run, self._make_host(run), None))
             except ActionsWanted as wanted:
                 keep_left(run, wanted)
                 return Stands(why="actions", actions=tuple(map(_without_arguments, wanted.actions)))
-        if session.stops(run, action, last):
-            return Stands(why="over", text=STOPPED)
         if isinstance(action, Done):
             session.finish(run, push=session.push)
             return Stands(why="over", text=action.outcome)

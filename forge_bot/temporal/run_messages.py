@@ -13,9 +13,6 @@ from forge_bot.agent.fulfil_requests import WantedAction
 from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.values import Frozen
 
-STOPPED = "stopped"
-"""The end of a workflow that was to lead up to a phase."""
-
 
 class RunBegin(Frozen):
     """A run, and the workers that have its clone: the input of its workflow."""
@@ -27,7 +24,6 @@ class RunBegin(Frozen):
     push: bool = Field(default=False, description="push each report before the next step")
     open_pr: bool = False
     post: bool = Field(default=False, description="ask whether the summary goes to the issue")
-    until: str = Field(default="", description="phase after which the workflow ends")
     heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
     pauses: tuple[float, ...] = Field(
         default=(60, 300, 900), description="seconds before another try; the last is repeated"
@@ -39,7 +35,6 @@ class Said(Frozen):
 
     key: str
     report: str
-    until: str = Field(default="", description="phase after which the workflow ends")
     at_once: bool = False
 
 

@@ -104,7 +104,7 @@ class ForgeRunWorkflow:
 
     @workflow.run
     async def run(self, begin: RunBegin) -> str:
-        """Lead the run to its end, or to the phase that was asked for; how it ended."""
+        """Lead the run to its end; return how it ended."""
         del begin
         tries = 0
         while True:
@@ -173,15 +173,13 @@ class ForgeRunWorkflow:
     @workflow.update
     async def say(self, message: Said) -> None:
         """Take in a person's report. It is recorded when a worker goes on."""
-        self._begin = self._begin.replace(until=message.until)
         self._inbox.append(message)
         if message.at_once and self._work is not None:
             self._work.cancel()
 
     @workflow.signal
-    def wake(self, until: str) -> None:
-        """Go on now, from where the branch stands, up to a phase if it is named."""
-        self._begin = self._begin.replace(until=until)
+    def wake(self) -> None:
+        """Go on now, from where the branch stands."""
         self._woken = True
 
     @workflow.query

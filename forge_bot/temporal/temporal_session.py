@@ -32,7 +32,7 @@ from forge_bot.errors import (
 )
 from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.finding_runs.find_runs import RunInfo
-from forge_bot.runs.invocation_end import Outcome, outcome_of, phase_named
+from forge_bot.runs.invocation_end import Outcome, outcome_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
@@ -40,7 +40,7 @@ from forge_bot.runs.session import Session, TerminalHost
 from forge_bot.runs.this_process import now
 from forge_bot.sentences import say
 from forge_bot.temporal.run_activities import open_when_free
-from forge_bot.temporal.run_messages import STOPPED, RunBegin, Said, Stands
+from forge_bot.temporal.run_messages import RunBegin, Said, Stands
 from forge_bot.temporal.run_place import (
     TemporalPlace,
     find_history_file,
@@ -52,7 +52,6 @@ from forge_bot.temporal.run_workflow import ForgeRunWorkflow
 from forge_bot.temporal.server_errors import UNREAD, find_replay_failure, make_forge_error
 from forge_bot.temporal.temporal_server import open_connection
 from forge_bot.temporal.temporal_worker import work_at_server
-from forge_bot.values import PhaseId
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
@@ -80,7 +79,6 @@ class TemporalSession:
         self.place = place
         self.only_tells = only_tells
         self._queue = name_queue(session.repository)
-        self._until: PhaseId | None = None
         self._label = ""
         self._unanswered = False
 
@@ -97,9 +95,6 @@ class TemporalSession:
     async def _lead(
         self, info: RunInfo, first: Callable[[Run], Report | None] | None
     ) -> tuple[Outcome, Run]:
-        if self.session.until is not None:
-            with self._hold_run(info) as run:
-                self._until = phase_named(run.pipeline, self.session.until)
         try:
             async with self._open_client(info) as client:
                 handle, key = await self._report_first(client, info, first)
@@ -150,7 +145,7 @@ class TemporalSession:
         if not leads:
             return await self._start_workflow(client, info), ""
         if report is None:
-            await handle.signal(ForgeRunWorkflow.wake, self._until or "")
+            await handle.signal(ForgeRunWorkflow.wake)
             return handle, ""
         return handle, await self._send_report(handle, report)
 
@@ -192,7 +187,6 @@ class TemporalSession:
             push=self.place.push,
             open_pr=self.place.open_pr,
             post=self.place.post,
-            until=self._until or "",
             heartbeat_seconds=self.place.heartbeat_seconds,
         )
         keep_place(repository, info.name, self.place)
@@ -210,7 +204,6 @@ class TemporalSession:
         message = Said(
             key=report.key,
             report=REPORT.dump_json(report).decode(),
-            until=self._until or "",
             at_once=isinstance(report, Abandoned),
         )
         ends = asyncio.get_running_loop().time() + _PATIENCE
@@ -246,9 +239,6 @@ class TemporalSession:
             stands = await self._wait_until_settled(client, handle, key)
             with self._hold_run(info) as run:
                 if stands.why == "over":
-                    if stands.text == STOPPED and self._until is not None:
-                        self.session.stopped(run, self._until, run.action)
-                        return Outcome.WAITING, run
                     return outcome_of(run.action), run
                 report = await self._ask_person(run)
             asked = isinstance(run.action, Checkpoint | HumanGate)
@@ -258,7 +248,7 @@ class TemporalSession:
                 return outcome_of(run.action), run
             else:
                 # Somebody else has answered on the branch.
-                await handle.signal(ForgeRunWorkflow.wake, self._until or "")
+                await handle.signal(ForgeRunWorkflow.wake)
 
     async def _ask_person(self, run: Run) -> Report | None:
         """Ask the person here; return their answer. What is shown and asked before is recorded."""

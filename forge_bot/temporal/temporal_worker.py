@@ -66,7 +66,6 @@ async def work_at_server(
         if threads is not None:
             jobs = (threads.go_on,)
             workers += [take(queue, (ForgeThreadWorkflow,), jobs) for queue in threads.queues]
-            workers += [take(queue, (), jobs) for queue in threads.machine_queues]
         for worker in workers:
             await held.enter_async_context(worker)
         yield

@@ -1,9 +1,7 @@
 """`go_on` for threads on GitHub: each is a job of the Action, as a process with a token."""
 
 import asyncio
-import hashlib
 import os
-import platform
 import signal
 import sys
 import tempfile
@@ -18,22 +16,15 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from forge_bot.errors import (
     ForgeError,
     GitFailed,
-    GitHubError,
     GitHubUnavailable,
-    NotOnGitHub,
     PermissionMissing,
-    RateLimited,
     RunBusy,
-    StrangeAnswer,
     TemporalRefused,
     TokenRefused,
 )
 from forge_bot.gate.environment_variables import GATE_VARIABLES
-from forge_bot.github_api.app_tokens import APP_ID, APP_KEY, AppTokens
-from forge_bot.resources import state_home
 from forge_bot.sandbox import keeper_process
-from forge_bot.sentences import hint_of
-from forge_bot.temporal.thread_address import machine_queue, thread_queue
+from forge_bot.temporal.thread_address import thread_queue
 from forge_bot.temporal.thread_messages import JobDone, ThreadOrder
 
 _HANDED_ON = (
@@ -47,19 +38,14 @@ _HANDED_ON = (
 _OWN_FIRST = frozenset({"FORGE_BOT_ROLE", "FORGE_BOT_LOGIN", "FORGE_BOT_TRUST_LOCAL"})
 """Inputs that decide who may do what: where the worker sets them, no event changes them."""
 
-_BATCH = "batch-under-way"
-
 _PASSING = {
-    *("rate-limited", "model-down", "github-limited", "cancelled", _BATCH),
+    *("rate-limited", "model-down", "github-limited", "cancelled", "batch-under-way"),
     # Another worker may have one.
     "no-sandbox",
     *(error.code.lower() for error in (GitFailed, GitHubUnavailable, RunBusy)),
     *(error.code.lower() for error in (TokenRefused, PermissionMissing)),
 }
 """Occasions whose reason can go away without a word in the thread."""
-
-_OF_APPS = {error.code.lower() for error in (NotOnGitHub, StrangeAnswer, RateLimited)}
-"""The same of the tokens of an App, which may be installed again."""
 
 _PULSE = 5.0
 
@@ -72,9 +58,7 @@ class ThreadActivities:
         repositories: Sequence[str],
         environ: Mapping[str, str],
         tell: Callable[[str], None],
-        tokens: AppTokens | None = None,
     ) -> None:
-        self._tokens = tokens
         self._repositories = {repository.casefold() for repository in repositories}
         self._environ = environ
         self._tell = tell
@@ -82,21 +66,8 @@ class ThreadActivities:
     @property
     def queues(self) -> list[str]:
         """Return the task queues of the threads, for each repository."""
-        return [thread_queue(self._server, repository) for repository in sorted(self._repositories)]
-
-    @property
-    def machine_queues(self) -> list[str]:
-        """Return the queues of jobs that continue on the machine with a run's journal."""
-        return [self._machine_queue(repository) for repository in sorted(self._repositories)]
-
-    @property
-    def _server(self) -> str:
-        return self._environ.get("GITHUB_SERVER_URL") or "https://github.com"
-
-    def _machine_queue(self, repository: str) -> str:
-        place = f"{platform.node()}:{state_home()}".encode("utf-8", "surrogateescape")
-        machine = hashlib.sha256(place).hexdigest()[:12]
-        return machine_queue(self._server, repository, machine)
+        server = self._environ.get("GITHUB_SERVER_URL") or "https://github.com"
+        return [thread_queue(server, repository) for repository in sorted(self._repositories)]
 
     @activity.defn
     async def go_on(self, order: ThreadOrder) -> JobDone:
@@ -105,23 +76,9 @@ class ThreadActivities:
             raise _make_failure(
                 TemporalRefused(f"This worker does not work for {order.repository}."), again=False
             )
-        try:
-            environ = await asyncio.to_thread(self._make_environ, order.repository)
-        except GitHubError as error:
-            # Without a token nothing can be posted in the thread: the next job does that.
-            limit = error.seconds if isinstance(error, RateLimited) else None
-            return self._describe_end(
-                order,
-                {
-                    "outcome": "failed",
-                    "occasion": error.code.lower(),
-                    "headline": f"{error.message} {hint_of(error)}",
-                    "untold": "true",
-                    "seconds": str(limit or ""),
-                },
-            )
         with tempfile.TemporaryDirectory(prefix="forge-bot-job-") as folder:
-            code = await self._run_job(order, _make_job_environment(order, Path(folder), environ))
+            environ = _make_job_environment(order, Path(folder), self._environ)
+            code = await self._run_job(order, environ)
             outputs = _read_outputs(Path(folder) / "outputs")
         if not outputs and code not in (2, 5):
             raise _make_failure(
@@ -159,27 +116,15 @@ class ThreadActivities:
 
     def _describe_end(self, order: ThreadOrder, outputs: Mapping[str, str]) -> JobDone:
         occasion, outcome = outputs.get("occasion", ""), outputs.get("outcome", "refused")
-        again = occasion in _PASSING or (self._tokens is not None and occasion in _OF_APPS)
-        if self._tokens is not None and occasion:
-            self._tokens.forget(order.repository)
-        begun = bool(outputs.get("branch"))
+        again, begun = occasion in _PASSING, bool(outputs.get("branch"))
         self._tell(f"{_name_issue(order)}: the job ended, {occasion or outcome}")
         return JobDone(
             outcome=outcome,
-            message=outputs.get("headline", "") if again and occasion != _BATCH else "",
-            untold=bool(outputs.get("untold")),
             again=again,
             seconds=int(outputs.get("seconds") or 0),
             begun=begun,
             over=not again and (not begun or outcome in {"done", "abandoned"}),
-            machine=self._machine_queue(order.repository),
         )
-
-    def _make_environ(self, repository: str) -> Mapping[str, str]:
-        """Return the environment with a token for this repository. Raises a GitHubError."""
-        if self._tokens is None:
-            return self._environ
-        return {**self._environ, "GITHUB_TOKEN": self._tokens.token(repository)}
 
 
 def _name_issue(order: ThreadOrder) -> str:
@@ -207,8 +152,7 @@ def _make_job_environment(
     wake = order.wake
     (folder / "event.json").write_text(wake.event or "{}", encoding="utf-8")
     (folder / "outputs").touch()
-    hidden = ("TEMPORAL_", APP_ID, APP_KEY)
-    own = {name: text for name, text in environ.items() if not name.startswith(hidden)}
+    own = {name: text for name, text in environ.items() if not name.startswith("TEMPORAL_")}
     kept = {name for name in _OWN_FIRST if own.get(name)}
     given = {
         name: text

@@ -6,17 +6,11 @@ from urllib.parse import urlsplit
 
 THREAD_WORKFLOW = "ForgeThreadWorkflow"
 WAKE = "wake"
-STANDING = "standing"
 
 
 def thread_queue(server: str, repository: str) -> str:
     """Return the task queue of the workers for the issues of a repository, by its owner/name."""
     return f"forge-bot/{urlsplit(server).netloc}/{repository}".casefold()
-
-
-def machine_queue(server: str, repository: str, machine: str) -> str:
-    """Return the task queue of the workers for these issues on one machine."""
-    return f"{thread_queue(server, repository)}@{machine}"
 
 
 def thread_workflow_id(server: str, repository: str, issue: int) -> str:

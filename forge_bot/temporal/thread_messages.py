@@ -38,7 +38,6 @@ class ThreadBegin(Frozen):
     keys: tuple[str, ...] = ()
     last: ThreadWake | None = None
     begun: bool = False
-    machine: str = Field(default="", description="task queue where the journal of the run lies")
 
 
 class ThreadOrder(Frozen):
@@ -52,10 +51,7 @@ class JobDone(Frozen):
     """The end of a job, and why it is looked at again by itself, if it is."""
 
     outcome: str = ""
-    message: str = Field(default="", description="what stands in the way, in words")
-    untold: bool = Field(default=False, description="people in the thread could not be told")
     again: bool = Field(default=False, description="the reason can go away by itself")
     seconds: int = Field(default=0, description="how long GitHub asks to be left alone")
     begun: bool = Field(default=False, description="the thread has a run")
     over: bool = Field(default=False, description="nothing is waited for")
-    machine: str = Field(default="", description="task queue of the workers on its machine")

@@ -8,11 +8,10 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
-from temporalio.exceptions import TimeoutError as LostActivity
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from forge_bot.temporal.thread_address import STANDING, THREAD_WORKFLOW, WAKE, thread_queue
+    from forge_bot.temporal.thread_address import THREAD_WORKFLOW, WAKE, thread_queue
     from forge_bot.temporal.thread_messages import (
         JobDone,
         ThreadBegin,
@@ -22,8 +21,6 @@ with workflow.unsafe.imports_passed_through():
 
 _LONGEST = timedelta(hours=6)
 _SILENCE = timedelta(seconds=20)
-_SOON = timedelta(seconds=30)
-"""Time in which a living machine takes its own jobs."""
 
 _PAUSES = (60.0, 300.0, 900.0)
 """Seconds before a job that nobody asked for; the last pause is repeated."""
@@ -44,7 +41,6 @@ class ForgeThreadWorkflow:
         self._wakes = deque(begin.wakes)
         self._keys = deque(begin.keys, maxlen=_MOST_KEYS)
         self._last = begin.last
-        self._machine = begin.machine
         self._begun = begin.begun
         self._done = JobDone()
 
@@ -61,7 +57,6 @@ class ForgeThreadWorkflow:
             wake = self._last if woken else self._last.once_more(begun=self._begun)
             self._done = done = await self._run_job(begin, wake)
             self._begun = self._begun or done.begun
-            self._machine = done.machine or self._machine
             if done.over and not self._wakes:
                 return done.outcome
             if workflow.info().is_continue_as_new_suggested():
@@ -71,7 +66,6 @@ class ForgeThreadWorkflow:
                         keys=tuple(self._keys),
                         last=self._last,
                         begun=self._begun,
-                        machine=self._machine,
                     )
                 )
 
@@ -86,30 +80,21 @@ class ForgeThreadWorkflow:
         return True
 
     async def _run_job(self, begin: ThreadBegin, wake: ThreadWake) -> JobDone:
-        """Let a worker do a job: on the machine that has the journal of the run if it answers."""
-        shared = thread_queue(begin.server, begin.repository)
-        error: ActivityError | None = None
-        for queue in filter(None, (self._machine, shared)):
-            try:
-                return await workflow.execute_activity(
-                    "go_on",
-                    ThreadOrder(repository=begin.repository, wake=wake),
-                    result_type=JobDone,
-                    task_queue=queue,
-                    schedule_to_start_timeout=None if queue == shared else _SOON,
-                    start_to_close_timeout=_LONGEST,
-                    heartbeat_timeout=_SILENCE,
-                    retry_policy=_TRIES,
-                )
-            except ActivityError as failed:
-                if is_cancelled_exception(failed):
-                    raise
-                error = failed
-                if not isinstance(failed.cause, LostActivity):
-                    break
-        cause = error.cause if error is not None else None
-        message = cause.message if isinstance(cause, ApplicationError) else "The worker was lost."
-        return JobDone(outcome="failed", message=message, untold=True, again=True)
+        """Let a worker do a job."""
+        try:
+            return await workflow.execute_activity(
+                "go_on",
+                ThreadOrder(repository=begin.repository, wake=wake),
+                result_type=JobDone,
+                task_queue=thread_queue(begin.server, begin.repository),
+                start_to_close_timeout=_LONGEST,
+                heartbeat_timeout=_SILENCE,
+                retry_policy=_TRIES,
+            )
+        except ActivityError as failed:
+            if is_cancelled_exception(failed):
+                raise
+            return JobDone(outcome="failed", again=True)
 
     @workflow.signal(name=WAKE)
     def wake(self, wake: ThreadWake) -> None:
@@ -117,8 +102,3 @@ class ForgeThreadWorkflow:
         if wake.key not in self._keys:
             self._keys.append(wake.key)
             self._wakes.append(wake)
-
-    @workflow.query(name=STANDING)
-    def standing(self) -> JobDone:
-        """Say how the last job ended."""
-        return self._done

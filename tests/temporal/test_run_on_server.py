@@ -4,8 +4,6 @@ import asyncio
 import json
 from collections import Counter
 
-from temporalio.client import WorkflowExecutionStatus
-
 from forge_bot.git import Repository
 from forge_bot.temporal.run_messages import RunBegin, Stands
 from forge_bot.temporal.run_place import name_queue
@@ -24,16 +22,6 @@ def activities(place: Clone) -> list[str]:
         for event in place.history().events
         if event.HasField("activity_task_scheduled_event_attributes")
     ]
-
-
-def status(place: Clone) -> WorkflowExecutionStatus | None:
-    """The status of the run's workflow on the server."""
-
-    async def asked() -> WorkflowExecutionStatus | None:
-        client = await at_server(place.server)
-        return (await client.get_workflow_handle(place.workflow()).describe()).status
-
-    return asyncio.run(asked())
 
 
 def test_the_branch_has_what_the_local_host_leaves(over: Clone) -> None:
@@ -99,20 +87,6 @@ def test_a_worker_works_only_in_the_clones_it_was_started_for(over: Clone) -> No
     stands = asyncio.run(asked())
     assert (stands.why, stands.seconds) == ("stuck", 0)
     assert "does not work in the folder" in str(stands.trouble)
-
-
-def test_a_run_stops_after_the_phase_and_goes_on_with_the_next_command(place: Clone) -> None:
-    place.start_worker()
-    said = place.begin(TASK, "--until", "analysis")
-    assert (said.code, "resume" in said.out) == (3, True), said.out + said.err
-    assert status(place) is WorkflowExecutionStatus.COMPLETED
-    stood = place.reports()
-    asked = place.forge("resume")
-    assert (asked.code, "Human Reviews Design" in asked.out) == (3, True), asked.out + asked.err
-    assert place.reports()[: len(stood)] == stood
-    assert status(place) is WorkflowExecutionStatus.RUNNING
-    refused = place.forge("approve", "--until", "tea")
-    assert (refused.code, "tea" in refused.err) == (2, True), refused.out + refused.err
 
 
 def test_abandon_interrupts_a_worker_and_what_is_wrong_there_is_told_at_the_terminal(

@@ -6,13 +6,9 @@ which refusal has which sentence is known from use, and is not part of the descr
 
 import base64
 import binascii
-from collections.abc import Sequence
-from contextlib import suppress
-
-import jwt
 
 from tests.fakes.github.calls import Call
-from tests.fakes.github.people import App, Role, Token
+from tests.fakes.github.people import Role, Token
 from tests.fakes.github.replies import Refused, not_found
 from tests.fakes.github.state import Repository
 
@@ -20,14 +16,7 @@ from tests.fakes.github.state import Repository
 _NEVER_PUBLIC = frozenset({"administration", "secrets"})
 
 
-AS_APP = frozenset(
-    {"/repos/{owner}/{repo}/installation", "/app/installations/{installation_id}/access_tokens"}
-)
-"""Operations for an App by itself, with a JSON web token that it signed."""
-_LONGEST_JWT = 600
-
-
-def identify(tokens: dict[str, Token], header: str, apps: Sequence[App] = ()) -> Token | None:
+def identify(tokens: dict[str, Token], header: str) -> Token | None:
     """The token of an Authorization header; None without one, 401 for one that GitHub does not
     know.
     """
@@ -36,20 +25,10 @@ def identify(tokens: dict[str, Token], header: str, apps: Sequence[App] = ()) ->
         return None
     if scheme.lower() == "basic":
         value = _password(value)
-    found = tokens.get(value.strip()) or _signed(value.strip(), apps)
+    found = tokens.get(value.strip())
     if found is None:
         raise Refused(401, "Bad credentials")
     return found
-
-
-def _signed(text: str, apps: Sequence[App]) -> Token | None:
-    """The token that an App signed, if it is one and still good."""
-    for app in apps:
-        with suppress(jwt.InvalidTokenError):
-            told = jwt.decode(text, app.public_key, algorithms=["RS256"], issuer=str(app.id))
-            if told["exp"] - told["iat"] <= _LONGEST_JWT:
-                return Token(text, app.user, {}, signed_by=app)
-    return None
 
 
 def _password(value: str) -> str:
@@ -64,11 +43,6 @@ def admit(call: Call) -> None:
     of.
     """
     writing = call.route.method != "GET"
-    signed = call.token is not None and call.token.signed_by is not None
-    if signed != (call.route.template in AS_APP):
-        raise Refused(401, "A JSON web token could not be decoded")
-    if signed:
-        return
     if "repo" not in call.params:
         if call.token is None and (writing or call.route.template == "/user"):
             raise Refused(401, "Requires authentication")

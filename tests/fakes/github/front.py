@@ -133,7 +133,7 @@ def _rest(
     token: Token | None = None
     route: Route | None = None
     try:
-        token = authorisation.identify(hub.tokens, headers.get("authorization", ""), hub.apps)
+        token = authorisation.identify(hub.tokens, headers.get("authorization", ""))
         _count(hub, token, path)
         if path in {"/graphql", "/api/graphql"}:
             reply = instead or _graphql(hub, token, body)

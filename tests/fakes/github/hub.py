@@ -13,7 +13,7 @@ from tests.fakes.github.bare import BareRepository
 from tests.fakes.github.exchanges import Exchange
 from tests.fakes.github.faults import Faults
 from tests.fakes.github.payloads import Payloads
-from tests.fakes.github.people import App, Member, Role, Token, User
+from tests.fakes.github.people import Member, Role, Token, User
 from tests.fakes.github.replies import Reply, Thing
 from tests.fakes.github.server import Server
 from tests.fakes.github.state import (
@@ -108,29 +108,6 @@ class FakeGitHub(World):
             text, user, {"metadata": "read", **permissions}, repo.id, limit=1000
         )
         return text
-
-    def app(self, login: str, public_key: str, **permissions: str) -> App:
-        """An App whose bot has that login; it is installed nowhere yet."""
-        app = App(self.next_id(), self.user(login), public_key, {"metadata": "read", **permissions})
-        self.apps.append(app)
-        return app
-
-    def install(self, app: App, repo: Repository) -> None:
-        """Let an App have tokens for a repository."""
-        with self.lock:
-            app.installed[repo.id] = self.next_id()
-
-    def uninstall(self, app: App, repo: Repository) -> None:
-        """Take the installation and its tokens back."""
-        with self.lock:
-            app.installed.pop(repo.id, None)
-            self.take_back(app)
-
-    def take_back(self, app: App) -> None:
-        """Let the tokens of an App be good no more."""
-        with self.lock:
-            for text in [x for x, each in self.tokens.items() if each.installed_by is app]:
-                del self.tokens[text]
 
     # -- what there is to act on
     # ----------------------------------------------------------------------------------------------

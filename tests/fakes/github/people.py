@@ -71,9 +71,6 @@ class Token:
     limit: int = 5000
     used: int = 0
     scopes: tuple[str, ...] = ("repo", "workflow")
-    installed_by: "App | None" = None
-    signed_by: "App | None" = None
-    """The App that signed it itself: it may only ask for other tokens with it."""
 
     @property
     def app(self) -> bool:
@@ -86,24 +83,6 @@ class Token:
             "read": ("read", "write"),
             "write": ("write",),
         }[level]
-
-
-@dataclass
-class App:
-    """A GitHub App. `installed` has an installation's id for each repository's id."""
-
-    id: int
-    user: User
-    public_key: str
-    permissions: dict[str, str]
-    installed: dict[int, int] = field(default_factory=dict[int, int])
-    seconds: int = 3600
-    """How long its tokens are good."""
-
-    @property
-    def slug(self) -> str:
-        """Its name in addresses."""
-        return self.user.login.removesuffix("[bot]")
 
 
 @dataclass

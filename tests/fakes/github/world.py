@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from nacl.public import PrivateKey
 
-from tests.fakes.github.people import App, Clock, Role, Token, User
+from tests.fakes.github.people import Clock, Role, Token, User
 from tests.fakes.github.push_rules import WORKFLOWS
 from tests.fakes.github.replies import Refused, Thing, moved, not_found
 from tests.fakes.github.smart_http import may_change_workflows
@@ -26,7 +26,6 @@ class World:
         self.url = ""
         self.users: dict[str, User] = {}
         self.tokens: dict[str, Token] = {}
-        self.apps: list[App] = []
         self.repositories: dict[int, Repository] = {}
         self.teams: dict[str, tuple[str, ...]] = {}
         """Logins by team, as `acme/core`."""

@@ -2,7 +2,6 @@
 
 from tests.fakes.github.routes import (
     actions,
-    apps,
     checks,
     comments,
     contents,
@@ -17,7 +16,6 @@ from tests.fakes.github.routes import (
 
 __all__ = [
     "actions",
-    "apps",
     "checks",
     "comments",
     "contents",
