@@ -10,8 +10,13 @@ from urllib.parse import unquote, urlsplit
 
 from forge_bot.agent.models.base import Image, reads_images
 from forge_bot.engine.reports import FollowUpAsked
-from forge_bot.github_api.attachments import MOST_BYTES, AttachmentReader, NotFetched
-from forge_bot.github_api.plain_image import NotAnImage, plain_image
+from forge_bot.github_api.attachments import (
+    MOST_BYTES,
+    AttachmentReader,
+    NotAnImage,
+    NotFetched,
+    plain_image,
+)
 from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.prompts.untrusted import clean, clean_plain
 from forge_bot.store.request import read_request
