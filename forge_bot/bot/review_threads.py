@@ -16,7 +16,7 @@ from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.errors import ConversationLocked, NotOnGitHub
 from forge_bot.gate.people import Account, AccountKind
-from forge_bot.github_api.reviews import ReviewComment, Reviews
+from forge_bot.github_api.pull_request_calls import ReviewComment, Reviews
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.commit_links import Links, short
 from forge_bot.interaction.markdown_templates import Markdown

@@ -18,8 +18,8 @@ from forge_bot.gate.people import (
     authorise,
     to_ask_about,
 )
+from forge_bot.github_api.pull_request_calls import ReviewComment
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.reviews import ReviewComment
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.markers import Marker, read_marker
 from forge_bot.runs.run import Run

@@ -9,7 +9,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.github_api.remote_address import parse_remote
+from forge_bot.github_api.issue import parse_remote
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.github_checks import check_repository
 from forge_bot.runs.run_models import TierModels

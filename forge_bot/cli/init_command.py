@@ -11,8 +11,8 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
+from forge_bot.github_api.issue import RepositoryAddress, parse_remote
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.remote_address import RepositoryAddress, parse_remote
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.workflow_file import (

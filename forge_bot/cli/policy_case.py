@@ -9,8 +9,8 @@ from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import BadOption
 from forge_bot.gate.people import Role
 from forge_bot.git import Repository
+from forge_bot.github_api.issue import parse_remote
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.remote_address import parse_remote
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.settings import load_config
 from forge_bot.settings.approvals import (

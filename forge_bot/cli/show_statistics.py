@@ -57,8 +57,8 @@ def show_statistics(folder: Path, days: int, *, markdown: bool, as_json: bool) -
 
 def _pulls(repository: Repository) -> tuple[dict[str, "PullRequest"] | None, tuple[str, ...]]:
     """Return the pull requests of the records by address, and why there are none."""
+    from forge_bot.github_api.issue import parse_remote
     from forge_bot.github_api.pygithub import GitHub
-    from forge_bot.github_api.remote_address import parse_remote
 
     without = "What became of pull requests is not known"
     place = parse_remote(repository.remote_url(), os.environ)

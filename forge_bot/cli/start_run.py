@@ -25,7 +25,7 @@ from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
-from forge_bot.github_api.remote_address import parse_remote
+from forge_bot.github_api.issue import parse_remote
 from forge_bot.project.graph.manifest import MANIFEST, problems_of_manifest
 from forge_bot.runs.capabilities.capability_setup import (
     CapabilityOptions,

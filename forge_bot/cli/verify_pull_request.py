@@ -40,8 +40,8 @@ def _of_pull_request(repository: Repository, number: int) -> tuple[str, str, str
     """Return the run of a pull request, its head commit, and the commit of the record that it
     names. Raises GitHubError, GitFailed.
     """
+    from forge_bot.github_api.issue import parse_remote
     from forge_bot.github_api.pygithub import GitHub
-    from forge_bot.github_api.remote_address import parse_remote
     from forge_bot.interaction.markers import read_marker
 
     place = parse_remote(repository.remote_url(), os.environ)

@@ -1,14 +1,23 @@
-"""Pull requests of a repository on GitHub: their text, state, checks and reviews."""
+"""Pull requests of a repository on GitHub: their text and state, their failed checks, each with the
+end of its log, and their reviews. Only GraphQL tells whether a thread of a review is resolved.
+"""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from pydantic import Field
 
 from forge_bot.errors import (
     GitHubRefused,
 )
-from forge_bot.github_api.check_runs import failed_checks
+from forge_bot.gate.json_payload import Node
+from forge_bot.gate.people import GHOST, Account, account_named
 from forge_bot.github_api.connection import Connection, check_length
-from forge_bot.github_api.reviews import Reviews, read_reviews
 from forge_bot.github_api.types import (
     FailedCheck,
     NewPullRequest,
@@ -17,11 +26,188 @@ from forge_bot.github_api.types import (
     is_own,
     read_pull,
 )
+from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
-    pass
+    from github.CheckRun import CheckRun
+    from github.Repository import Repository
 
-T = TypeVar("T")
+
+_SUCCEEDED = frozenset({"success", "neutral", "skipped"})
+_MOST_LOGS = 5
+_TIMEOUT = 20
+_MOST_BYTES = 50_000_000
+_LINES = 60
+# Every line of a log begins with a timestamp; colours are ANSI sequences.
+_STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def failed_checks(repository: "Repository", commit: str) -> tuple[FailedCheck, ...]:
+    """Return the check runs and statuses of a commit that did not succeed."""
+    place = repository.get_commit(commit)
+    runs = place.get_check_runs(filter="latest", status="completed")
+    failed = [run for run in runs if run.conclusion not in _SUCCEEDED]
+    # Jobs of Actions have a log with the same id.
+    jobs = [run.id for run in failed if run.app and run.app.slug == "github-actions"][:_MOST_LOGS]
+    statuses = [
+        FailedCheck(
+            name=status.context,
+            conclusion=status.state,
+            url=status.target_url or "",
+            summary=status.description or "",
+        )
+        for status in place.get_combined_status().statuses
+        if status.state in {"error", "failure"}
+    ]
+    return (*(_check(run, _log(repository, run.id, jobs)) for run in failed), *statuses)
+
+
+def _check(run: "CheckRun", log: str) -> FailedCheck:
+    report = [run.output.title, run.output.summary] if run.output else []
+    return FailedCheck(
+        name=run.name,
+        conclusion=run.conclusion or "",
+        url=run.html_url or "",
+        summary="\n".join(filter(None, report)),
+        log=log,
+    )
+
+
+def _log(repository: "Repository", job: int, known: list[int]) -> str:
+    """Return the last lines of a job's log; empty if it cannot be read, since it is optional."""
+    from github import GithubException
+
+    try:
+        return _end_of_log(repository.get_workflow_job(job).logs_url()) if job in known else ""
+    except GithubException:
+        return ""
+
+
+def _end_of_log(address: str) -> str:
+    """Return the last lines of the log at a URL that GitHub gave; it is read without the token."""
+    parts = urlsplit(address)
+    if parts.scheme != "https" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
+        return ""
+    try:
+        # The scheme was checked above, and no token is sent.
+        with urlopen(Request(address), timeout=_TIMEOUT) as answer:  # noqa: S310
+            data = answer.read(_MOST_BYTES)
+    except (OSError, URLError, ValueError):
+        return ""
+    text = _COLOUR.sub("", _STAMP.sub("", data.decode(errors="replace")))
+    return "\n".join(text.splitlines()[-_LINES:])
+
+
+MOST_PAGES = 10
+"""Pages of a hundred threads each."""
+
+_QUERY = """
+query($owner: String!, $name: String!, $number: Int!, $after: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+    reviewThreads(first: 100, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor }
+      nodes {
+        isResolved isOutdated path line originalLine
+        first: comments(first: 1) { nodes { fullDatabaseId diffHunk } }
+        comments(last: 50) { nodes { ...words createdAt isMinimized } }
+      }
+    }
+    latestOpinionatedReviews(first: 100) {
+      nodes { fullDatabaseId body author { __typename login } state submittedAt lastEditedAt url }
+    }
+  } }
+}
+fragment words on PullRequestReviewComment {
+  fullDatabaseId body author { __typename login } lastEditedAt
+}
+"""
+
+
+class ReviewComment(Frozen):
+    """A comment in a thread, or the text of a review. The body is untrusted."""
+
+    id: str
+    author: Account
+    body: str
+    at: datetime = Field(description="when it was written or last edited")
+    url: str = ""
+
+
+class ReviewThread(Frozen):
+    """A thread, without hidden comments."""
+
+    resolved: bool
+    first: int = Field(description="the id of its first comment, which replies belong to")
+    path: str
+    line: int | None
+    outdated: bool
+    hunk: str
+    comments: tuple[ReviewComment, ...]
+
+
+class Reviews(Frozen):
+    """What reviews of a pull request say now. `unread` counts the threads beyond the bound."""
+
+    threads: tuple[ReviewThread, ...] = ()
+    requests: tuple[ReviewComment, ...] = ()
+    unread: int = 0
+
+
+Ask = Callable[[str, dict[str, str | int | None]], object]
+
+
+def read_reviews(ask: Ask, name: str, number: int) -> Reviews:
+    """Return the reviews of a pull request; `ask` asks GraphQL with variables."""
+    owner, _, short = name.partition("/")
+    threads, pull, after = list[Node](), Node(), ""
+    for _page in range(MOST_PAGES):
+        place = {"owner": owner, "name": short, "number": number}
+        answer = ask(_QUERY, {**place, "after": after or None})
+        pull = Node(answer).at("data", "repository", "pullRequest")
+        threads += pull.items("reviewThreads", "nodes")
+        after = pull.text("reviewThreads", "pageInfo", "endCursor")
+        if not pull.true("reviewThreads", "pageInfo", "hasNextPage"):
+            break
+    read = map(_thread, threads)
+    return Reviews(
+        threads=tuple(thread for thread in read if thread.comments),
+        requests=tuple(
+            _comment(node, "submittedAt")
+            for node in pull.items("latestOpinionatedReviews", "nodes")
+            if node.text("state") == "CHANGES_REQUESTED"
+        ),
+        unread=max((pull.number("reviewThreads", "totalCount") or 0) - len(threads), 0),
+    )
+
+
+def _thread(node: Node) -> ReviewThread:
+    first = next(iter(node.items("first", "nodes")), Node())
+    return ReviewThread(
+        resolved=node.true("isResolved"),
+        first=int(first.text("fullDatabaseId") or 0),
+        path=node.text("path"),
+        line=node.number("line") or node.number("originalLine"),
+        outdated=node.true("isOutdated"),
+        hunk=first.text("diffHunk"),
+        comments=tuple(
+            _comment(comment, "createdAt")
+            for comment in node.items("comments", "nodes")
+            if not comment.true("isMinimized")
+        ),
+    )
+
+
+def _comment(node: Node, written: str) -> ReviewComment:
+    login, bot = node.text("author", "login"), node.text("author", "__typename") == "Bot"
+    return ReviewComment(
+        id=node.text("fullDatabaseId"),
+        # GraphQL names the account of an app without `[bot]`.
+        author=account_named(f"{login}[bot]" if bot else login) or GHOST,
+        body=node.text("body"),
+        url=node.text("url"),
+        at=datetime.fromisoformat(node.text("lastEditedAt") or node.text(written)),
+    )
 
 
 class PullRequestCalls(Connection):

@@ -4,7 +4,7 @@ else.
 
 import pytest
 
-from forge_bot.github_api.remote_address import parse_remote
+from forge_bot.github_api.issue import parse_remote
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

@@ -20,8 +20,8 @@ from forge_bot.runs.workflow_file import (
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
+    from forge_bot.github_api.issue import RepositoryAddress
     from forge_bot.github_api.pygithub import GitHub
-    from forge_bot.github_api.remote_address import RepositoryAddress
     from forge_bot.github_api.types import RepositoryFacts
 
 _START = LABELS[0].name
@@ -51,7 +51,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     url = subject.repository.remote_url()
     if url is None:
         return
-    from forge_bot.github_api.remote_address import parse_remote
+    from forge_bot.github_api.issue import parse_remote
 
     place = parse_remote(url, subject.environ)
     if place is not None:
