@@ -119,9 +119,6 @@ class ForgeRunWorkflow:
                 self._stands = stands.replace(seconds=pause)
                 with suppress(TimeoutError):
                     await workflow.wait_condition(self._is_told, timeout=pause or None)
-            if workflow.info().is_continue_as_new_suggested() and not self._inbox:
-                await workflow.wait_condition(workflow.all_handlers_finished)
-                workflow.continue_as_new(self._begin)
 
     async def _go_on(self) -> Stands | None:
         """Let a worker go on, and then each action that it leaves; return why somebody else is

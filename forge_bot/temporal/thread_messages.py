@@ -29,15 +29,11 @@ class ThreadWake(Frozen):
 
 
 class ThreadBegin(Frozen):
-    """The input of the workflow of a thread; the rest is what an earlier history of it heard."""
+    """The input of the workflow of a thread."""
 
     server: str
     repository: str
     issue: int
-    wakes: tuple[ThreadWake, ...] = ()
-    keys: tuple[str, ...] = ()
-    last: ThreadWake | None = None
-    begun: bool = False
 
 
 class ThreadOrder(Frozen):

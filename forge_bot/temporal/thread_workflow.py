@@ -27,9 +27,6 @@ _PAUSES = (60.0, 300.0, 900.0)
 
 _TRIES = RetryPolicy(maximum_interval=timedelta(minutes=1), maximum_attempts=4)
 
-_MOST_KEYS = 100
-"""Events that are known again; older ones are found answered in the thread."""
-
 
 @workflow.defn(name=THREAD_WORKFLOW)
 class ForgeThreadWorkflow:
@@ -38,10 +35,11 @@ class ForgeThreadWorkflow:
     @workflow.init
     def __init__(self, begin: ThreadBegin) -> None:
         """Begin with nothing known of the run; the first job tells."""
-        self._wakes = deque(begin.wakes)
-        self._keys = deque(begin.keys, maxlen=_MOST_KEYS)
-        self._last = begin.last
-        self._begun = begin.begun
+        del begin
+        self._wakes = deque[ThreadWake]()
+        self._keys = set[str]()
+        self._last: ThreadWake | None = None
+        self._begun = False
         self._done = JobDone()
 
     @workflow.run
@@ -59,15 +57,6 @@ class ForgeThreadWorkflow:
             self._begun = self._begun or done.begun
             if done.over and not self._wakes:
                 return done.outcome
-            if workflow.info().is_continue_as_new_suggested():
-                workflow.continue_as_new(
-                    begin.replace(
-                        wakes=tuple(self._wakes),
-                        keys=tuple(self._keys),
-                        last=self._last,
-                        begun=self._begun,
-                    )
-                )
 
     async def _wait_for_wake(self, tries: int) -> bool:
         """Wait for an event, or for the time to look again by itself."""
@@ -100,5 +89,5 @@ class ForgeThreadWorkflow:
     def wake(self, wake: ThreadWake) -> None:
         """Take in an event, once."""
         if wake.key not in self._keys:
-            self._keys.append(wake.key)
+            self._keys.add(wake.key)
             self._wakes.append(wake)

@@ -82,15 +82,8 @@ def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(stage: Ser
             for name, value in _LOWERED.items()
         ),
     )
-    signal(
-        stage,
-        begin={
-            "server": stage.hub.url,
-            "repository": "somebody/else",
-            "issue": 1,
-            "wakes": [wake(stage, "d")],
-        },
-    )
+    elsewhere = {"server": stage.hub.url, "repository": "somebody/else", "issue": 1}
+    signal(stage, wake(stage, "d"), begin=elsewhere)
     done = heard(stage.say("/approve"))
     assert done.code == 0, done.log
     while stage.ended() != "done":
