@@ -27,7 +27,7 @@ from forge_bot.interaction import markers
 from forge_bot.mcp_server.tool_schemas import Hint
 from forge_bot.settings import Config
 from forge_bot.settings.capability_file import parse_capability_file
-from forge_bot.temporal.run_workflow import ACTIVITY_OF_ACTION, ForgeActionWorkflow
+from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, ForgeActionWorkflow
 from forge_bot.values import Effort, Verdict
 from tests.fakes import script
 from tests.fakes.bench import SHIPPED

@@ -42,7 +42,7 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(_make_json(repository, info, state) + "\n")
         return 0
-    from forge_bot.temporal.run_place import read_place
+    from forge_bot.temporal.temporal_server import read_place
 
     console = Console()
     _print_head(info, state, console)

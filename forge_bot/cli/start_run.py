@@ -59,7 +59,7 @@ from forge_bot.settings import Config
 from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.temporal.run_place import TemporalPlace
+from forge_bot.temporal.temporal_server import TemporalPlace
 from forge_bot.text_format import money
 from forge_bot.values import Effort, Tier
 

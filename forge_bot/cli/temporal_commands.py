@@ -21,24 +21,22 @@ from forge_bot.runs.this_process import stop_on_signals
 from forge_bot.sandbox.backends import choose
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
-from forge_bot.temporal.run_place import (
+from forge_bot.temporal.temporal_server import (
     TemporalPlace,
     find_history_file,
+    find_server_program,
     forget_place,
     name_queue,
     name_workflow,
-    read_place,
-)
-from forge_bot.temporal.temporal_server import (
-    find_server_program,
     open_connection,
     read_named_place,
+    read_place,
     require_client,
 )
 
 if TYPE_CHECKING:
     from forge_bot.temporal.temporal_session import TemporalSession
-    from forge_bot.temporal.thread_activities import ThreadActivities
+    from forge_bot.temporal.temporal_worker import ThreadActivities
 
 SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 """Variable with the seconds without a sign of life after which a worker counts as lost."""
@@ -230,7 +228,7 @@ def _warn_without_sandbox(console: Console, repository: Repository) -> None:
 def _make_thread_activities(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
     """Return the activities for threads of these repositories on GitHub."""
     from forge_bot.bot.protect_token import close_to_others
-    from forge_bot.temporal.thread_activities import ThreadActivities
+    from forge_bot.temporal.temporal_worker import ThreadActivities
 
     if github:
         close_to_others()

@@ -26,10 +26,10 @@ from forge_bot.gate.environment_variables import (
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
-from forge_bot.temporal.server_errors import make_forge_error
 from forge_bot.temporal.thread_address import (
     THREAD_WORKFLOW,
     WAKE,
+    make_forge_error,
     thread_queue,
     thread_workflow_id,
 )

@@ -56,8 +56,8 @@ from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import Session
 from forge_bot.settings import load_config
 from forge_bot.store.files import waited_for
-from forge_bot.temporal.run_messages import Order, Said, Stands
-from forge_bot.temporal.run_workflow import ACTIVITY_OF_ACTION, GO_ON
+from forge_bot.temporal.workflow_messages import Order, Said, Stands
+from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, GO_ON
 
 _WAITS = BatchUnderWay | ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""

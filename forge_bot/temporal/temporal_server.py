@@ -1,7 +1,11 @@
-"""The connection to a Temporal server, or a development server that runs as long as a command."""
+"""The Temporal server of a run: the note on this machine that names it, and the connection to it,
+or to a development server that runs as long as a command.
+"""
 
 import asyncio
+import hashlib
 import os
+import platform
 import shutil
 import signal
 import socket
@@ -13,18 +17,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from forge_bot.errors import (
     TemporalMissing,
     TemporalRefused,
     TemporalServerMissing,
     TemporalUnavailable,
 )
+from forge_bot.git import Repository
+from forge_bot.runs.run_files import read_kept, run_paths
 from forge_bot.sandbox import keeper_process
+from forge_bot.store import write_whole
 from forge_bot.store.files import waited_for
-from forge_bot.temporal.run_place import TemporalPlace
+from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from temporalio.client import Client
+
 
 _PROGRAM = "temporal"
 _LOOPBACK = "127.0.0.1"
@@ -32,6 +42,61 @@ _SECONDS = 10.0
 _PAUSE = 0.05
 _FAST = ("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=off")
 """A development server may lose its history: the run lies on its branch."""
+
+
+class TemporalPlace(Frozen):
+    """The server of a run, and the options that the run was begun with."""
+
+    address: str = Field(default="", description="host:port; empty for an embedded server")
+    namespace: str = ""
+    dev: bool = Field(default=False, description="each command starts the server by itself")
+    model: str | None = None
+    push: bool = False
+    open_pr: bool = False
+    post: bool = False
+    heartbeat_seconds: float = Field(default=20.0, ge=1, le=3600)
+
+    @property
+    def told(self) -> str:
+        """Return the server in words."""
+        if self.dev:
+            return "a Temporal server that each command starts"
+        return f"the Temporal server at {self.address}, namespace {self.namespace}"
+
+
+def read_place(repository: Repository, run: str) -> TemporalPlace | None:
+    """Return the server that leads the run; None for a local run."""
+    return read_kept(_note(repository, run), TemporalPlace)
+
+
+def keep_place(repository: Repository, run: str, place: TemporalPlace) -> None:
+    """Note the server that leads the run."""
+    write_whole(_note(repository, run), place.model_dump_json())
+
+
+def forget_place(repository: Repository, run: str) -> None:
+    """Make the run a local one."""
+    _note(repository, run).unlink(missing_ok=True)
+
+
+def find_history_file(repository: Repository, run: str) -> Path:
+    """Return the file in which an embedded server keeps its history."""
+    return run_paths(repository, run).home / "temporal.sqlite"
+
+
+def name_queue(repository: Repository) -> str:
+    """Return the task queue for work in this clone of the repository."""
+    clone = f"{platform.node()}:{repository.common_dir}"
+    return f"forge-bot-{hashlib.sha256(clone.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+
+
+def name_workflow(repository: Repository, run: str) -> str:
+    """Return the id of the workflow that leads a run of this clone."""
+    return f"{name_queue(repository)}/{run}"
+
+
+def _note(repository: Repository, run: str) -> Path:
+    return run_paths(repository, run).home / "temporal.json"
 
 
 def require_client() -> None:
@@ -125,7 +190,7 @@ async def connect(place: TemporalPlace) -> "Client":
     from temporalio.envconfig import ClientConfig
     from temporalio.service import RPCError
 
-    from forge_bot.temporal.server_errors import make_forge_error
+    from forge_bot.temporal.thread_address import make_forge_error
 
     known = ClientConfig.load_client_connect_config()
     known["target_host"], known["namespace"] = place.address, place.namespace

@@ -38,20 +38,19 @@ from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session, TerminalHost
 from forge_bot.runs.this_process import now
-from forge_bot.sentences import say
 from forge_bot.temporal.run_activities import open_when_free
-from forge_bot.temporal.run_messages import RunBegin, Said, Stands
-from forge_bot.temporal.run_place import (
+from forge_bot.temporal.temporal_server import (
     TemporalPlace,
     find_history_file,
     keep_place,
     name_queue,
     name_workflow,
+    open_connection,
 )
-from forge_bot.temporal.run_workflow import ForgeRunWorkflow
-from forge_bot.temporal.server_errors import UNREAD, find_replay_failure, make_forge_error
-from forge_bot.temporal.temporal_server import open_connection
 from forge_bot.temporal.temporal_worker import work_at_server
+from forge_bot.temporal.thread_address import make_forge_error
+from forge_bot.temporal.workflow_messages import RunBegin, Said, Stands
+from forge_bot.temporal.workflows import ForgeRunWorkflow
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
@@ -312,7 +311,7 @@ class TemporalSession:
             }:
                 raise
             await self._require_worker(client)
-            if why := await find_replay_failure(handle):
+            if why := await _find_replay_failure(handle):
                 raise _make_difference_error(why) from None
             if not (self._unanswered or self.place.dev):
                 # The server lists a worker for a minute after it has gone.
@@ -354,4 +353,19 @@ async def _read_result(handle: RunHandle) -> str:
 
 
 def _make_difference_error(why: str) -> TemporalWorkerDiffers:
-    return TemporalWorkerDiffers(say(UNREAD), details=(why.partition("\n")[0][:200],))
+    return TemporalWorkerDiffers(
+        "A worker cannot read the history of this run's workflow, which another version of"
+        " forge-bot has led.",
+        details=(why.partition("\n")[0][:200],),
+    )
+
+
+async def _find_replay_failure(handle: RunHandle) -> str:
+    """Return why a worker could not replay a workflow's history; empty if none failed."""
+    failed = ""
+    async for event in handle.fetch_history_events():
+        if event.HasField("workflow_task_failed_event_attributes"):
+            failed = event.workflow_task_failed_event_attributes.failure.message
+        elif event.HasField("workflow_task_completed_event_attributes"):
+            failed = ""
+    return failed

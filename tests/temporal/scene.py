@@ -22,8 +22,7 @@ from temporalio.service import RPCError
 
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.temporal.run_place import name_workflow
-from forge_bot.temporal.temporal_server import find_server_program
+from forge_bot.temporal.temporal_server import find_server_program, name_workflow
 from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Said, by_script

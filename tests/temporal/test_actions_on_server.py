@@ -13,9 +13,9 @@ import pytest
 from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.agent.fulfil_requests import WantedAction
 from forge_bot.git import Repository
-from forge_bot.temporal.run_messages import ActionResult, Order, RunBegin
-from forge_bot.temporal.run_place import name_queue
-from forge_bot.temporal.run_workflow import ForgeActionWorkflow
+from forge_bot.temporal.temporal_server import name_queue
+from forge_bot.temporal.workflow_messages import ActionResult, Order, RunBegin
+from forge_bot.temporal.workflows import ForgeActionWorkflow
 from tests.cli.test_tools_in_a_run import CREATE, asks
 from tests.fakes import script
 from tests.fakes.script import Answer

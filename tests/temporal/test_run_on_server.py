@@ -5,9 +5,9 @@ import json
 from collections import Counter
 
 from forge_bot.git import Repository
-from forge_bot.temporal.run_messages import RunBegin, Stands
-from forge_bot.temporal.run_place import name_queue
-from forge_bot.temporal.run_workflow import ForgeRunWorkflow
+from forge_bot.temporal.temporal_server import name_queue
+from forge_bot.temporal.workflow_messages import RunBegin, Stands
+from forge_bot.temporal.workflows import ForgeRunWorkflow
 from tests.fakes import script
 from tests.fakes.agents import AgentServer
 from tests.mcp_server.test_four_doors import Way
