@@ -14,11 +14,9 @@ from forge_bot.git.remotes import fetch_branch
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.runs.publishing.merge_into_run import merge_base_into_run
 from forge_bot.runs.publishing.publish_result import target_of
-from forge_bot.runs.publishing.pull_request_branch import take_peoples_commits
+from forge_bot.runs.publishing.pull_request_branch import name_some, take_peoples_commits
 from forge_bot.runs.run import Run
 from forge_bot.values import RunStatus
-
-_SHOWN = 5
 
 
 def fetch_for_update(run: Run) -> None:
@@ -78,10 +76,9 @@ def _newest(root: Path, base: str) -> str:
 
 def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpdate:
     branch = run.state.pull_request_branch or run.state.branch
-    more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
     remote, push = ("origin/", " and push") if run.repository.remote_url() else ("", "")
     return CannotUpdate(
-        f"{base} and the run changed the same lines of {', '.join(conflicts[:_SHOWN])}{more}.",
+        f"{base} and the run changed the same lines of {name_some(conflicts)}.",
         hint=(
             f"Nothing was merged. Merge {base} into {branch} by hand (git switch {branch} && "
             f"git merge {remote}{base}), solve it and commit{push}. Then update again: the run "

@@ -45,7 +45,7 @@ class Offer(Frozen):
             return "no file outside the record changed, so there is no branch to merge"
         sentence = f"{self.branch} has {several(self.commits, 'commit')} without the run's record"
         if self.conflicts:
-            sentence += f"; people changed {_some(self.conflicts)} there in another way"
+            sentence += f"; people changed {name_some(self.conflicts)} there in another way"
         if self.left_behind:
             sentence += f"; it was not moved, take the newest ones with: {self.left_behind}"
         return sentence
@@ -101,8 +101,8 @@ def peoples_commits(run: Run) -> PeopleCommitted | None:
         begun = so_far.tip != state.base_commit
         way = _way(run.repository, so_far.branch, so_far.tip) if begun else ""
         run.notices.append(
-            f"people changed {_some(conflicts)} on {so_far.branch} in another way than the run; "
-            "their commits are not merged yet. "
+            f"people changed {name_some(conflicts)} on {so_far.branch} in another way than the "
+            "run; their commits are not merged yet. "
             + (f"This joins both: {way}" if way else "The next accepted task tries it again.")
         )
     if not theirs:
@@ -173,7 +173,8 @@ def _tip(repository: Repository, ref: str) -> str | None:
     return ref_target(repository.root, ref)
 
 
-def _some(paths: tuple[str, ...]) -> str:
+def name_some(paths: tuple[str, ...]) -> str:
+    """Return the first of some paths, and how many more there are."""
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     return f"{', '.join(paths[:_SHOWN])}{more}"
 
