@@ -11,7 +11,7 @@ from forge_bot.git.files_at import blob_id
 from forge_bot.git.refs import Ref
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
-from forge_bot.git.revisions import Head, Operation
+from forge_bot.git.revisions import Head
 from forge_bot.git.worktree import Tree
 from forge_bot.git.worktree_list import WorktreeInfo
 
@@ -19,7 +19,6 @@ __all__ = [
     "Commit",
     "Head",
     "MergeConflict",
-    "Operation",
     "Ref",
     "Repository",
     "StatusEntry",

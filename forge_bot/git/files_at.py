@@ -11,10 +11,6 @@ from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import is_full_id, tree_id
 from forge_bot.git.tree_entries import SUBMODULE, ListedEntry, files_below, find, rows
 
-_MOST_SIZES = 50_000
-_sizes: dict[str, int] = {}
-"""The sizes of files by their ids."""
-
 
 def blob_id(data: bytes) -> str:
     """Git's id of a file with these bytes, as `git hash-object --no-filters` says: sha1 of `blob
@@ -121,21 +117,12 @@ def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
     tree = tree_id(folder, ref)
     entries = {path: find(folder, tree, path) for path in paths}
     wanted = {path: entry.oid for path, entry in entries.items() if entry is not None}
-    known = _sizes_of(folder, dict.fromkeys(wanted.values()))
+    stdin = "".join(f"{oid}\n" for oid in dict.fromkeys(wanted.values())).encode()
+    listed = git(folder, "cat-file", "--batch-check", stdin=stdin, seconds=LONG).line
+    # `<oid> SP <kind> SP <size>`, or `<oid> SP missing`, as of a submodule's commit.
+    rows_of_blobs = (row.split(" ") for row in listed.split("\n") if " blob " in row)
+    known = {oid: int(size) for oid, _, size in rows_of_blobs}
     return {path: known[oid] for path, oid in wanted.items() if oid in known}
-
-
-def _sizes_of(folder: Path, oids: Collection[str]) -> dict[str, int]:
-    if new := [oid for oid in oids if oid not in _sizes]:
-        if len(_sizes) > _MOST_SIZES:
-            _sizes.clear()
-            new = list(oids)
-        stdin = "".join(f"{oid}\n" for oid in new).encode()
-        rows = git(folder, "cat-file", "--batch-check", stdin=stdin, seconds=LONG).line
-        # `<oid> SP <kind> SP <size>`, or `<oid> SP missing`, as of a submodule's commit.
-        words = (line.split(" ") for line in rows.split("\n"))
-        _sizes.update({row[0]: int(row[2]) for row in words if row[2:] and row[1] == "blob"})
-    return {oid: _sizes[oid] for oid in oids if oid in _sizes}
 
 
 def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:

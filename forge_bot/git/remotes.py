@@ -38,7 +38,6 @@ _FETCHED = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch
 _PATIENCE = 20.0
 """Seconds for what a person waits for, and can do without."""
 
-_NOT_ATOMIC = "does not support --atomic"
 _REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
 _UNREACHED = re.compile(
@@ -83,20 +82,10 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
     """Push commits to branches of origin, by the names of the branches: all or none, never by
     force.
 
-    If the remote cannot do that (git-push(1), --atomic), they are pushed one after the other, in
-    their order. Raises GitFailed with a way out if there is no such remote or it refuses.
+    Raises GitFailed with a way out if there is no such remote or it refuses.
     """
-    sources = {
-        branch: f"{commit_id(folder, tip)}:{HEADS}{branch}" for branch, tip in branches.items()
-    }
-    named = " and ".join(branches)
-    try:
-        _push(folder, named, tuple(sources.values()), ("--atomic",))
-    except GitFailed as error:
-        if _NOT_ATOMIC not in error.output:
-            raise
-        for branch, source in sources.items():
-            _push(folder, branch, (source,))
+    sources = [f"{commit_id(folder, tip)}:{HEADS}{branch}" for branch, tip in branches.items()]
+    _push(folder, " and ".join(branches), sources, ("--atomic",))
 
 
 def fetch_ended(folder: Path) -> None:
@@ -138,16 +127,12 @@ def fetch_branch(folder: Path, branch: str) -> None:
     ask_remote(folder, "fetch", *_FETCHED, "--", ORIGIN, ref)
 
 
-_pushed_from: set[Path] = set()
-"""Work trees that were pushed from: whether they have the remote is asked once, as a run is many
-pushes, and again where a push fails.
-"""
-
-
 def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str] = ()) -> None:
     # Without such a remote git takes the word for a folder.
-    if folder not in _pushed_from:
-        _check_remote(folder)
+    if remote_url(folder) is None:
+        raise GitFailed(
+            f"There is no remote {ORIGIN!r}.", hint="Add it: git remote add origin URL."
+        )
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     # A remote marked as mirror would push, and force, all that is there.
     words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
@@ -161,18 +146,7 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
                 raise
             ask_remote(folder, *words)
     except GitFailed as error:
-        _pushed_from.discard(folder)
-        _check_remote(folder)
         raise _refused(error, branch) from None
-    _pushed_from.add(folder)
-
-
-def _check_remote(folder: Path) -> None:
-    if remote_url(folder) is None:
-        raise GitFailed(
-            f"There is no remote {ORIGIN!r}.",
-            hint="Add it: git remote add origin URL.",
-        )
 
 
 def _refused(error: GitFailed, branch: str) -> GitFailed:

@@ -30,11 +30,14 @@ from forge_bot.git.refs import (
     remote_branches,
     tips_since,
 )
-from forge_bot.sentences import say
 
 _OLDEST = (2, 30)
 _ORIGIN_HEAD = "refs/remotes/origin/"
 _SHORT = 15.0
+_NOT_FOUND = {
+    "not a git repository": "is not inside a git repository",
+    "must be run in a work tree": "is a bare repository or git's own folder: no files are there",
+}
 
 
 class _OfRoot(OfFolder[Given, Result]):
@@ -104,11 +107,14 @@ class Repository:
         start = path.parent if path.is_file() else path
         _check_version(os.environ.get("PATH", ""))
         asked = ("--is-inside-work-tree", "--git-common-dir", "--show-toplevel")
-        match git(start, "rev-parse", *asked, upwards=True, ok=(0, 128)).line.split("\n"):
-            case ["true", common_dir, top]:
-                return Repository(Path(top).resolve(), Path(start, common_dir).resolve())
-            case _:
-                return _find_with_care(start, path)
+        try:
+            _, common_dir, top = git(start, "rev-parse", *asked, upwards=True).line.split("\n")
+        except GitFailed as error:
+            if why := next((why for sign, why in _NOT_FOUND.items() if sign in error.output), ""):
+                # "." in a sentence tells nobody which folder it is.
+                raise NotARepository(f"{path.absolute()} {why}.") from None
+            raise
+        return Repository(Path(top).resolve(), Path(start, common_dir).resolve())
 
     def default_branch(self) -> str | None:
         """Return origin's default branch; without one, the first of init.defaultBranch, main
@@ -187,37 +193,6 @@ class Repository:
         }
         # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
         return commits.get(f"{wanted}^{{}}") or commits.get(wanted)
-
-
-def _find_with_care(start: Path, path: Path) -> Repository:
-    """Find the repository with one question to git at a time. This serves folders with line ends in
-    their names, and gives the reason for a failure.
-    """
-    if _look(start, path) != "true":
-        bare = _ask(start, "--is-bare-repository") == "true"
-        # "." in a sentence tells nobody which folder it is.
-        where = path.absolute()
-        if bare:
-            why, way_out = "git.repository.bare", "git.repository.clone_it"
-        else:
-            why, way_out = "git.repository.own_folder", "git.repository.go_to_the_files"
-        raise NotARepository(say(why, path=where), hint=say(way_out))
-    common = Path(start, _ask(start, "--git-common-dir"))
-    return Repository(Path(_ask(start, "--show-toplevel")).resolve(), common.resolve())
-
-
-def _ask(folder: Path, question: str) -> str:
-    return git(folder, "rev-parse", question, upwards=True).line
-
-
-def _look(start: Path, path: Path) -> str:
-    try:
-        return _ask(start, "--is-inside-work-tree")
-    except GitFailed as error:
-        if "not a git repository" in error.output:
-            where = path.absolute()
-            raise NotARepository(f"{where} is not inside a git repository.") from None
-        raise
 
 
 @lru_cache(maxsize=8)

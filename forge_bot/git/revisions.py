@@ -155,7 +155,7 @@ def head(folder: Path) -> Head:
             pass
     ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if not ref.startswith(HEADS):
-        raise _detached(folder)
+        raise DetachedHead(f"No branch is checked out in {folder}.")
     branch = ref.removeprefix(HEADS)
     raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
 
@@ -186,14 +186,3 @@ def own_folders(folder: Path) -> tuple[Path, Path]:
     shared = own / "commondir"
     common = own / os.fsdecode(shared.read_bytes().rstrip(b"\n")) if shared.is_file() else own
     return own, common
-
-
-def _detached(folder: Path) -> DetachedHead:
-    operation = under_way(folder)
-    if operation is None:
-        return DetachedHead(f"No branch is checked out in {folder}.")
-    # A rebase or bisect stands between commits: changing the branch would not be the way out of it.
-    return DetachedHead(
-        f"No branch is checked out in {folder}: a {operation.name} is under way.",
-        hint=operation.way_out,
-    )

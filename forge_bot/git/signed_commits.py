@@ -1,9 +1,5 @@
-"""Commits that are signed with an SSH key (git-config(1), `gpg.format`). Ed25519 signs the same
-bytes the same way, at any time, so machines with the same key make the same commits.
-"""
+"""Commits that are signed with an SSH key (git-config(1), `gpg.format`)."""
 
-import base64
-import hashlib
 import re
 import subprocess
 import tempfile
@@ -15,13 +11,7 @@ from pathlib import Path
 from forge_bot.errors import BadSigningKey, GitFailed
 from forge_bot.git.process import SIGNING_KEY, git, plain_environment
 
-_KIND = "ssh-ed25519"
 _COMMENT = re.compile(r"\S+ \S+ (?P<name>[^<>]*[^<>\s]) ?<(?P<address>[^<>\s]+)>")
-_ARMOUR = re.compile(rb"-----BEGIN SSH SIGNATURE-----(.*?)-----END SSH SIGNATURE-----", re.DOTALL)
-_BEFORE_KEY = len(b"SSHSIG") + 4
-"""Bytes of a signature before the public key in it: the mark and the version (OpenSSH,
-PROTOCOL.sshsig)."""
-
 _TRIED = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -83,17 +73,14 @@ def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> Signing
     return SigningKey()
 
 
-def try_key(root: Path, key: SigningKey) -> str:
-    """Sign a commit that is kept nowhere; the fingerprint of the key, as `ssh-keygen -l` prints it.
-    Raises BadSigningKey.
-    """
+def try_key(root: Path, key: SigningKey) -> None:
+    """Sign a commit that is kept nowhere. Raises BadSigningKey."""
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
         env = {**_TRIED, **key.environment, "GIT_OBJECT_DIRECTORY": folder}
         try:
             tree = git(root, "mktree", env=env).line
             with key.for_git() as settings:
-                made = git(root, *settings, "commit-tree", "-S", tree, stdin=b"A try\n", env=env)
-            raw = git(root, "cat-file", "commit", made.line, env=env).out
+                git(root, *settings, "commit-tree", "-S", tree, stdin=b"A try\n", env=env)
         except GitFailed as error:
             raise BadSigningKey(
                 "A commit could not be signed.",
@@ -102,18 +89,6 @@ def try_key(root: Path, key: SigningKey) -> str:
                 else "Sign by hand to see what is missing: git commit --allow-empty -S -m try",
                 details=(error.output.strip(),),
             ) from None
-    armour = _ARMOUR.search(raw)
-    blob = base64.b64decode(armour[1]) if armour is not None else b""
-    public = _string(blob[_BEFORE_KEY:])
-    kind = _string(public).decode(errors="replace")
-    if kind != _KIND:
-        raise BadSigningKey(
-            (
-                "The key to sign with is of the kind {kind}; it has to be {needed}, which "
-                "signs the same on every machine."
-            ).format(kind=kind or "unknown", needed=_KIND)
-        )
-    return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
 
 
 def _committer(text: str) -> tuple[str, str]:
@@ -161,8 +136,3 @@ def _file(text: str) -> Generator[Path]:
         place.touch(0o600)
         place.write_text(text, encoding="utf-8")
         yield place
-
-
-def _string(data: bytes) -> bytes:
-    """Return the string that data begins with (RFC 4251, 5)."""
-    return data[4 : 4 + int.from_bytes(data[:4])]

@@ -36,16 +36,10 @@ def test_a_folder_that_does_not_exist_is_refused(scene: Scene) -> None:
         Repository.find(scene.root / "nowhere")
 
 
-def test_a_bare_repository_is_refused_as_what_it_is(scene: Scene) -> None:
-    bare = scene.remote()
-
-    with pytest.raises(NotARepository, match="is a bare repository"):
-        Repository.find(bare)
-
-
-def test_gits_own_folder_is_refused_as_what_it_is(scene: Scene) -> None:
-    with pytest.raises(NotARepository, match="git's own folder"):
-        Repository.find(scene.root / ".git")
+def test_a_bare_repository_and_gits_own_folder_are_refused_as_what_they_are(scene: Scene) -> None:
+    for folder in (scene.remote(), scene.root / ".git"):
+        with pytest.raises(NotARepository, match="is a bare repository or git's own folder"):
+            Repository.find(folder)
 
 
 def test_variables_of_a_surrounding_git_call_mislead_nobody(

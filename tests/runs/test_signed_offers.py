@@ -111,7 +111,6 @@ def test_the_key_that_git_knows_signs_where_the_configuration_says_so(
 UNUSABLE = {
     "no key at all": ({"text": "sk-something"}, "is no private key that OpenSSH can read"),
     "locked": ({"passphrase": "correct horse"}, "is locked by a passphrase"),
-    "not the same twice": ({"kind": "ecdsa"}, "has to be ssh-ed25519"),
     "nobody": ({"comment": "me@laptop"}, "does not say who commits"),
 }
 
