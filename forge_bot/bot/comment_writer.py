@@ -30,7 +30,7 @@ from forge_bot.runs.attachments import unseen
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.model_access import asked_by, spending_now
-from forge_bot.runs.publishing.publish_result import target_of
+from forge_bot.runs.publishing.branch_for_merge import target_of
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now

@@ -24,14 +24,13 @@ from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
+from forge_bot.runs.publishing.branch_for_merge import Offer, offer, push_aside, target_of
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,
     documents_of,
     publish_result,
-    target_of,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, offer, push_aside
 from forge_bot.runs.run import Run
 from forge_bot.runs.workflow_file import WORKFLOWS
 

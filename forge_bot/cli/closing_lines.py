@@ -11,16 +11,14 @@ from forge_bot.cli.progress import Progress
 from forge_bot.git.refs import ENDED
 from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.invocation_end import Outcome
-from forge_bot.runs.publishing.merge_into_run import newest_base
+from forge_bot.runs.publishing.branch_for_merge import Offer, newest_base, offered, target_of
 from forge_bot.runs.publishing.open_pull_request import creation
 from forge_bot.runs.publishing.publish_result import (
     PULL_REQUEST,
     body_file,
     pull_request_text,
-    target_of,
     wanted_pull_request,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, offered
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_work_tree
 from forge_bot.text_format import money, named_once, several

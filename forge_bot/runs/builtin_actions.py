@@ -41,7 +41,7 @@ from forge_bot.runs.project_commands.baseline_document import (
     tell_of_red,
 )
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.merge_into_run import newest_base
+from forge_bot.runs.publishing.branch_for_merge import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId

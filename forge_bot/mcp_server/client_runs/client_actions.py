@@ -48,7 +48,7 @@ from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.finding_runs.ended_runs import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.pull_request_branch import keep_run, peoples_commits
+from forge_bot.runs.publishing.branch_for_merge import keep_run, peoples_commits
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId

@@ -9,9 +9,7 @@ from typing import Literal
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PeopleCommitted
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
-from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.git.revisions import HEADS, ref_target
 from forge_bot.git.tree_merge import changed_files
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.house_demands import GUIDES, TOWNCRIER, Demand, house_demands
@@ -20,13 +18,19 @@ from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.runs.code_commits import states_types
-from forge_bot.runs.publishing.merge_into_run import newest_base
+from forge_bot.runs.publishing.branch_for_merge import (
+    Offer,
+    newest_base,
+    offer,
+    peoples_commits,
+    push_run,
+    target_of,
+)
 from forge_bot.runs.publishing.open_pull_request import (
     OpenPullRequest,
     WantedPullRequest,
     offered_head,
 )
-from forge_bot.runs.publishing.pull_request_branch import Offer, offer, peoples_commits, push_run
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.store import write_whole
@@ -224,18 +228,6 @@ def _demands(run: Run, template: dict[str, str], changed: tuple[str, ...]) -> tu
         changed,
         signed=run.config.sign_off,
     )
-
-
-def target_of(run: Run) -> str:
-    """Return the branch that the change goes to: the base branch, or the default branch, where one
-    is known, for a run in a person's own branch (`--here`) and where the base branch was deleted or
-    renamed.
-    """
-    state, root = run.state, run.repository.root
-    places = (f"{REMOTES}origin/{state.base_branch}", f"{HEADS}{state.base_branch}")
-    if not state.here and any(ref_target(root, ref) for ref in places):
-        return state.base_branch
-    return run.repository.default_branch() or state.base_branch
 
 
 def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:

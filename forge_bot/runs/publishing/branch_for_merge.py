@@ -1,26 +1,89 @@
-"""The code branch as it is offered for merge, and its push.
+"""The code branch as it is offered for merge, its push, and merges of other people's commits into
+the run, from there and from the base branch.
 
-It only grows. People's commits on it are merged into the run. It is not moved if somebody has it
-checked out, or if its commits conflict with the run; the way to add the new commits is printed.
+The branch only grows. People's commits on it are merged into the run, whose record is left
+unchanged. It is not moved if somebody has it checked out, or if its commits conflict with the run;
+the way to add the new commits is printed.
 """
 
 import shlex
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
 
-from forge_bot.engine.external_events import is_verified
-from forge_bot.engine.reports import PeopleCommitted
+from forge_bot.engine.external_events import is_verified, verification
+from forge_bot.engine.reports import PeopleCommitted, RetryAsked
+from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import commit_at, count_commits
+from forge_bot.git.commit_objects import make_commit
 from forge_bot.git.commits import move_refs
 from forge_bot.git.refs import REMOTES
-from forge_bot.git.remotes import push_together
+from forge_bot.git.remotes import fetch_branch, push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
-from forge_bot.runs.code_commits import code_branch_moves
+from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
+from forge_bot.runs.code_commits import BASE, PEOPLE, RUN, code_branch_moves
 from forge_bot.runs.finding_runs.ended_runs import KeptRecord, keep_record
-from forge_bot.runs.publishing.merge_into_run import merge_of_people, newest_base
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import numbered
+from forge_bot.store import SPECS
 from forge_bot.text_format import several
-from forge_bot.values import Frozen
+from forge_bot.values import Frozen, RunStatus
+
+
+def newest_base(run: Run) -> str:
+    """Return the newest commit of the base branch that the run has: commits from there are no
+    change of the run.
+    """
+    first = run.state.base_commit
+    merged = (dict(commit.trailers).get(BASE) for commit in run.tree.commits(first))
+    return next(filter(None, merged), first)
+
+
+class RunMerge(NamedTuple):
+    """A commit after the run's newest one, which no branch has yet; the same one where there are
+    conflicts.
+    """
+
+    commit: str
+    trees: MergedTrees
+
+
+def merge_of_people(run: Run, branch: str, head: str, theirs: str) -> RunMerge:
+    """Make the commit that merges what people added to the code branch. Raises GitFailed."""
+    return _merge(run, head, theirs, f"Merge what people added to {branch}", ((PEOPLE, branch),))
+
+
+def merge_base_into_run(run: Run, base: str, newest: str) -> MergedTrees:
+    """Merge the newest commit of the base branch into the run. Where there are conflicts, nothing
+    was merged. Raises GitFailed.
+    """
+    head, trailers = run.tree.commit_id(), ((BASE, newest),)
+    merge = _merge(run, head, newest, f"Merge {base} into the run", trailers)
+    if merge.commit != head:
+        run.move_forward(merge.commit)
+    return merge.trees
+
+
+def _merge(
+    run: Run,
+    head: str,
+    theirs: str,
+    subject: str,
+    trailers: tuple[tuple[str, str], ...],
+) -> RunMerge:
+    root = run.repository.root
+    since = run.tree.merge_base(head, theirs)
+    record = f"{SPECS}/{run.name}/"
+    forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
+    merged = merge_trees(root, since, head, theirs)
+    if merged.conflicts or forbidden:
+        return RunMerge(head, MergedTrees(merged.tree, (*merged.conflicts, *forbidden)))
+    all_trailers = ((RUN, run.name), *trailers)
+    signature = commit_at(root, head).signature
+    made = make_commit(root, merged.tree, (head, theirs), subject, all_trailers, signature)
+    return RunMerge(made, merged)
+
 
 _REMOTE = f"{REMOTES}origin/"
 _SHOWN = 5
@@ -190,3 +253,83 @@ def _way(repository: Repository, branch: str, tip: str) -> str:
     steps = [f"git switch {branch}"] if tree is None else []
     steps += [f"{git} merge origin/{branch}"] if behind else []
     return " && ".join((*steps, f"{git} merge {tip[:12]}"))
+
+
+def fetch_for_update(run: Run) -> None:
+    """Fetch the base branch and the branch for merge, if there is a remote. Raises GitFailed."""
+    repository, state = run.repository, run.state
+    if repository.remote_url() is not None:
+        known = set(repository.remote_branches())
+        for branch in {state.base_branch, state.pull_request_branch} & known:
+            fetch_branch(repository.root, branch)
+
+
+def update(
+    run: Run, *, key: str, at: datetime, by: str, via: str, base: str = ""
+) -> RetryAsked | None:
+    """Merge the known commits of people on the offered branch and the new commits of the base
+    branch.
+
+    `base` is another base branch than the run's own, if a person gave the pull request another one.
+    Return the report that sends the run back to its verification, None if that is still before it.
+    Approvals and open questions stay valid: no document changes. Raises CannotUpdate, or UpToDate
+    where there is nothing to merge; the run is as it was then.
+    """
+    state = run.state
+    done = state.current_phase_status is RunStatus.COMPLETED
+    judging = verification(run.pipeline, state)
+    if state.ended and not done:
+        raise CannotUpdate(f"The run is over: {state.current_phase_status.value}.")
+    if state.gate is not None and judging in state.completed_phases:
+        raise CannotUpdate(
+            "The change is verified, and a question is open.",
+            hint="Answer what it asks first, and update then.",
+        )
+    take_peoples_commits(run)
+    root, base = run.repository.root, base or target_of(run)
+    newest, head = _newest(root, base), run.tree.commit_id()
+    if not is_ancestor(root, newest, head):
+        merged = merge_base_into_run(run, base, newest)
+        if merged.conflicts:
+            raise _contradicted(run, base, merged.conflicts)
+    elif not done or len(commit_at(root, head).parents) == 1:
+        raise UpToDate(
+            f"The run has all of {base} already.",
+            hint="There is nothing to do.",
+        )
+    if judging not in state.completed_phases:
+        return None
+    return RetryAsked(key=key, at=at, phase=judging, by=by, via=via)
+
+
+def _newest(root: Path, base: str) -> str:
+    places = (f"{REMOTES}origin/{base}", f"{HEADS}{base}")
+    newest = next(filter(None, (ref_target(root, ref) for ref in places)), None)
+    if newest is None:
+        raise CannotUpdate(f"There is no branch {base} any more.")
+    return newest
+
+
+def _contradicted(run: Run, base: str, conflicts: tuple[str, ...]) -> CannotUpdate:
+    branch = run.state.pull_request_branch or run.state.branch
+    remote, push = ("origin/", " and push") if run.repository.remote_url() else ("", "")
+    return CannotUpdate(
+        f"{base} and the run changed the same lines of {name_some(conflicts)}.",
+        hint=(
+            f"Nothing was merged. Merge {base} into {branch} by hand (git switch {branch} && "
+            f"git merge {remote}{base}), solve it and commit{push}. Then update again: the run "
+            "takes your commits and verifies them."
+        ),
+    )
+
+
+def target_of(run: Run) -> str:
+    """Return the branch that the change goes to: the base branch, or the default branch, where one
+    is known, for a run in a person's own branch (`--here`) and where the base branch was deleted or
+    renamed.
+    """
+    state, root = run.state, run.repository.root
+    places = (f"{REMOTES}origin/{state.base_branch}", f"{HEADS}{state.base_branch}")
+    if not state.here and any(ref_target(root, ref) for ref in places):
+        return state.base_branch
+    return run.repository.default_branch() or state.base_branch
