@@ -23,8 +23,8 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
+from forge_bot.runs.branch_for_merge import Offer, offer, push_aside, target_of
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
-from forge_bot.runs.publishing.branch_for_merge import Offer, offer, push_aside, target_of
 from forge_bot.runs.publishing.publish_result import (
     PublishResult,
     customs_of,

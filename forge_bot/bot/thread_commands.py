@@ -41,7 +41,7 @@ from forge_bot.git import blob_id
 from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.answers import ANSWER_OF
-from forge_bot.runs.publishing.branch_for_merge import target_of, update
+from forge_bot.runs.branch_for_merge import target_of, update
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
 from forge_bot.store import render_request

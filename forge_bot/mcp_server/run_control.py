@@ -10,9 +10,9 @@ from forge_bot.engine.reports import Answer, Report, RetryAsked
 from forge_bot.errors import CannotUpdate, PersonDecides
 from forge_bot.mcp_server.client_runs.person_answers import VIA
 from forge_bot.runs.answers import PersonAnswer, answer
+from forge_bot.runs.branch_for_merge import fetch_for_update, update
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
 from forge_bot.runs.invocation_end import check_documents, phase_named
-from forge_bot.runs.publishing.branch_for_merge import fetch_for_update, update
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.values import PhaseId

@@ -30,6 +30,7 @@ from forge_bot.runs.agent_work.artifact_contract import (
     setup_risks,
 )
 from forge_bot.runs.base_graph import broken_rules
+from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.capabilities.capability_setup import setup_of
 from forge_bot.runs.edit_checks.red_before_green import red_before_green
 from forge_bot.runs.edit_checks.requirement_check import requirement_check
@@ -41,7 +42,6 @@ from forge_bot.runs.project_commands.baseline_document import (
     tell_of_red,
 )
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.branch_for_merge import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId

@@ -27,6 +27,7 @@ from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, answer, counted
+from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.finding_runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
@@ -44,7 +45,6 @@ from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import hand_edits, open_run
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.publishing.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
 from forge_bot.runs.publishing.publish_result import Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question

@@ -41,6 +41,7 @@ from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, make_pub
 from forge_bot.mcp_server.client_runs.render_question import render_question
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
+from forge_bot.runs.branch_for_merge import keep_run, peoples_commits
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import next_call
@@ -48,7 +49,6 @@ from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.finding_runs.ended_runs import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.branch_for_merge import keep_run, peoples_commits
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId

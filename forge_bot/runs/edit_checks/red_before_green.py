@@ -9,9 +9,9 @@ from forge_bot.engine import State
 from forge_bot.git.commit_objects import commit_on
 from forge_bot.interaction.merge_commit_message import name_of_change
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
+from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.branch_for_merge import newest_base
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 from forge_bot.text_format import command_line

@@ -17,8 +17,7 @@ from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
-from forge_bot.runs.code_commits import states_types
-from forge_bot.runs.publishing.branch_for_merge import (
+from forge_bot.runs.branch_for_merge import (
     Offer,
     newest_base,
     offer,
@@ -26,6 +25,7 @@ from forge_bot.runs.publishing.branch_for_merge import (
     push_run,
     target_of,
 )
+from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.publishing.open_pull_request import (
     OpenPullRequest,
     WantedPullRequest,
