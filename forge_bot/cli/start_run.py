@@ -53,7 +53,7 @@ from forge_bot.runs.run_models import TierModels, keep_model
 from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.session import Session
-from forge_bot.runs.steps.step_values import inputs_of
+from forge_bot.runs.steps.step_calls import inputs_of
 from forge_bot.runs.this_process import local_user
 from forge_bot.settings import Config
 from forge_bot.settings.config import file_text

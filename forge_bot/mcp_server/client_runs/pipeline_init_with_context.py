@@ -54,7 +54,7 @@ from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run_files import RunPaths
 from forge_bot.runs.run_needs import check_testable
-from forge_bot.runs.steps.step_values import inputs_of
+from forge_bot.runs.steps.step_calls import inputs_of
 from forge_bot.runs.this_process import local_user
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS

@@ -16,8 +16,7 @@ from forge_bot.errors import ForgeError, StepFailed
 from forge_bot.git import blob_id
 from forge_bot.prompts import escape
 from forge_bot.runs.run import Run
-from forge_bot.runs.steps.step_calls import StepCalls, taken
-from forge_bot.runs.steps.step_values import StepValues
+from forge_bot.runs.steps.step_calls import StepCalls, StepValues, taken
 from forge_bot.sentences import hint_of
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS, inside, write_whole
