@@ -25,7 +25,7 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.branch_for_merge import Offer, offer, push_aside, target_of
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
-from forge_bot.runs.publishing.publish_result import (
+from forge_bot.runs.publish_result import (
     PublishResult,
     customs_of,
     documents_of,

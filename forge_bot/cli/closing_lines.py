@@ -12,10 +12,10 @@ from forge_bot.git.refs import ENDED
 from forge_bot.runs.branch_for_merge import Offer, newest_base, offered, target_of
 from forge_bot.runs.finding_runs.ended_runs import is_kept
 from forge_bot.runs.invocation_end import Outcome
-from forge_bot.runs.publishing.open_pull_request import creation
-from forge_bot.runs.publishing.publish_result import (
+from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     body_file,
+    creation,
     pull_request_text,
     wanted_pull_request,
 )

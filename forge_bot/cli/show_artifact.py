@@ -55,7 +55,7 @@ def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
 def _list_documents(repository: Repository, info: RunInfo) -> list[str]:
     """Return the names of the documents that there are."""
     from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
-    from forge_bot.runs.publishing.publish_result import PULL_REQUEST
+    from forge_bot.runs.publish_result import PULL_REQUEST
     from forge_bot.settings import load_config
 
     state = run_snapshot(repository, info, load_config(repository.root)).state

@@ -47,7 +47,7 @@ from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words, keep_
 from forge_bot.runs.finding_runs.find_runs import RunInfo
 from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.notifications import Message, warning
-from forge_bot.runs.publishing.open_pull_request import opener
+from forge_bot.runs.publish_result import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.run_models import TierModels, keep_model
 from forge_bot.runs.run_needs import check_testable

@@ -36,7 +36,7 @@ from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.publishing.publish_result import Publisher
+from forge_bot.runs.publish_result import Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config

@@ -45,8 +45,7 @@ from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import hand_edits, open_run
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.publishing.open_pull_request import OpenPullRequest
-from forge_bot.runs.publishing.publish_result import Post, Publisher
+from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_work_tree

@@ -50,7 +50,7 @@ from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
-from forge_bot.runs.publishing.open_pull_request import opener
+from forge_bot.runs.publish_result import opener
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.interaction.pull_request import PullRequestText
-from forge_bot.runs.publishing.open_pull_request import WantedPullRequest, opener
+from forge_bot.runs.publish_result import WantedPullRequest, opener
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"

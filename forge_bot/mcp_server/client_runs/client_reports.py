@@ -15,7 +15,7 @@ from forge_bot.mcp_server.client_runs.client_tree import name_outstanding_step
 from forge_bot.mcp_server.client_runs.publish_steps import is_pushed, report_publication
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.builtin_actions import written
-from forge_bot.runs.publishing.publish_result import PULL_REQUEST
+from forge_bot.runs.publish_result import PULL_REQUEST
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 

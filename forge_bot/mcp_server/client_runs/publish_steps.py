@@ -8,10 +8,11 @@ from forge_bot.engine import Exec
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PublicationAsked, Published, head_of
 from forge_bot.runs.branch_for_merge import offer
-from forge_bot.runs.publishing.open_pull_request import correction, creation
-from forge_bot.runs.publishing.publish_result import (
+from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     comment_text,
+    correction,
+    creation,
     pull_request_text,
     wanted_pull_request,
 )

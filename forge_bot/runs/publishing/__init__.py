@@ -1,1 +1,0 @@
-"""The branch, the commits and the pull request for merge."""
