@@ -1,4 +1,10 @@
-"""x"""
+"""The code branch as it is offered for merge, its push, and merges of other people's commits into
+the run, from there and from the base branch.
+
+The branch only grows. People's commits on it are merged into the run, whose record is left
+unchanged. It is not moved if somebody has it checked out, or if its commits conflict with the run;
+the way to add the new commits is printed.
+"""
 
 import shlex
 from datetime import datetime
