@@ -23,7 +23,11 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
-from forge_bot.runs.capabilities.capability_setup import CapabilityOptions, agree, capability_setup
+from forge_bot.runs.capabilities.outside_capabilities import (
+    CapabilityOptions,
+    agree,
+    capability_setup,
+)
 from forge_bot.settings import load_config
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 

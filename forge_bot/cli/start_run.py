@@ -27,13 +27,14 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.github_api.issue import parse_remote
 from forge_bot.project.graph.manifest import MANIFEST, problems_of_manifest
-from forge_bot.runs.capabilities.capability_setup import (
+from forge_bot.runs.capabilities.outside_capabilities import (
     CapabilityOptions,
     capability_setup,
     keep_options,
+    problems_of_files,
+    require_before_run,
     with_base,
 )
-from forge_bot.runs.capabilities.outside_capabilities import problems_of_files, require_before_run
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import (
     NewRun,

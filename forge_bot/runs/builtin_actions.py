@@ -31,7 +31,7 @@ from forge_bot.runs.agent_work.artifact_contract import (
 )
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.branch_for_merge import newest_base
-from forge_bot.runs.capabilities.capability_setup import setup_of
+from forge_bot.runs.capabilities.outside_capabilities import setup_of
 from forge_bot.runs.edit_checks.red_before_green import red_before_green
 from forge_bot.runs.edit_checks.requirement_check import requirement_check
 from forge_bot.runs.edit_checks.reruns import with_flaky_tests

@@ -24,7 +24,7 @@ from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.base_graph import graph_reader
-from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.notifications import (
     Explained,

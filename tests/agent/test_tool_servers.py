@@ -19,7 +19,7 @@ from forge_bot.agent.tools.tool_catalogue import (
     discover_capabilities,
     named_tools,
 )
-from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.settings.capability_file import parse_capability_file
 from forge_bot.settings.config import CapabilityPolicy
 from tests.fakes.sampled import sampled

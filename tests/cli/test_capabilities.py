@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.capabilities.capability_setup import CapabilityOptions
+from forge_bot.runs.capabilities.outside_capabilities import CapabilityOptions
 from tests.fakes.sample import Sample
 from tests.fakes.tool_servers import SERVER, agree_here, configure, skill, unruly
 

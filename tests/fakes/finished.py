@@ -15,7 +15,7 @@ from forge_bot.engine import SpawnAgent, State, advance, next_action, start
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
-from forge_bot.runs.capabilities.capability_descriptions import describe_capability
+from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from forge_bot.agent.tools.server_start import servers_digest
-from forge_bot.runs.capabilities.capability_setup import (
+from forge_bot.runs.capabilities.outside_capabilities import (
     NOTHING_NAMED,
     CapabilityOptions,
     agree,

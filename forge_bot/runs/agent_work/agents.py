@@ -41,8 +41,10 @@ from forge_bot.runs.agent_work.trees_and_reports import (
     Landed,
 )
 from forge_bot.runs.attachments import images_for
-from forge_bot.runs.capabilities.capability_descriptions import describe_capability
-from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.capabilities.outside_capabilities import (
+    OutsideCapabilities,
+    describe_capability,
+)
 from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
 from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries

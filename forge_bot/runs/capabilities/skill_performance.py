@@ -30,8 +30,10 @@ from forge_bot.errors import BadCapabilities
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
-from forge_bot.runs.capabilities.capability_descriptions import describe_capability
-from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
+from forge_bot.runs.capabilities.outside_capabilities import (
+    OutsideCapabilities,
+    describe_capability,
+)
 from forge_bot.runs.project_commands.commands_for_models import most_seconds
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run_prompts import PERFORMER, opening

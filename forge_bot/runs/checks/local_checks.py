@@ -170,7 +170,7 @@ def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal where servers of the repository cannot be read, or how many servers and
     skills there are; none is started.
     """
-    from forge_bot.runs.capabilities.capability_setup import capability_setup
+    from forge_bot.runs.capabilities.outside_capabilities import capability_setup
 
     what = "tools and skills"
     try:
