@@ -41,7 +41,7 @@ def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
     """Return a document with the words of the requirements that another one numbers."""
     from forge_bot.artifacts.requirement_table import numbered_requirements, with_requirement_words
     from forge_bot.runs.agent_work.artifact_contract import listed_requirements
-    from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
+    from forge_bot.runs.run_snapshot import run_snapshot
     from forge_bot.settings import load_config
 
     try:
@@ -54,8 +54,8 @@ def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
 
 def _list_documents(repository: Repository, info: RunInfo) -> list[str]:
     """Return the names of the documents that there are."""
-    from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
     from forge_bot.runs.publish_result import PULL_REQUEST
+    from forge_bot.runs.run_snapshot import run_snapshot
     from forge_bot.settings import load_config
 
     state = run_snapshot(repository, info, load_config(repository.root)).state

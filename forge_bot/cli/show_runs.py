@@ -32,7 +32,7 @@ _MARKS = {
 def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Print the state of a run, phase by phase, and the next step."""
     # A list needs none of it.
-    from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
+    from forge_bot.runs.run_snapshot import run_snapshot
     from forge_bot.settings import load_config
 
     repository = Repository.find(folder)

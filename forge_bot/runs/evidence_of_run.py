@@ -20,7 +20,7 @@ from forge_bot.git.revisions import is_ancestor, ref_target
 from forge_bot.runs.code_commits import code_so_far
 from forge_bot.runs.finding_runs.ended_runs import fetch_ended, last_commit
 from forge_bot.runs.finding_runs.find_runs import resolve_run
-from forge_bot.runs.finding_runs.snapshot_of_run import folded
+from forge_bot.runs.run_snapshot import folded
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, read_request
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file

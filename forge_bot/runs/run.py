@@ -48,9 +48,9 @@ from forge_bot.runs.code_commits import (
     move_checked_out,
 )
 from forge_bot.runs.evidence_of_run import EVIDENCE, evidence_file, statement
-from forge_bot.runs.finding_runs.snapshot_of_run import rules_at
 from forge_bot.runs.record_commit_message import ACCEPTED, ACTION, KEPT, subject, trailers
 from forge_bot.runs.run_files import RunPaths, run_paths
+from forge_bot.runs.run_snapshot import rules_at
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import Rules

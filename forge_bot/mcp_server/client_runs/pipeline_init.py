@@ -16,7 +16,6 @@ from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
 from forge_bot.runs.finding_runs.find_runs import RunInfo, checked_out
-from forge_bot.runs.finding_runs.snapshot_of_run import run_snapshot
 from forge_bot.runs.request_draft import (
     EffortGuess,
     RequestDraft,
@@ -24,6 +23,7 @@ from forge_bot.runs.request_draft import (
     draft_from_words,
     guess_effort,
 )
+from forge_bot.runs.run_snapshot import run_snapshot
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, slug, workspace_name
 from forge_bot.values import Effort, Frozen, Source

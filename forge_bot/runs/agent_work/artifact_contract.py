@@ -32,8 +32,8 @@ from forge_bot.knowledge.past_runs import REQUEST
 from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.attachments import decision_needed
-from forge_bot.runs.finding_runs.snapshot_of_run import RunSnapshot
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_snapshot import RunSnapshot
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.instructions import Rules

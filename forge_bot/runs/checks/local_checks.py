@@ -27,10 +27,10 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.artifact_contract import ai_risks
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
-from forge_bot.runs.finding_runs.snapshot_of_run import rules_at
 from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.run_needs import SETUP_NOT_WALLED, check_testable, waits_for_consent
 from forge_bot.runs.run_prompts import prompts_for
+from forge_bot.runs.run_snapshot import rules_at
 from forge_bot.runs.this_process import now
 from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
 from forge_bot.sandbox.box import BackendName
