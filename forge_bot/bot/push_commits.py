@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from forge_bot.errors import BranchMoved, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.branch_for_merge import Offer, push_run
-from forge_bot.runs.finding_runs.ended_runs import is_kept
+from forge_bot.runs.ended_runs import is_kept
 from forge_bot.runs.run import Run
 
 

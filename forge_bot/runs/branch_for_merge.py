@@ -23,7 +23,7 @@ from forge_bot.git.remotes import fetch_branch, push_together
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
 from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
 from forge_bot.runs.code_commits import BASE, PEOPLE, RUN, code_branch_moves
-from forge_bot.runs.finding_runs.ended_runs import KeptRecord, keep_record
+from forge_bot.runs.ended_runs import KeptRecord, keep_record
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import numbered
 from forge_bot.store import SPECS

@@ -46,7 +46,7 @@ from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.edit_checks.edit_tries import EditTries
-from forge_bot.runs.finding_runs.ended_runs import KeptRecord
+from forge_bot.runs.ended_runs import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.question import Question, gate_shown, open_question

@@ -16,7 +16,7 @@ from forge_bot.git import Ref, Repository, Tracking
 from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
 from forge_bot.git.revisions import HEADS, last_known
 from forge_bot.remedies import Remedy
-from forge_bot.runs.finding_runs.ended_runs import fetch_ended
+from forge_bot.runs.ended_runs import fetch_ended
 from forge_bot.store import SPECS, inside
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen, Recorded, RunStatus
