@@ -23,7 +23,7 @@ from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAct
 from forge_bot.gate import grammar
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import project_of
 from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.runs.open_run import held_tree, look_at_run

@@ -27,7 +27,7 @@ from forge_bot.engine.reports import CommandsRan
 from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.git.commits import OWN_IDENTITY
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.model_access import SWITCH_FILE
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run

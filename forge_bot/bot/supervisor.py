@@ -42,7 +42,7 @@ from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
 from forge_bot.runs.ended_runs import remove_branch
-from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.invocation_end import Outcome, outcome_of
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run

@@ -25,7 +25,7 @@ from forge_bot.engine import drive
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.finding_runs.find_runs import resolve_run
+from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import inquire
 from forge_bot.runs.invocation_end import time_limit
 from forge_bot.runs.local_host import LocalHost, project_of

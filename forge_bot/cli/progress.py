@@ -39,7 +39,7 @@ from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
     from forge_bot.runs.create_run import RunPlan
-    from forge_bot.runs.finding_runs.find_runs import RunInfo
+    from forge_bot.runs.find_runs import RunInfo
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 HEARTBEAT_SECONDS = 60.0

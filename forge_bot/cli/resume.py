@@ -27,7 +27,7 @@ from forge_bot.runs.answers import PersonAnswer, counted, person_answer
 from forge_bot.runs.answers import answer as given
 from forge_bot.runs.branch_for_merge import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
-from forge_bot.runs.finding_runs.find_runs import resolve_run
+from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
 from forge_bot.runs.invocation_end import check_documents, phase_named
 from forge_bot.runs.request_draft import LONGEST_TASK

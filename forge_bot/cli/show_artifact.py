@@ -6,7 +6,7 @@ from pathlib import Path
 from forge_bot.cli.console import Console
 from forge_bot.errors import ForgeError, UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import RunInfo, artifact_text, resolve_run
+from forge_bot.runs.find_runs import RunInfo, artifact_text, resolve_run
 
 
 def show_artifact(folder: Path, name: str | None, artifact: str) -> int:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.git import Repository
 from forge_bot.runs.ended_runs import fetch_ended
-from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run, runs
+from forge_bot.runs.find_runs import RunInfo, resolve_run, runs
 from forge_bot.text_format import money
 
 if TYPE_CHECKING:

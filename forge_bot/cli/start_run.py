@@ -45,7 +45,7 @@ from forge_bot.runs.create_run import (
     scope_folder,
 )
 from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words, keep_estimate
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.notifications import Message, warning
 from forge_bot.runs.publish_result import opener

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?:#|https?://\S+/pull/)?(\d+)(?:/\S*)?")
 def verify(folder: Path, wanted: str) -> int:
     """Print what holds; return 0 if all does, else 2."""
     from forge_bot.runs.evidence_of_run import verify_evidence
-    from forge_bot.runs.finding_runs.find_runs import resolve_run
+    from forge_bot.runs.find_runs import resolve_run
 
     repository, console = Repository.find(folder), Console()
     number = _NUMBER.fullmatch(wanted)

@@ -19,7 +19,7 @@ from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.finding_runs.find_runs import run_in
+from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS

@@ -17,7 +17,7 @@ from forge_bot.mcp_server.tool_results import summarize_error
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.ended_runs import fetch_ended
-from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file, run_in
+from forge_bot.runs.find_runs import RunInfo, raw_file, run_in
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
 from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline, pipeline_names

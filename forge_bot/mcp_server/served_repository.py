@@ -14,7 +14,7 @@ from forge_bot.errors import (
     WrongBranch,
 )
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
+from forge_bot.runs.find_runs import RunInfo, run_in, runs
 from forge_bot.settings import Config, load_config
 from forge_bot.store import SPECS
 

@@ -20,7 +20,7 @@ from forge_bot.git.commit_objects import delete_branch
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
 from forge_bot.git.own_files import hide
 from forge_bot.git.revisions import HEADS, branch_ref
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.record_commit_message import start_subject
 from forge_bot.runs.request_draft import EffortGuess, RequestDraft, guess_effort, title_of_run
 from forge_bot.runs.run_files import (

@@ -18,7 +18,7 @@ from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
 from forge_bot.git.revisions import branch_ref
 from forge_bot.resources import state_home
 from forge_bot.runs.ended_runs import remove_branch
-from forge_bot.runs.finding_runs.find_runs import RunInfo, run_in, runs
+from forge_bot.runs.find_runs import RunInfo, run_in, runs
 from forge_bot.runs.this_process import this_process
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.values import Frozen

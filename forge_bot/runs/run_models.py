@@ -18,7 +18,7 @@ from forge_bot.engine.reports import Paused
 from forge_bot.errors import ForgeError, NoModelKey, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.interaction.number_format import duration
-from forge_bot.runs.finding_runs.find_runs import RunInfo, raw_file
+from forge_bot.runs.find_runs import RunInfo, raw_file
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import run_paths

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import RunInfo, artifact_text, raw_file
+from forge_bot.runs.find_runs import RunInfo, artifact_text, raw_file
 from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.settings.instructions import INSTRUCTIONS, Rules, parse_rules

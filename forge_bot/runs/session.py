@@ -29,7 +29,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, answer, counted
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.ended_runs import is_kept, remove_branch
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
 from forge_bot.runs.invocation_end import (
     Outcome,

@@ -46,7 +46,7 @@ from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
-from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run

@@ -31,7 +31,7 @@ from forge_bot.errors import (
     TemporalWorkerDiffers,
 )
 from forge_bot.interaction.number_format import in_time
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.invocation_end import Outcome, outcome_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_run import look_at_run

@@ -6,7 +6,7 @@ import pytest
 
 from forge_bot.errors import AmbiguousRun, UnknownRun
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import resolve_run, runs
+from forge_bot.runs.find_runs import resolve_run, runs
 from tests.fakes.sample import Sample
 
 

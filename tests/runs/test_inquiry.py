@@ -11,7 +11,7 @@ from forge_bot.agent.models.base import Model, ModelCall, ModelReply
 from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
 from forge_bot.git import Repository
-from forge_bot.runs.finding_runs.find_runs import resolve_run
+from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquiry, inquire
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.open_run import open_run

@@ -12,7 +12,7 @@ from forge_bot.engine.reports import PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.finding_runs.find_runs import runs
+from forge_bot.runs.find_runs import runs
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.model_access import (
     SWITCH,

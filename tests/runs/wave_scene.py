@@ -14,7 +14,7 @@ from forge_bot.engine.reports import Report, RunFlags
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.finding_runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.request_draft import draft_from_words

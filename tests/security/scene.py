@@ -9,7 +9,7 @@ from forge_bot.engine.reports import Report
 from forge_bot.git import Repository, Tree
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.record_commit_message import KEPT
 from forge_bot.runs.request_draft import RequestDraft

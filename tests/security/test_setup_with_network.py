@@ -15,7 +15,7 @@ from forge_bot.engine.reports import Answer as PersonsAnswer
 from forge_bot.errors import GitFailed, SetupNotWalled
 from forge_bot.git import Repository
 from forge_bot.runs.answers import PersonAnswer
-from forge_bot.runs.finding_runs.find_runs import resolve_run
+from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import CommandEnded, Notice
 from forge_bot.runs.question import Question

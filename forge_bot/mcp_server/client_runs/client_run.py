@@ -15,7 +15,7 @@ from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_runs.client_tree import read_head_at_dispatch
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import AtNode
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.store import Workspace

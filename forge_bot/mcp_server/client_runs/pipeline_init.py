@@ -15,7 +15,7 @@ from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
-from forge_bot.runs.finding_runs.find_runs import RunInfo, checked_out
+from forge_bot.runs.find_runs import RunInfo, checked_out
 from forge_bot.runs.request_draft import (
     EffortGuess,
     RequestDraft,

@@ -48,7 +48,7 @@ from forge_bot.runs.create_run import (
     scope_folder,
 )
 from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
-from forge_bot.runs.finding_runs.find_runs import checked_out, named_in, raw_file
+from forge_bot.runs.find_runs import checked_out, named_in, raw_file
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run_files import RunPaths

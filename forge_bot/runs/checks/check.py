@@ -12,7 +12,7 @@ from forge_bot.errors import NotReady
 from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile
 from forge_bot.resources import state_home
-from forge_bot.runs.finding_runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config

@@ -1,1 +1,0 @@
-"""Runs that there are, found by branches and folders without opening one."""
