@@ -18,9 +18,9 @@ from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.server_start import boxes_work, program_digests, servers_digest
 from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
-from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
+from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.runs.capabilities.outside_capabilities import (

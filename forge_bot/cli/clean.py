@@ -6,8 +6,8 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.prompt import Confirm
 
-from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
+from forge_bot.cli.session_setup import at_terminal
 from forge_bot.git import Repository
 from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
 

@@ -4,7 +4,6 @@ import os
 import sys
 from functools import partial
 
-from forge_bot.cli.coding_agents import at_terminal, find_coding_agent, person_types
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import (
@@ -95,3 +94,35 @@ def read_amount_option(text: str, example: str) -> Amount:
         f" 1,000 on: {example.rpartition(' ')[0]} 200000tokens"
     )
     raise BadOption(f"{text!r} is no amount of money or tokens.", hint=hint)
+
+
+_VARIABLES = {
+    "AI_AGENT": "a coding agent",
+    "ANTIGRAVITY_AGENT": "antigravity",
+    "AUGMENT_AGENT": "auggie",
+    "CLAUDECODE": "claude",
+    "CODEX_CI": "codex",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "CURSOR_AGENT": "cursor-agent",
+    "GEMINI_CLI": "gemini",
+    "GOOSE_TERMINAL": "goose",
+    "OPENCODE": "opencode",
+    "QWEN_CODE": "qwen",
+}
+"""The agent by the variable that it sets, as their documentation says."""
+
+
+def find_coding_agent() -> str:
+    """Return the name of the coding agent that runs this command; empty if there is none."""
+    return next((agent for name, agent in _VARIABLES.items() if os.environ.get(name)), "")
+
+
+def at_terminal() -> bool:
+    """Return whether a person can be asked here."""
+    return person_types() and sys.stdout.isatty() and "CI" not in os.environ
+
+
+def person_types() -> bool:
+    """Return whether stdin is a terminal, and none that a coding agent made for its shell."""
+    return sys.stdin.isatty() and not find_coding_agent()

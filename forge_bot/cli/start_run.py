@@ -12,13 +12,12 @@ from rich.markup import escape
 
 from forge_bot.cli.capability_output import ask_consent
 from forge_bot.cli.closing_lines import print_result
-from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.error_output import print_not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.resume import resume
-from forge_bot.cli.session_setup import load_setup, make_session, read_amount_option
+from forge_bot.cli.session_setup import at_terminal, load_setup, make_session, read_amount_option
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags

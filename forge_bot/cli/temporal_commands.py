@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from forge_bot.cli.coding_agents import at_terminal
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
+from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
