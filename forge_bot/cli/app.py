@@ -274,7 +274,7 @@ def show(
     repo: Repo = HERE,
     run: RunName = None,
 ) -> int:
-    from forge_bot.cli.show_artifact import show_artifact as look
+    from forge_bot.cli.show_runs import show_artifact as look
 
     return look(repo, run, artifact)
 
