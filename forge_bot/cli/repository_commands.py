@@ -23,7 +23,7 @@ def clean(
         bool, typer.Option("--remove", help="Remove what ended runs left, without asking.")
     ] = False,
 ) -> int:
-    from forge_bot.cli.clean import clean as go
+    from forge_bot.cli.doctor import clean as go
 
     return go(repo, remove=remove)
 
