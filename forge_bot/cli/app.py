@@ -257,7 +257,7 @@ def verify(
     ],
     repo: Repo = HERE,
 ) -> int:
-    from forge_bot.cli.verify_pull_request import verify as check
+    from forge_bot.cli.show_statistics import verify as check
 
     return check(repo, wanted)
 
