@@ -257,7 +257,7 @@ def verify(
     ],
     repo: Repo = HERE,
 ) -> int:
-    from forge_bot.cli.show_statistics import verify as check
+    from forge_bot.cli.pull_request_commands import verify as check
 
     return check(repo, wanted)
 
@@ -297,7 +297,7 @@ def stats(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
-    from forge_bot.cli.show_statistics import show_statistics as look
+    from forge_bot.cli.pull_request_commands import show_statistics as look
 
     return look(repo, days, markdown=markdown, as_json=as_json)
 

@@ -1,4 +1,6 @@
-"""`forge-bot doctor`: the results of all checks, with the next step for each problem."""
+"""The state of this machine and of the repository on GitHub: `forge-bot doctor` shows the results
+of all checks, `clean` what runs have left, and removes it.
+"""
 
 import os
 from collections.abc import Iterable

@@ -188,7 +188,7 @@ def _try_case(
     requester: Annotated[str, typer.Option(help="Who began the run.")] = "",
     repo: Repo = HERE,
 ) -> int:
-    from forge_bot.cli.show_statistics import try_case
+    from forge_bot.cli.pull_request_commands import try_case
 
     return try_case(repo, logins, gate, tuple(path or ()), requester)
 

@@ -1,4 +1,6 @@
-"""The parts that every command needs: repository, configuration, models and output."""
+"""The parts that every command needs: configuration, amounts, the session, and whether a person is
+here: told by the terminal, and by what coding agents set in the environment of their commands.
+"""
 
 import os
 import sys

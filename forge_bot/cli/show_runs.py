@@ -1,4 +1,4 @@
-"""The commands that only look: `forge-bot status` and `forge-bot list`."""
+"""The commands that only look: `forge-bot status`, `list` and `show`."""
 
 import json
 import sys

@@ -1,4 +1,6 @@
-"""`forge-bot stats`: what became of the runs, as a table at the terminal, Markdown or JSON."""
+"""What is told of pull requests: what became of them (`stats`), whether their evidence holds
+(`verify`), and who may approve them (`policy test`).
+"""
 
 import os
 import re
@@ -8,7 +10,6 @@ from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -18,8 +19,9 @@ from forge_bot.errors import BadOption, ForgeError, GitFailed, GitHubError, NotO
 from forge_bot.gate.people import Role
 from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.github_api.issue import parse_remote
+from forge_bot.github_api.issue import RepositoryAddress, parse_remote
 from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api.types import PullRequest
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.prompts.escape import cell
 from forge_bot.runs.run_statistics import (
@@ -44,10 +46,6 @@ from forge_bot.settings.approvals import (
 )
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.text_format import cut, money
-
-if TYPE_CHECKING:
-    from forge_bot.github_api.types import PullRequest
-
 
 _HEADINGS = (
     *("pull request", "became", "effort", "minutes", "waited", "dollars"),
@@ -78,19 +76,15 @@ def show_statistics(folder: Path, days: int, *, markdown: bool, as_json: bool) -
     return 0
 
 
-def _pulls(repository: Repository) -> tuple[dict[str, "PullRequest"] | None, tuple[str, ...]]:
+def _pulls(repository: Repository) -> tuple[dict[str, PullRequest] | None, tuple[str, ...]]:
     """Return the pull requests of the records by address, and why there are none."""
-    from forge_bot.github_api.issue import parse_remote
-    from forge_bot.github_api.pygithub import GitHub
-
     without = "What became of pull requests is not known"
     place = parse_remote(repository.remote_url(), os.environ)
     if place is None:
         return None, (f"{without}: origin is no repository on GitHub.",)
     here = [item for item in addresses(repository) if item.startswith(f"{place.page}/pull/")]
-    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     try:
-        with GitHub(place.name, token, place.api, patience=0) as github:
+        with _open_github(place) as github:
             return {pull.url: pull for pull in github.pulls(map(number_of, here))}, ()
     except GitHubError as error:
         return None, (f"{without}: {error.message} Set GITHUB_TOKEN to a token that may read it.",)
@@ -172,7 +166,7 @@ _NUMBER = re.compile(r"(?:#|https?://\S+/pull/)?(\d+)(?:/\S*)?")
 def verify(folder: Path, wanted: str) -> int:
     """Print what holds; return 0 if all does, else 2."""
     from forge_bot.runs.evidence_of_run import verify_evidence
-    from forge_bot.runs.finding_runs.find_runs import resolve_run
+    from forge_bot.runs.find_runs import resolve_run
 
     repository, console = Repository.find(folder), Console()
     number = _NUMBER.fullmatch(wanted)
@@ -192,15 +186,12 @@ def _of_pull_request(repository: Repository, number: int) -> tuple[str, str, str
     """Return the run of a pull request, its head commit, and the commit of the record that it
     names. Raises GitHubError, GitFailed.
     """
-    from forge_bot.github_api.issue import parse_remote
-    from forge_bot.github_api.pygithub import GitHub
     from forge_bot.interaction.markers import read_marker
 
     place = parse_remote(repository.remote_url(), os.environ)
     if place is None:
         raise NotOnGitHub("This repository has no remote on GitHub; name the run instead.")
-    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
-    with GitHub(place.name, token, place.api, patience=0) as github:
+    with _open_github(place) as github:
         pull = github.pull_request(number)
     marker = read_marker(pull.body)
     if marker is None or marker.kind != "pull-request":
@@ -259,8 +250,15 @@ def _read_people(
 ) -> People | None:
     """Return what GitHub says of these people; None without a token or a remote there."""
     place = parse_remote(repository.remote_url(), os.environ)
-    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
-    if place is None or not token:
+    if place is None or not _token():
         return None
-    with GitHub(place.name, token, place.api, patience=0) as github:
+    with _open_github(place) as github:
         return read_people(needs, approvers, github.membership, github.team_members)
+
+
+def _open_github(place: RepositoryAddress) -> GitHub:
+    return GitHub(place.name, _token(), place.api, patience=0)
+
+
+def _token() -> str | None:
+    return os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
