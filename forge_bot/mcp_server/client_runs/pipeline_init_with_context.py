@@ -49,10 +49,9 @@ from forge_bot.runs.create_run import (
 )
 from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.find_runs import checked_out, named_in, raw_file
-from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run_files import RunPaths
-from forge_bot.runs.run_needs import check_testable
 from forge_bot.runs.run_snapshot import rules_at
 from forge_bot.runs.steps.step_calls import inputs_of
 from forge_bot.runs.this_process import local_user

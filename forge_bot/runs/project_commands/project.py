@@ -22,6 +22,7 @@ from forge_bot.runs.notifications import (
 )
 from forge_bot.runs.project_commands.carried_files import CarriedFiles
 from forge_bot.runs.project_commands.command_runner import CommandRunner
+from forge_bot.runs.project_commands.commit_profile import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
 from forge_bot.runs.project_commands.known_results import KnownResults
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
@@ -32,7 +33,6 @@ from forge_bot.runs.project_commands.registry_credentials import (
     runs_nothing,
     secrets_in,
 )
-from forge_bot.runs.run_needs import SETUP_NOT_WALLED, waits_for_consent
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
