@@ -21,8 +21,8 @@ from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
 from forge_bot.git.own_files import hide
 from forge_bot.git.revisions import HEADS, branch_ref
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.record_commit_message import start_subject
 from forge_bot.runs.request_draft import EffortGuess, RequestDraft, guess_effort, title_of_run
+from forge_bot.runs.run import start_subject
 from forge_bot.runs.run_files import (
     RunPaths,
     check_free,

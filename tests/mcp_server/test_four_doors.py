@@ -16,7 +16,7 @@ import pytest
 import yaml
 from mcp import Client, StdioServerParameters
 
-from forge_bot.runs.record_commit_message import ACCEPTED
+from forge_bot.runs.run import ACCEPTED
 from tests.bot.stage import Stage, heard
 from tests.fakes.github import FakeGitHub
 from tests.fakes.mind import NAME, REVISED, Mind
