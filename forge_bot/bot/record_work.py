@@ -35,7 +35,6 @@ from forge_bot.git.diff import modes as changed_modes
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import HandedFiles, Run
-from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, state_file
@@ -190,7 +189,7 @@ class WorkRecorder:
         """Return whether a path of the record is a file that a worker writes there."""
         name = path.removeprefix(self.record_folder)
         declared = path == self.record_folder + name and _is_declared(self.run.pipeline, name)
-        return path == INSTRUCTIONS or (declared and mode in {"100644", _GONE})
+        return declared and mode in {"100644", _GONE}
 
     def _protected(self, files: str, modes: Mapping[str, str]) -> list[str]:
         """Return the changes of protected files that are not, byte for byte, what an approved patch
@@ -198,8 +197,6 @@ class WorkRecorder:
         """
         paths = [path for path in modes if not path.startswith(self.record_folder)]
         reasons = protected_changes(paths, self.run.config.protected)
-        forbidden = self.run.rules.forbidden(paths)
-        reasons |= dict.fromkeys(forbidden, f"a rule of {INSTRUCTIONS} leaves it to a person")
         scope = self.run.state.flags.scope
         outside = [path for path in paths if not is_inside(path, scope)]
         reasons |= dict.fromkeys(outside, f"the run was to stay in {scope}")

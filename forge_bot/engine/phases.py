@@ -115,9 +115,6 @@ class AnsweringPhase(Phase):
     pull_request: PullRequestPart | None = Field(
         default=None, description="the part of the pull request that the document provides"
     )
-    follows_rules: bool = Field(
-        default=False, description="the agent is told the standing rules on tasks"
-    )
     by_process_when: ProcessCondition | None = Field(
         default=None, description="when our own process writes the document from what it knows"
     )

@@ -31,7 +31,6 @@ from forge_bot.runs.agent_work.artifact_contract import listed_requirements
 from forge_bot.runs.answers import approval_case
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_snapshot import told
 from forge_bot.sentences import listed, say
 from forge_bot.settings.approvals import needs_of, read_code_owners
 from forge_bot.store.run_folder import STATE
@@ -182,7 +181,6 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
             *asked.risks,
             *_setup_of_patch(run),
             *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
-            *told(run.rules, run.state),
         ),
         findings=findings,
         requirements=words_of_numbers(map(without_numbers, numbered), requirements),
@@ -301,7 +299,6 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
         if task is not None
         else ()
     )
-    why = tuple(rule.sentence for rule in run.rules.of(task.spec)) if task is not None else ()
     effects = {
         "done": say("question.you_did_it"),
         "skip": say("question.go_on_without_it"),
@@ -309,9 +306,7 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
     }
     return Question(
         title=say("question.only_a_person_can_do_it"),
-        data=QuestionData(
-            gate=asked.phase, decision=(asked.title, where, *done_when), digest="", risks=why
-        ),
+        data=QuestionData(gate=asked.phase, decision=(asked.title, where, *done_when), digest=""),
         actions=tuple(Choice(answer=option, effect=effects[option]) for option in asked.options),
     )
 

@@ -62,10 +62,8 @@ from forge_bot.runs.code_commits import (
 )
 from forge_bot.runs.evidence_of_run import EVIDENCE, evidence_file, statement
 from forge_bot.runs.run_files import RunPaths, run_paths
-from forge_bot.runs.run_snapshot import rules_at
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
-from forge_bot.settings.instructions import Rules
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import Request, Workspace, read_request
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
@@ -122,11 +120,6 @@ class Run:
         if self._decided is None or self._decided[0] is not self.state:
             self._decided = (self.state, next_action(self.pipeline, self.state))
         return self._decided[1]
-
-    @property
-    def rules(self) -> Rules:
-        """The standing rules, as of the commit that the run is based on. Raises BadConfig."""
-        return rules_at(self.repository, self.state.base_commit)
 
     def now(self) -> datetime:
         """The time for a new report: the clock's, but never before the last report, should the

@@ -82,17 +82,12 @@ def git(folder: Path, *words: str) -> str:
     ).stdout.strip()
 
 
-def begun(folder: Path, instructions: str = "") -> Scene:
+def begun(folder: Path) -> Scene:
     """A run at its first commit; XDG_STATE_HOME has to be a folder of the test's."""
     path = folder / "rota"
     made(path)
     git(path, "config", "user.name", OWN_IDENTITY["GIT_AUTHOR_NAME"])
     git(path, "config", "user.email", OWN_IDENTITY["GIT_AUTHOR_EMAIL"])
-    if instructions:
-        (path / ".specs").mkdir()
-        (path / ".specs" / "instructions.md").write_text(instructions, encoding="utf-8")
-        git(path, "add", "-A")
-        git(path, "commit", "-qm", "instructions")
     repository = Repository.find(path)
     draft = RequestDraft(title="Say nobody before the start", text="Say nobody before the start.")
     plan = plan_for(repository, draft, effort="S", name=None, branch=None, here=False)

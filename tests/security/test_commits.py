@@ -15,7 +15,7 @@ from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import PhaseId
-from tests.security.scene import KEY, Scene, begun, git
+from tests.security.scene import KEY, Scene, git
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -221,20 +221,3 @@ def test_runs_of_branches_that_are_not_merged_are_no_memory(scene: Scene) -> Non
             "say nobody before the start"
         )
     ] == [scene.info.name]
-
-
-def test_a_path_that_a_standing_rule_leaves_to_a_person_is_not_pushed_by_a_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    rule = (
-        "---\nrules:\n- {id: one, when: {files_match: ['rota/**']}, require: human_gate, reason:"
-        " why}\n---\n"
-    )
-    scene = begun(tmp_path, rule)
-    scene.write("tests/test_more.py", "x = 1\n")
-    scene.commit()
-    scene.check()
-    scene.write("rota/schedule.py", "def on_call():\n    return None\n")
-    scene.commit()
-    refused(scene, "rota/schedule.py is protected, and nobody approved")

@@ -52,7 +52,6 @@ from forge_bot.runs.find_runs import checked_out, named_in, raw_file
 from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run_files import RunPaths
-from forge_bot.runs.run_snapshot import rules_at
 from forge_bot.runs.steps.step_calls import inputs_of
 from forge_bot.runs.this_process import local_user
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -262,7 +261,6 @@ def _begin_run(
     beginning, repository = _make_new_run(served, call, chosen), served.repository
     _check_tree(served, beginning.plan)
     head = repository.head().commit
-    rules_at(repository, head)
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     else:

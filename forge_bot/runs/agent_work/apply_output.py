@@ -213,7 +213,7 @@ class OutputApplier:
         protected = protected_changes(touched, self.run.config.protected)
         scope = self.run.state.flags.scope
         outside = [path for path in touched if not is_inside(path, scope)]
-        return tuple(sorted({*protected, *self.run.rules.forbidden(touched), *outside}))
+        return tuple(sorted({*protected, *outside}))
 
     def _hold_patch(
         self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId

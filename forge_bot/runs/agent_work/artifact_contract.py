@@ -36,7 +36,6 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.capability_file import MCPHttpServerConfig
-from forge_bot.settings.instructions import Rules
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
 
@@ -53,7 +52,6 @@ class ArtifactContract(Frozen):
     verdicts: tuple[Verdict, ...] = ()
     answers_for: AnswersFor = AnswersFor()
     tasks: bool = False
-    rules: Rules = Rules()
     plans: bool = False
     carries: tuple[str, ...] = ()
     may_end_run: bool = False
@@ -91,11 +89,6 @@ class ArtifactContract(Frozen):
             verdicts=self.verdicts,
             answers_for=self.answers_for,
             tasks=self.tasks,
-        )
-        inspection = (
-            inspection.replace(tasks=self.rules.applied(inspection.tasks))
-            if inspection.tasks
-            else inspection
         )
         inspection = inspection.replace(
             **document_facts(text, plans=self.plans, carries=self.carries)
@@ -185,7 +178,6 @@ def contract_of(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
-        rules=run.rules if isinstance(phase, AgentPhase) and phase.tasks else Rules(),
         plans=plans,
         carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
         may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,

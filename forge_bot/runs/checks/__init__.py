@@ -36,7 +36,6 @@ CHECKS = (
     Check("signing", _RUN | Occasion.BEFORE_GOING_ON, local_checks.signing),
     Check("caps", _RUN, local_checks.caps),
     Check("changes by AI", _RUN, local_checks.ai_rules, reads_commit=True),
-    Check("rules", _RUN, local_checks.rules, reads_commit=True),
     Check("manifest", _RUN, local_checks.manifest, reads_commit=True),
     Check("pipelines", _DOCTOR, local_checks.pipelines),
     Check("approvals", _RUN, local_checks.approvals),

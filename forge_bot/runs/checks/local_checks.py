@@ -11,7 +11,6 @@ from forge_bot.agent.models.known_providers import has_key
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import (
     BadCapabilities,
-    BadConfig,
     BadManifest,
     CannotJudge,
     ForgeError,
@@ -34,12 +33,10 @@ from forge_bot.runs.project_commands.commit_profile import (
     waits_for_consent,
 )
 from forge_bot.runs.run_prompts import prompts_for
-from forge_bot.runs.run_snapshot import rules_at
 from forge_bot.runs.this_process import now
 from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
-from forge_bot.settings.instructions import INSTRUCTIONS
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 from forge_bot.text_format import several
 from forge_bot.values import Tier
@@ -154,20 +151,6 @@ def ai_rules(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a warning for each text of the repository that forbids changes by AI."""
     for risk in ai_risks(subject.repository, subject.base):
         yield warn("changes by AI", f"{risk}.", "Ask its maintainers before a run.")
-
-
-def rules(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal for unreadable standing rules, else the rules."""
-    repository = subject.repository
-    try:
-        standing = rules_at(repository, subject.base)
-    except BadConfig as error:
-        sentence = " ".join((error.message, *error.details))
-        yield refuse("rules", sentence, f"Correct {INSTRUCTIONS} and commit it.")
-        return
-    if standing.rules:
-        names = ", ".join(rule.id for rule in standing.rules)
-        yield note("rules", f"Rules of {INSTRUCTIONS} count for this run: {names}.")
 
 
 def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:

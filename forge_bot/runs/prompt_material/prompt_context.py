@@ -189,7 +189,6 @@ class PromptContext:
         return _Said(
             notes=tuple(note.text for note in notes if self._from_person(note)),
             decided=(
-                *self._rules(phase),
                 *self.decided({note.text for note in notes}),
                 *self.required(),
             ),
@@ -201,10 +200,6 @@ class PromptContext:
             phase.agent for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase)
         }
         return note.by != PROCESS and note.by not in agents
-
-    def _rules(self, phase: AnsweringPhase) -> tuple[str, ...]:
-        """Return the standing rules, for the phases that plan and judge the tasks."""
-        return tuple(rule.sentence for rule in self.run.rules.rules) if phase.follows_rules else ()
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
         """Return people's answers at the checkpoints, for agents other than the ones addressed."""
