@@ -8,10 +8,9 @@ from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commits import Commit
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
-from forge_bot.git.refs import Ref
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
-from forge_bot.git.revisions import Head
+from forge_bot.git.revisions import Head, Ref
 from forge_bot.git.worktree import Tree
 from forge_bot.git.worktree_list import WorktreeInfo
 

@@ -10,8 +10,16 @@ from pathlib import Path
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git.job_token import ask_remote
 from forge_bot.git.process import LONG, git, without_credentials
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
-from forge_bot.git.revisions import HEADS, commit_id, head, is_ancestor, ref_target
+from forge_bot.git.revisions import (
+    ENDED,
+    ENDED_AT_ORIGIN,
+    HEADS,
+    REMOTES,
+    commit_id,
+    head,
+    is_ancestor,
+    ref_target,
+)
 from forge_bot.remedies import Remedy
 
 # What git prints for each refusal. The first that is found counts.

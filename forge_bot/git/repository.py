@@ -21,7 +21,7 @@ from forge_bot.git import (
 from forge_bot.git.job_token import ask_remote, clone_with_token
 from forge_bot.git.objects import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
-from forge_bot.git.refs import (
+from forge_bot.git.revisions import (
     ENDED,
     ENDED_AT_ORIGIN,
     REMOTES,

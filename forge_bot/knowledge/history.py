@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
+from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.knowledge.repeated_remarks import Remark, Theme, about, grouped
 from forge_bot.knowledge.search_index import Ranking

@@ -10,8 +10,7 @@ from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository, remotes
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.commit_objects import delete_branch, make_commit, point
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
-from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
+from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, is_ancestor, ref_target
 from forge_bot.values import Frozen
 
 _TRIES = 2

@@ -15,8 +15,7 @@ from forge_bot.gate.json_payload import Node
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import CommitInfo, count_commits, first_parents
 from forge_bot.git.diff import changed
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
-from forge_bot.git.revisions import is_ancestor, ref_target
+from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, is_ancestor, ref_target
 from forge_bot.runs.code_commits import code_so_far
 from forge_bot.runs.ended_runs import fetch_ended, last_commit
 from forge_bot.runs.find_runs import resolve_run

@@ -13,8 +13,7 @@ from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field, ValidationE
 
 from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
 from forge_bot.git import Ref, Repository, Tracking
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
-from forge_bot.git.revisions import HEADS, last_known
+from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, last_known
 from forge_bot.remedies import Remedy
 from forge_bot.runs.ended_runs import fetch_ended
 from forge_bot.store import SPECS, inside

@@ -18,8 +18,7 @@ from pydantic import AwareDatetime, ConfigDict, ValidationError
 from forge_bot.engine.reports import LONGEST_PAUSE, Paused, PauseReason, RunStarted
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN, REMOTES
-from forge_bot.git.revisions import HEADS
+from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_models import StandingPause

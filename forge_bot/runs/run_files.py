@@ -14,8 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from forge_bot.errors import BranchExists, ForgeError, RunBusy
 from forge_bot.git import Repository, Tree
-from forge_bot.git.refs import ENDED, ENDED_AT_ORIGIN
-from forge_bot.git.revisions import branch_ref
+from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, branch_ref
 from forge_bot.resources import state_home
 from forge_bot.runs.ended_runs import remove_branch
 from forge_bot.runs.find_runs import RunInfo, run_in, runs

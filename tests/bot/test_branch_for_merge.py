@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.git.refs import ENDED
+from forge_bot.git.revisions import ENDED
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
 from tests.fakes.signing_keys import COMMITTER, signing_key, verified

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from forge_bot.git.refs import ENDED
+from forge_bot.git.revisions import ENDED
 from forge_bot.store.run_folder import REPORTS
 from tests.recovery.conftest import Told
 from tests.recovery.kills import KILLED, REFUSED, Boundary, compare, killed_at, survives

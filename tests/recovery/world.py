@@ -15,7 +15,7 @@ from typing import Any
 from forge_bot.engine import REPORT, fold
 from forge_bot.engine.reports import RunStarted
 from forge_bot.git import blob_id
-from forge_bot.git.refs import ENDED
+from forge_bot.git.revisions import ENDED
 from forge_bot.resources import templates
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
