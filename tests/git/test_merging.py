@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from forge_bot.git import MergeConflict, merge
-from forge_bot.git.commit_objects import commit_on
-from forge_bot.git.tree_merge import merge_trees
+from forge_bot.git.commit_objects import commit_on, merge_trees
 from tests.git.git_scene import Scene
 
 LINES = b"a\nb\nc\nd\ne\nf\ng\n"
