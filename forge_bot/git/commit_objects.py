@@ -20,8 +20,8 @@ from forge_bot.git.revisions import (
     tree_id,
 )
 from forge_bot.git.signed_commits import SigningKey
-from forge_bot.git.snapshot import APPLY, quoted
 from forge_bot.git.tree_entries import GONE, differences
+from forge_bot.git.uncommitted_work import APPLY, quoted
 from forge_bot.git.worktree_list import is_checked_out
 
 _PLAIN, _LINK = "100644", "120000"

@@ -8,9 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from forge_bot.errors import ForgeError, GitFailed
-from forge_bot.git import changes, own_files, remotes, revisions, snapshot, take_commit
+from forge_bot.git import changes, own_files, remotes, revisions
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
+from forge_bot.git import uncommitted_work as snapshot
+from forge_bot.git import uncommitted_work as take_commit
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id
 from forge_bot.git.worktree_list import WorktreeInfo, listed
