@@ -9,8 +9,8 @@ from forge_bot.git.process import git
 from forge_bot.git.revisions import tree_id
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_FORM = ("-r", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv")
-_NAMES = ("--no-renames", "--src-prefix=", "--dst-prefix=")
+_ADDED = ("-r", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv")
+_PLAIN_NAMES = ("--no-renames", "--src-prefix=", "--dst-prefix=")
 _MOST_FILES = 1_000
 
 _Lines = dict[str, set[int]]
@@ -39,7 +39,7 @@ def _lines(folder: Path, base: str, other: str, paths: Sequence[str], *, gone: b
     if not paths:
         return {}
     trees = (tree_id(folder, base), tree_id(folder, other))
-    shown = git(folder, "diff-tree", *_FORM, *_NAMES, *trees, "--", *paths).out
+    shown = git(folder, "diff-tree", *_ADDED, *_PLAIN_NAMES, *trees, "--", *paths).out
     lines, name = _Lines(), ""
     rows = iter(shown.decode("utf-8", "replace").split("\n"))
     for row in rows:

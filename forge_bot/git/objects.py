@@ -9,7 +9,7 @@ from typing import NamedTuple
 from forge_bot.git.process import LONG, git
 
 _SHA256_DIGITS = 64
-_FOLDER = re.compile(rb"40000 ([^\0]+)\0(.{20})|\d+ [^\0]+\0.{20}", re.DOTALL)
+_FOLDER_ROW = re.compile(rb"40000 ([^\0]+)\0(.{20})|\d+ [^\0]+\0.{20}", re.DOTALL)
 _LONG_FOLDER = re.compile(rb"40000 ([^\0]+)\0(.{32})|\d+ [^\0]+\0.{32}", re.DOTALL)
 
 
@@ -24,7 +24,7 @@ class GitObject(NamedTuple):
         """Return the folders directly in a tree, by name with the ids of their trees:
         `<mode> SP <name> NUL <id in bytes>` each.
         """
-        form = _LONG_FOLDER if len(self.oid) == _SHA256_DIGITS else _FOLDER
+        form = _LONG_FOLDER if len(self.oid) == _SHA256_DIGITS else _FOLDER_ROW
         rows = form.findall(self.data) if self.kind == "tree" else ()
         return {os.fsdecode(name): oid.hex() for name, oid in rows if name}
 

@@ -36,23 +36,23 @@ _KINDS = {_FOLDER: "tree", SUBMODULE: "commit"}
 
 def rows(folder: Path, tree: str) -> dict[str, ListedEntry]:
     """Return the direct entries of a tree, by name. Raises GitFailed if the tree is missing."""
-    return _listed(folder, tree, "-z")
+    return _list_tree(folder, tree, "-z")
 
 
 def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
     """Return the entry at a path in a tree. The path has no empty parts."""
-    return _below(folder, tree).get(path)
+    return _entries_below(folder, tree).get(path)
 
 
 def files_below(folder: Path, tree: str, start: str = "") -> Sequence[tuple[str, ListedEntry]]:
     """Return all files and submodules below a tree, in git's order. Paths begin with `start`."""
-    entries = _below(folder, tree).items()
+    entries = _entries_below(folder, tree).items()
     return [(f"{start}{path}", entry) for path, entry in entries if entry.mode != _FOLDER]
 
 
 def folders_below(folder: Path, tree: str) -> Iterator[tuple[str, ListedEntry]]:
     """Yield the paths of all folders and submodules below a tree, with their entries."""
-    entries = _below(folder, tree).items()
+    entries = _entries_below(folder, tree).items()
     return ((path, entry) for path, entry in entries if entry.mode in _KINDS)
 
 
@@ -68,12 +68,12 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
         yield next(fields), ListedEntry(mode, oid)
 
 
-def _below(folder: Path, tree: str) -> dict[str, ListedEntry]:
-    return _listed(folder, tree, "-rtz")
+def _entries_below(folder: Path, tree: str) -> dict[str, ListedEntry]:
+    return _list_tree(folder, tree, "-rtz")
 
 
 @lru_cache(maxsize=16)
-def _listed(folder: Path, tree: str, form: str) -> dict[str, ListedEntry]:
+def _list_tree(folder: Path, tree: str, form: str) -> dict[str, ListedEntry]:
     """List a tree: `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1))."""
     entries: dict[str, ListedEntry] = {}
     for row in git(folder, "ls-tree", form, "--full-tree", tree, seconds=LONG).names:
