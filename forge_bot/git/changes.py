@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from forge_bot.git.objects import SUBMODULE, find, folders_below
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import named_folder, own_folders, tree_id
-from forge_bot.git.tree_entries import SUBMODULE, find, folders_below
 
 Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
 _UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})

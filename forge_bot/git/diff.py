@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
+from forge_bot.git.objects import differences
 from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, is_shallow, tree_id
-from forge_bot.git.tree_entries import differences
 from forge_bot.sentences import say
 
 # `diff-tree` and not `diff`: it does not read the diff.* settings that change the form of a diff

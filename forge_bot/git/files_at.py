@@ -6,10 +6,9 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.objects import read_objects
+from forge_bot.git.objects import SUBMODULE, ListedEntry, files_below, find, read_objects, rows
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import is_full_id, tree_id
-from forge_bot.git.tree_entries import SUBMODULE, ListedEntry, files_below, find, rows
 
 
 def blob_id(data: bytes) -> str:
