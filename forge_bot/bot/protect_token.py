@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from forge_bot.bot.job_context import JobContext
 from forge_bot.git.commits import OWN_IDENTITY
-from forge_bot.git.job_token import use_token
 from forge_bot.git.process import SIGNING_KEY
+from forge_bot.git.remotes import use_token
 
 _OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
 _KEPT_BACK = frozenset({"FORGE_BOT_WAKE", SIGNING_KEY})

@@ -11,8 +11,7 @@ from forge_bot.git.files_at import blob_id
 from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Ref
-from forge_bot.git.worktree import Tree
-from forge_bot.git.worktree_list import WorktreeInfo
+from forge_bot.git.worktree import Tree, WorktreeInfo
 
 __all__ = [
     "Commit",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from forge_bot.git.objects import SUBMODULE, find, folders_below
+from forge_bot.git.files_at import SUBMODULE, find, folders_below
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import named_folder, own_folders, tree_id
 

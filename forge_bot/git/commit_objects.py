@@ -11,7 +11,7 @@ from forge_bot.errors import GitFailed, GitMissing
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import index_of, message_text, store
-from forge_bot.git.objects import GONE, differences
+from forge_bot.git.files_at import GONE, differences
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
@@ -22,7 +22,7 @@ from forge_bot.git.revisions import (
 )
 from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.uncommitted_work import APPLY, quoted
-from forge_bot.git.worktree_list import is_checked_out
+from forge_bot.git.worktree import is_checked_out
 
 _PLAIN, _LINK = "100644", "120000"
 _RULES = ".gitattributes"

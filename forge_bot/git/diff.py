@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forge_bot.errors import GitFailed
-from forge_bot.git.objects import differences
+from forge_bot.git.files_at import differences
 from forge_bot.git.process import git
 from forge_bot.git.revisions import commit_id, is_shallow, tree_id
 from forge_bot.sentences import say

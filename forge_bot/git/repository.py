@@ -10,17 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
-from forge_bot.git import (
-    commits,
-    files_at,
-    remotes,
-    revisions,
-    worktree,
-    worktree_list,
-)
-from forge_bot.git.job_token import ask_remote, clone_with_token
-from forge_bot.git.objects import read_objects
+from forge_bot.git import commits, files_at, remotes, revisions, worktree
+from forge_bot.git.files_at import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
+from forge_bot.git.remotes import ask_remote, clone_with_token
 from forge_bot.git.revisions import (
     ENDED,
     ENDED_AT_ORIGIN,
@@ -88,8 +81,8 @@ class Repository:
     list_folders = _OfRoot(files_at.list_folders)
 
     # Work trees.
-    worktrees = _OfRoot(worktree_list.listed)
-    is_checked_out = _OfRoot(worktree_list.is_checked_out)
+    worktrees = _OfRoot(worktree.listed)
+    is_checked_out = _OfRoot(worktree.is_checked_out)
     add_worktree = _OfRoot(worktree.add)
     detached_tree = _OfRoot(worktree.detached)
     export = _OfRoot(worktree.export)

@@ -1,6 +1,9 @@
-"""One work tree and its branch: made, filled, shown, mended, removed."""
+"""The work trees of a repository: listed, and one with its branch made, filled, shown, mended,
+removed.
+"""
 
 import contextlib
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,14 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from forge_bot.errors import ForgeError, GitFailed
-from forge_bot.git import changes, own_files, remotes, revisions
+from forge_bot.git import changes, own_files, remotes, revisions, uncommitted_work
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
-from forge_bot.git import uncommitted_work as snapshot
-from forge_bot.git import uncommitted_work as take_commit
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id
-from forge_bot.git.worktree_list import WorktreeInfo, listed
 
 
 class _OfTree(OfFolder[Given, Result]):
@@ -44,13 +44,13 @@ class Tree:
     modes = _OfTree(differences.modes)
     merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
-    patched = _OfTree(snapshot.patched)
-    apply = _OfTree(snapshot.apply)
+    patched = _OfTree(uncommitted_work.patched)
+    apply = _OfTree(uncommitted_work.apply)
 
     # Changes of the files and the branch.
     commit = _OfTree(made_commits.commit)
     has_locks = _OfTree(own_files.has_locks)
-    rescue = _OfTree(snapshot.rescue)
+    rescue = _OfTree(uncommitted_work.rescue)
     remove_nested = _OfTree(changes.remove_nested)
     unlock = _OfTree(own_files.unlock)
     push = _OfTree(remotes.push)
@@ -87,12 +87,12 @@ class Tree:
         by one, ignored files not.
         """
         if self.beside:
-            return take_commit.status_beside(self.path, self.beside)
+            return uncommitted_work.status_beside(self.path, self.beside)
         return changes.status(self.path)
 
     def patch(self, paths: Sequence[str] = ()) -> str:
         """Return the same changes for `apply`, of all files or of those named."""
-        return snapshot.patch(self.path, paths, since=self.tip)
+        return uncommitted_work.patch(self.path, paths, since=self.tip)
 
     def discard(self, paths: Sequence[str]) -> None:
         """Restore each named file from the branch, or remove it if that does not have it."""
@@ -112,9 +112,9 @@ class Tree:
         as it was, where uncommitted work or an untracked file is in the way.
         """
         if self.beside:
-            take_commit.move_beside(self.path, self.beside, commit)
+            uncommitted_work.move_beside(self.path, self.beside, commit)
         else:
-            take_commit.move_forward(self.path, commit)
+            uncommitted_work.move_forward(self.path, commit)
 
     def check_out(self, branch: str) -> None:
         """Check out a branch in a clean tree. Raises GitFailed."""
@@ -126,6 +126,52 @@ class Tree:
         # The old value makes git refuse when the branch has moved meanwhile.
         git(self.path, "update-ref", HEADS + here.branch, commit, here.commit)
         git(self.path, "reset", "--quiet", "--hard", seconds=LONG)
+
+
+# Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
+# decides where it stops.
+_ENTRY = re.compile(
+    r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeInfo:
+    """A registered work tree. `branch` is None when it is detached or bare; prunable ones have lost
+    their folder.
+    """
+
+    path: Path
+    branch: str | None
+    locked: bool
+    prunable: bool
+    lock_reason: str = ""
+
+
+def listed(root: Path) -> tuple[WorktreeInfo, ...]:
+    """All registered work trees, the main one first (git-worktree(1), "Porcelain Format")."""
+    text = git(root, "worktree", "list", "--porcelain").line + "\n"
+    return tuple(_info(Path(match["path"]), match["rest"]) for match in _ENTRY.finditer(text))
+
+
+def is_checked_out(root: Path, branch: str) -> bool:
+    """Return whether a registered work tree has this branch checked out, be its folder there or
+    not.
+    """
+    return any(info.branch == branch for info in listed(root))
+
+
+def _info(path: Path, rest: str) -> WorktreeInfo:
+    facts = {key: value for key, _, value in (line.partition(" ") for line in rest.splitlines())}
+    ref = facts.get("branch", "")
+    return WorktreeInfo(
+        path=path,
+        branch=ref.removeprefix(HEADS) if ref.startswith(HEADS) else None,
+        locked="locked" in facts,
+        prunable="prunable" in facts or ("locked" not in facts and not path.exists()),
+        lock_reason=facts.get("locked", ""),
+    )
 
 
 # Git holds this lock on a work tree while it makes it (builtin/worktree.c); it stays behind when

@@ -4,7 +4,7 @@ import pytest
 
 from forge_bot.git.commit_history import FileVersion
 from forge_bot.git.commit_objects import commit_on, tree_with
-from forge_bot.git.objects import GONE, files_below
+from forge_bot.git.files_at import GONE, files_below
 from tests.git.git_scene import Scene
 
 SUBMODULE = "160000"
