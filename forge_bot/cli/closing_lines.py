@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.git.refs import ENDED
+from forge_bot.git.revisions import ENDED
 from forge_bot.runs.branch_for_merge import Offer, newest_base, offered, target_of
 from forge_bot.runs.ended_runs import is_kept
 from forge_bot.runs.invocation_end import Outcome

@@ -16,12 +16,10 @@ from forge_bot.engine.reports import PeopleCommitted, RetryAsked
 from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import commit_at, count_commits
-from forge_bot.git.commit_objects import make_commit
+from forge_bot.git.commit_objects import MergedTrees, changed_files, make_commit, merge_trees
 from forge_bot.git.commits import move_refs
-from forge_bot.git.refs import REMOTES
 from forge_bot.git.remotes import fetch_branch, push_together
-from forge_bot.git.revisions import HEADS, is_ancestor, ref_target
-from forge_bot.git.tree_merge import MergedTrees, changed_files, merge_trees
+from forge_bot.git.revisions import HEADS, REMOTES, is_ancestor, ref_target
 from forge_bot.runs.code_commits import BASE, PEOPLE, RUN, code_branch_moves
 from forge_bot.runs.ended_runs import KeptRecord, keep_record
 from forge_bot.runs.run import Run

@@ -24,8 +24,8 @@ from forge_bot.errors import (
     RateLimited,
 )
 from forge_bot.git import Repository
+from forge_bot.git.commit_objects import changed_files
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.git.tree_merge import changed_files
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.house_demands import GUIDES, TOWNCRIER, Demand, house_demands
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
