@@ -14,9 +14,8 @@ from forge_bot.engine.reports import Answered, ArtifactWritten, GateShown, Repor
 from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import Repository
-from forge_bot.git.lines_touched import last_commit_before, lines_touched
-from forge_bot.git.refs import REMOTES
-from forge_bot.git.revisions import HEADS, ref_target
+from forge_bot.git.commit_history import last_commit_before, lines_touched
+from forge_bot.git.revisions import HEADS, REMOTES, ref_target
 from forge_bot.runs.find_runs import RunInfo, raw_file, runs
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports
 from forge_bot.values import Frozen
