@@ -45,9 +45,8 @@ _MOST_NAMED = 6
 class CommentWriter:
     """Writes for one issue.
 
-    `clock` gives seconds; `pause` is the least time between two edits that are not urgent. `tip`
-    gives the newest commit of a branch that GitHub has. With `pushes_workflows` the token may push
-    workflow files, so that none is left to a person. `tracked` is the comment of the progress.
+    `tip` gives the newest commit of a branch that GitHub has. With `pushes_workflows` the token may
+    push workflow files, so that none is left to a person. `tracked` is the comment of the progress.
     """
 
     github: GitHub
@@ -55,8 +54,6 @@ class CommentWriter:
     commands: CommandNames
     address: str
     job: str
-    clock: Callable[[], float]
-    pause: float
     tip: Callable[[str], str]
     tracked: int | None = None
     pushes_workflows: bool = False
@@ -66,7 +63,6 @@ class CommentWriter:
     occasions: set[str] = field(default_factory=set[str])
     """The occasions for which somebody was answered in this job."""
     _last: str = ""
-    _edited_at: float | None = None
 
     def view(self, run: Run, trouble: CommentReply | None = None) -> RunView:
         """The run as comments show it; in trouble, which may be that of a push, with links to what
@@ -128,24 +124,15 @@ class CommentWriter:
         """Somebody cancelled the job."""
         return reply("cancelled", commands=self.commands)
 
-    def track(self, view: RunView, *, at_once: bool = True) -> bool:
-        """Bring the tracking comment up to date; without `at_once` not more often than GitHub
-        likes, False where it was left out.
-        """
-        if (
-            not at_once
-            and self._edited_at is not None
-            and self.clock() - self._edited_at < self.pause
-        ):
-            return False
+    def track(self, view: RunView) -> None:
+        """Bring the tracking comment up to date."""
         text = tracking(view)
         if text == self._last:
-            return True
+            return
         place = self._place(view)
         if place is None or not self._edited(place, text):
             place = self.write(self.thread.number, text).id
-        self.tracked, self._last, self._edited_at = place, text, self.clock()
-        return True
+        self.tracked, self._last = place, text
 
     def _edited(self, place: int, text: str) -> bool:
         """Give the comment this text; return False if somebody deleted the comment meanwhile."""
@@ -306,13 +293,12 @@ def _estimated_cost(run: Run) -> str:
     return f"{in_words(expected)} ({at_once})" if at_once else in_words(expected)
 
 
-def unseen_text(run: Run, sub_issues: int) -> str:
-    """The sentences about what models get to see of the request, and what not: hidden text,
-    attachments, and its open sub-issues; empty when there is none.
+def unseen_text(run: Run) -> str:
+    """Return the sentences about what models get to see of the request, and what not: hidden text
+    and attachments; empty when there is none.
     """
     cleaned = clean(run.request.text)
-    parts = say("bot.sub_issues", count=sub_issues) if sub_issues else ""
-    return " ".join(filter(None, [sentence(cleaned.removals), _attachments(run), parts]))
+    return " ".join(filter(None, [sentence(cleaned.removals), _attachments(run)]))
 
 
 def _attachments(run: Run) -> str:

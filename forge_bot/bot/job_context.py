@@ -4,7 +4,6 @@ limits of a run. Read once.
 
 import os
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -49,10 +48,6 @@ class JobContext(Frozen):
     push_workflows: bool = False
     by_timer: bool = False
     """Whether a timer wakes a worker again after a passing problem."""
-    edit_seconds: Decimal = Decimal(10)
-    """The seconds between two edits of the tracking comment while a worker works. GitHub
-    limits the writes of one token.
-    """
 
     @property
     def url(self) -> str:
@@ -91,7 +86,6 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         push_workflows=may_push_workflows(environ),
         by_timer=_is_true(environ, "FORGE_BOT_BY_TIMER"),
-        edit_seconds=_number(environ, "FORGE_BOT_EDIT_SECONDS", Decimal(10)),
     )
     return around, read_inputs(environ)
 
@@ -109,17 +103,6 @@ def _is_true(environ: Mapping[str, str], name: str) -> bool:
 
 def _path(environ: Mapping[str, str], name: str) -> Path | None:
     return Path(environ[name]) if environ.get(name) else None
-
-
-def _number(environ: Mapping[str, str], name: str, usual: Decimal) -> Decimal:
-    text = environ.get(name, "").strip()
-    try:
-        number = Decimal(text) if text else usual
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite() or number < 0:
-        raise BadInput(f"{name} is {text!r}: it is a number of seconds, such as {usual}.")
-    return number
 
 
 def _amount(text: str) -> Amount:

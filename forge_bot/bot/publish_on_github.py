@@ -1,7 +1,6 @@
 """Publish on GitHub: the pull request, kept up to date, and the last comment in the thread."""
 
 import json
-import re
 from contextlib import suppress
 
 from forge_bot.bot.approval_rules import are_enough, is_in_comment
@@ -32,15 +31,9 @@ from forge_bot.runs.publish_result import (
     publish_result,
 )
 from forge_bot.runs.run import Run
-from forge_bot.runs.workflow_file import WORKFLOWS
-
-ACTIONS = "github-actions[bot]"
-"""Whoever opens pull requests under this name has their checks held until a person clicks."""
 
 EVIDENCE_STATUS = "forge-bot/evidence"
 """The name of the status at the head of a pull request."""
-
-_ON_PULL_REQUEST = re.compile(rb"^[^#\n]*\bpull_request\b", re.MULTILINE)
 
 
 class Publication:
@@ -158,7 +151,7 @@ class Publication:
         return pull_request(view, documents_of(run), customs=customs_of(run))
 
     def _hand_over(self, run: Run) -> None:
-        """Tell people what only they can do: push some files, and start some checks."""
+        """Tell people which files only they can push."""
         view = self.writer.view(run)
         for name, files in view.patches.items():
             apply = (
@@ -177,12 +170,6 @@ class Publication:
                     apply=apply,
                 )
             )
-        if (
-            run.state.pull_request
-            and self.writer.thread.inputs.policy.own == ACTIONS
-            and _checked_on_pull_requests(run)
-        ):
-            self.writer.say_once(reply("checks_wait", pull_request=run.state.pull_request))
 
     def _pull_request(self, run: Run) -> PublishResult:
         offered = self._offered(run)
@@ -216,15 +203,6 @@ class Publication:
             return publish_result(offered, detail)
         self.refresh(run)
         return publish_result(offered, f"pull request #{pull.number}", pull.url)
-
-
-def _checked_on_pull_requests(run: Run) -> bool:
-    """Return whether a workflow of the repository looks as if it ran for pull requests."""
-    commit = run.state.base_commit
-    workflows = run.repository.list_files(commit, WORKFLOWS)
-    return any(
-        _ON_PULL_REQUEST.search(run.repository.read(commit, path) or b"") for path in workflows
-    )
 
 
 def unverified(run: Run, thread: Thread) -> Decision | None:

@@ -5,7 +5,7 @@ thread, reports to the run, lets a worker work, records the result, pushes, and 
 import os
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from threading import Event
 
 from forge_bot.agent.models.known_providers import missing_key
@@ -38,7 +38,7 @@ from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Issue, PullState
+from forge_bot.github_api.types import PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
 from forge_bot.runs.ended_runs import remove_branch
@@ -54,9 +54,6 @@ from forge_bot.values import RunStatus, Tier
 
 MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
-
-_OF_OTHERS_SECONDS = 60.0
-"""Age of the records of other runs, by which a worker knows of limits and of what they paid."""
 
 LONG_SHIFT_SECONDS = 30.0
 """After a worker's shift of this length the thread is read again. New comments during a shorter
@@ -112,8 +109,6 @@ class Supervisor:
             self.commands,
             around.url,
             around.run_url,
-            clock=time.monotonic,
-            pause=float(around.edit_seconds),
             tip=lambda branch: known_tip(repository, branch),
             tracked=around.wake.tracking_comment,
             pushes_workflows=around.push_workflows,
@@ -124,8 +119,6 @@ class Supervisor:
         self.strike = redactor(environ)
         self.pusher = BranchPusher()
         self.cancelled = Event()
-        self._unlabelled = False
-        self._fetched = time.monotonic()
 
     def cancel(self) -> None:
         """Stop soon: the job is being cancelled."""
@@ -151,9 +144,6 @@ class Supervisor:
                 # Somebody else pushed first. What they did counts; ours is done again from there.
                 info = self.reopen_as_pushed(info)
                 continue
-            if self._unlabelled:
-                label = self.inputs.label
-                return ended_by(reply("label_removed", commands=self.commands, label=label))
             if self.cancelled.is_set():
                 return ended_by(self.writer.cancelled())
             if ended is not None:
@@ -206,7 +196,7 @@ class Supervisor:
         if not self.writer.estimate:
             self.writer.estimate = expected_cost(run)
         self.writer.unread = run.request.unread
-        self.writer.removed = unseen_text(run, self.issue.open_sub_issues)
+        self.writer.removed = unseen_text(run)
 
     def _find_pull_by_hand(self, run: Run) -> None:
         """Take a pull request that woke this job as the run's if a person opened it from the branch
@@ -319,7 +309,7 @@ class Supervisor:
         if time.monotonic() - begun > LONG_SHIFT_SECONDS:
             self.thread.look_again()
         # Nothing is published for an issue that was closed meanwhile.
-        self.issue = self.issue if self._unlabelled else self.github.issue(self.thread.number)
+        self.issue = self.github.issue(self.thread.number)
         return ended_by(self.trouble(info, stopped)) if stopped.code else None
 
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
@@ -354,26 +344,13 @@ class Supervisor:
         self.writer.say(trouble, spoken)
         return ended_by(trouble)
 
-    def _labelled(self, issue: Issue) -> bool:
-        return self.inputs.label.casefold() in {label.casefold() for label in issue.labels}
-
     # -- keeping
     # ----------------------------------------------------------------------------------------------
 
     def _push_work(self, run: Run, commit: str) -> None:
         """Push a commit of a worker's files, and show the progress."""
         self.pusher.push(run.tree, commit)
-        self._learn_of_others()
-        if self.writer.track(self.writer.view_at(run.state, run.pipeline, commit), at_once=False):
-            before, self.issue = self.issue, self.github.issue(self.thread.number)
-            # Only a label that was on when the job began can be taken off to stop it.
-            self._unlabelled = self._labelled(before) and not self._labelled(self.issue)
-            if self._unlabelled or self.issue.closed_at not in {None, before.closed_at}:
-                self.shift.stop_after_this()
-
-    def _learn_of_others(self) -> None:
-        """Fetch what other runs recorded for the next agent, unless that was just done."""
-        if time.monotonic() - self._fetched > _OF_OTHERS_SECONDS:
-            self._fetched = time.monotonic()
-            with suppress(GitFailed):
-                self.repository.fetch()
+        self.writer.track(self.writer.view_at(run.state, run.pipeline, commit))
+        before, self.issue = self.issue, self.github.issue(self.thread.number)
+        if self.issue.closed_at not in {None, before.closed_at}:
+            self.shift.stop_after_this()

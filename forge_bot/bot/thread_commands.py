@@ -20,17 +20,13 @@ from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import (
     Answer,
     Answered,
-    BudgetRaised,
     Report,
     RequestRefreshed,
     RetryAsked,
 )
 from forge_bot.errors import (
-    AnswerNotOffered,
     CannotUpdate,
     ForgeError,
-    NoGateOpen,
-    NotesRequired,
     RunEnded,
     StaleApproval,
     UpToDate,
@@ -40,7 +36,6 @@ from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.answers import ANSWER_OF
 from forge_bot.runs.branch_for_merge import target_of, update
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
@@ -82,8 +77,11 @@ def carry_out(
                 questions.append(spoken)
             case grammar.Start(taken=(_, *_)) if not run.state.ended:
                 _refresh(run, spoken, thread, writer, around)
-            case grammar.Status() | grammar.Help() | grammar.Start():
-                writer.say(_talk(spoken, run, thread, writer, closed), spoken)
+            case grammar.Help():
+                # The gate answers it.
+                continue
+            case grammar.Status() | grammar.Start():
+                writer.say(_talk(spoken, run, writer, closed), spoken)
             case grammar.Refresh():
                 _refresh(run, spoken, thread, writer, around)
             case grammar.Update():
@@ -95,33 +93,16 @@ def carry_out(
 
 
 def _talk(
-    spoken: ThreadCommand,
-    run: Run,
-    thread: Thread,
-    writer: CommentWriter,
-    closed: CommentReply | None,
+    spoken: ThreadCommand, run: Run, writer: CommentWriter, closed: CommentReply | None
 ) -> CommentReply:
-    view = _view_with_pull(run, thread, writer).replace(trouble=closed)
+    view = writer.view(run, closed)
     match spoken.command:
-        case grammar.Status():
-            return command_replies.asked_for_status(view)
         case grammar.Start() if run.state.ended:
             return command_replies.ended_already(view)
         case grammar.Start():
             return reply_with_state("already_running", view)
         case _:
-            return command_replies.asked_for_help(view, writer.commands)
-
-
-def _view_with_pull(run: Run, thread: Thread, writer: CommentWriter) -> RunView:
-    """Return the run as comments show it; of one that is over also whether its pull request is
-    merged.
-    """
-    view, state = writer.view(run), run.state
-    if not (state.ended and state.pull_request):
-        return view
-    pull = thread.github.pull_request_for(state.pull_request_branch or state.branch)
-    return view if pull is None else view.replace(pull_state=pull.state)
+            return command_replies.asked_for_status(view)
 
 
 def _report(
@@ -145,15 +126,10 @@ def _report(
             report = report.replace(awaits_others=bool(outcome.awaited))
         run.tell(report)
     except ForgeError as error:
-        view = _view_with_pull(run, thread, writer)
-        writer.say(_refusal(error, command, view, writer.commands), spoken)
+        writer.say(_refusal(error, command, writer.view(run), writer.commands), spoken)
         return
     if isinstance(report, Answered) and report.awaits_others:
         writer.show_approvals(run)
-    budget = run.state.budget
-    if isinstance(report, BudgetRaised) and budget.cap is None and budget.token_cap is None:
-        writer.say(reply_with_state("no_budget", writer.view(run)), spoken)
-        return
     if (shown := _shown_back(spoken, report, thread, writer)) is not None:
         writer.say(shown, spoken)
     else:
@@ -258,25 +234,12 @@ def _refusal(
     error: ForgeError, command: ReportedCommand, view: RunView, commands: CommandNames
 ) -> CommentReply:
     """Return the reply to somebody whose command was refused."""
-    answer = ANSWER_OF[type(command)].value if type(command) in ANSWER_OF else "change"
-    gate, decisions = view.state.gate, view.state.decisions
     match error:
-        case StaleApproval() if gate is not None:
-            return command_replies.stale_approval(
-                view,
-                gate,
-                given=command.digest or "" if isinstance(command, grammar.Approve) else "",
-            )
-        case AnswerNotOffered() if gate is not None:
-            return command_replies.not_offered(view, gate, answer=answer)
-        case NotesRequired():
-            return reply("notes_missing", commands=commands)
+        case StaleApproval() if view.state.gate is not None:
+            given = command.digest or "" if isinstance(command, grammar.Approve) else ""
+            return command_replies.stale_approval(view, view.state.gate, given=given)
         case RunEnded():
             return command_replies.ended_already(view)
-        case NoGateOpen() if decisions and isinstance(command, grammar.Approve | grammar.Reject):
-            return command_replies.already_answered(view, decisions[-1])
-        case NoGateOpen():
-            return reply_with_state("nothing_to_answer", view, answer=answer)
         case _:
             return command_replies.cannot(commands, error)
 

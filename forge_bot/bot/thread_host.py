@@ -8,8 +8,7 @@ from forge_bot.bot.approval_rules import is_in_comment
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publish_on_github import Publication, unverified
 from forge_bot.bot.push_commits import BranchPusher
-from forge_bot.engine import Checkpoint, Exec, PersonAction, State, WorkAction, no_reports
-from forge_bot.engine.phases import PublishPhase
+from forge_bot.engine import Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.merge_commit_message import who_answered
@@ -49,11 +48,20 @@ class ThreadHost:
 
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
         """Write the question into the thread; the answer wakes another job."""
-        del state
         if self.cancelled.is_set():
             return
-        if isinstance(action, Checkpoint) and self._asks_whether_to_post(action):
-            yield self._posted(action)
+        gate = state.gate
+        if gate is not None and Answer.POST in gate.options:
+            # The question of another host, begun on this issue: the result is said here anyway.
+            yield Answered(
+                key=f"{action.action_id}/posted",
+                at=now(),
+                gate=gate.name,
+                answer=Answer.SKIP,
+                by="forge-bot",
+                via="bot",
+                action_id=action.action_id,
+            )
         elif (shown := self.writer.ask(self.run)) is not None:
             yield shown
 
@@ -84,23 +92,3 @@ class ThreadHost:
         """Record the report and push it."""
         self.run.record(report, state)
         self.pusher.keep(self.run, self._before)
-
-    def _asks_whether_to_post(self, action: Checkpoint) -> bool:
-        """Return whether the open question is another host's: whether to post the result."""
-        return action.name == action.resume_at and isinstance(
-            self.run.pipeline.phase(action.name), PublishPhase
-        )
-
-    def _posted(self, action: Checkpoint) -> Answered:
-        """Close that question: the result is in the thread anyway, and nothing more is posted."""
-        detail = self.publication.publish(self.run, "post-to-source").detail
-        return Answered(
-            key=f"{action.action_id}/posted",
-            at=self.run.now(),
-            gate=action.name,
-            answer=Answer.SKIP,
-            notes=detail,
-            by="forge-bot",
-            via="bot",
-            action_id=action.action_id,
-        )

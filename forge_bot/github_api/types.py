@@ -34,7 +34,6 @@ class Issue(Frozen):
     state_reason: str = Field(description="completed, not_planned, duplicate, reopened, or empty")
     is_pull_request: bool
     type: str = Field(default="", description="the issue's type, as `Bug`; empty if it has none")
-    open_sub_issues: int = 0
 
 
 class Comment(Frozen):
@@ -129,7 +128,6 @@ def _account(user: "NamedUser | Organization | None") -> Account:
 
 def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
     """Return an issue as PyGithub read it. Lists may lack what a `whole` one has."""
-    subs = issue.sub_issues_summary if whole else None
     return Issue(
         number=issue.number,
         title=issue.title,
@@ -142,7 +140,6 @@ def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
         state_reason=issue.state_reason or "",
         is_pull_request="/pull/" in issue.html_url,
         type=(issue.type.name or "") if whole and issue.type else "",
-        open_sub_issues=max(subs.total - subs.completed, 0) if subs else 0,
     )
 
 

@@ -25,6 +25,8 @@ from forge_bot.errors import (
     ForgeError,
     GitFailed,
     GitHubUnavailable,
+    ModelUnavailable,
+    NoSandbox,
     PermissionMissing,
     RunBusy,
     TemporalRefused,
@@ -55,11 +57,10 @@ _OWN_FIRST = frozenset({"FORGE_BOT_ROLE", "FORGE_BOT_LOGIN", "FORGE_BOT_TRUST_LO
 """Inputs that decide who may do what: where the worker sets them, no event changes them."""
 
 _PASSING = {
-    *("rate-limited", "model-down", "github-limited", "cancelled", "batch-under-way"),
-    # Another worker may have one.
-    "no-sandbox",
-    *(error.code.lower() for error in (GitFailed, GitHubUnavailable, RunBusy)),
-    *(error.code.lower() for error in (TokenRefused, PermissionMissing)),
+    *("rate-limited", "github-limited", "cancelled", "batch-under-way"),
+    *(error.code.lower() for error in (GitFailed, GitHubUnavailable, ModelUnavailable, RunBusy)),
+    # Another worker may have a sandbox.
+    *(error.code.lower() for error in (NoSandbox, TokenRefused, PermissionMissing)),
 }
 """Occasions whose reason can go away without a word in the thread."""
 

@@ -6,7 +6,7 @@ from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.next_step import pull_request_link, standing
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.error_comments import failed
-from forge_bot.engine.state import Decision, OpenGate
+from forge_bot.engine.state import OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages
 from forge_bot.gate.grammar import Mistyped
@@ -25,10 +25,6 @@ def gate() -> OpenGate:
     open_ = scene.design_waits().state.gate
     assert open_ is not None
     return open_
-
-
-def decision() -> Decision:
-    return scene.done().state.decisions[0]
 
 
 def said_at_the_gate() -> list[str]:
@@ -71,11 +67,8 @@ def every_reply() -> list[CommentReply]:
     return [
         command_replies.ended_already(scene.done()),
         command_replies.stale_approval(waits, gate(), given="0badcafe"),
-        command_replies.already_answered(works, decision()),
         reply("not_enough", commands=COMMANDS, awaited=[WAITING], again=False),
-        command_replies.not_offered(waits, gate(), answer="done"),
         shown,
-        command_replies.asked_for_help(waits, COMMANDS),
         command_replies.asked_for_status(works),
         command_replies.cannot(COMMANDS, refused),
         command_replies.answered("Because `rota` counts days from the first.", "why not zero?"),
@@ -89,21 +82,11 @@ def every_reply() -> list[CommentReply]:
 
 
 PLAIN = (
-    *("no_run", "no_budget", "already_running", "nothing_to_answer"),
-    *(
-        "notes_missing",
-        "resumed",
-        "follow_up",
-        "updated",
-        "up_to_date",
-        "used_up",
-    ),
+    *("no_run", "already_running", "resumed", "follow_up", "updated", "up_to_date", "used_up"),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
-    *("cap_reached", "switched_off", "reminder"),
-    *("batch_under_way", "credit_used_up", "model_down", "not_taken", "git_down"),
-    *("github_limited", "branch_protected", "archived", "may_not_push", "workflow_files"),
-    *("workflow_push_refused", "checks_wait", "record_not_kept", "cancelled", "no_sandbox"),
-    *("unexpected", "issue_locked", "issue_transferred", "issue_gone", "label_removed"),
+    *("cap_reached", "switched_off", "reminder", "batch_under_way", "github_limited"),
+    *("branch_protected", "archived", "may_not_push", "workflow_files"),
+    *("workflow_push_refused", "checks_wait", "record_not_kept", "cancelled", "unexpected"),
     *("issue_closed", "base_is_gone", "no_reviews", "review_answer"),
 )
 """The replies that need no more of a run than a sentence does."""

@@ -28,7 +28,7 @@ def every() -> dict[str, CommentReply]:
 
 def test_every_reply_has_an_example(every: dict[str, CommentReply]) -> None:
     tables = {name.partition(".")[0] for name in read_topic("en", "replies")} - {"phrases"}
-    next_steps = {"completed", "unneeded", "abandoned", "all_but_done", "waiting", "working"}
+    next_steps = {"completed", "unneeded", "abandoned", "waiting", "working"}
     named = {NoTestCommand.code.lower(): "failed"}
     assert {named.get(name, name).replace("-", "_") for name in every} == tables - next_steps
     assert len(every) == len(every_reply())
@@ -41,7 +41,7 @@ def test_every_sentence_is_short_quiet_and_shows_a_way_out(every: dict[str, Comm
         assert acts(said) == [] or made.occasion == "reminder", made.occasion
         assert len(shown(said)) < 1_750, made.occasion
         assert len(shown(made.headline)) < 110, made.occasion
-        assert made.headline[-1] in ".?" or made.occasion == "help", made.occasion
+        assert made.headline[-1] in ".?", made.occasion
         way_out = elements(said, "code", "a") or re.search(r"\bsay\b|here is a new one", said)
         assert way_out, made.occasion
         found = markers.read_marker(said)
@@ -54,15 +54,6 @@ def test_what_ends_an_invocation_is_never_called_done(every: dict[str, CommentRe
         if made.outcome is not None:
             assert made.outcome is not Outcome.DONE, made.occasion
             assert made.reaction != "rocket", made.occasion
-
-
-def test_help_begins_with_what_is_open_and_uses_this_repository_s_words(
-    every: dict[str, CommentReply],
-) -> None:
-    made = command_replies.asked_for_help(None, CommandNames(prefix="/robot", short=False))
-    assert "/robot approve" in made.detail
-    assert "/forge" not in made.detail
-    assert every["help"].detail.startswith("Your turn: please read")
 
 
 def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
@@ -112,7 +103,6 @@ def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
 def test_words_of_others_do_nothing_in_any_sentence() -> None:
     said = [
         command_replies.stale_approval(scene.design_waits(), gate(), given=HOSTILE),
-        command_replies.not_offered(scene.design_waits(), gate(), answer=HOSTILE),
         failed(BadConfig(HOSTILE, details=(HOSTILE,)), LINKS, COMMANDS),
         *(reply(name, **example(name, HOSTILE)) for name in PLAIN),
     ]

@@ -83,10 +83,8 @@ def test_an_issue_that_went_to_another_repository_is_left_alone(waiting: Stage) 
     comment = waiting.comment("/approve")
     waiting.hub.transfer(waiting.repo, waiting.issue, other)
     job = waiting.delivered(comment)
-    agree_without_comment(
-        waiting, job, "**The issue was moved to another repository.**", 5, tracked=False
-    )
-    assert re.search(r"It is now \S+/acme/elsewhere/\S+\. ", job.summary), job.summary
+    agree_without_comment(waiting, job, "it was moved to", 1, tracked=False)
+    assert re.search(r"\S+/acme/elsewhere/\S+", job.summary), job.summary
     assert waiting.state["currentPhaseStatus"] == "awaiting_human"
 
 
@@ -94,9 +92,7 @@ def test_a_deleted_issue_is_left_alone(waiting: Stage) -> None:
     comment = waiting.comment("/approve")
     waiting.issue.deleted = True
     job = waiting.delivered(comment)
-    agree_without_comment(
-        waiting, job, "**The issue is gone, or I may not see it any more.**", 5, tracked=False
-    )
+    agree_without_comment(waiting, job, "the issue was deleted", 1, tracked=False)
 
 
 # -- jobs that stop in the middle
@@ -118,15 +114,4 @@ def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubl
     assert heard(waiting.say("/forge status")).code == 0
     assert len(waiting.said("reply occasion=status")) == 1
     assert waiting.said("reply occasion=github-007") == []
-    finishes(waiting)
-
-
-@pytest.mark.slow
-def test_a_label_that_is_taken_off_stops_the_run_after_its_step(waiting: Stage) -> None:
-    waiting.environ["FORGE_BOT_EDIT_SECONDS"] = "0"
-    waiting.hub.faults.meanwhile(r"PATCH .*/comments/", waiting.issue.labels.clear, skip=1)
-    job = heard(waiting.say("/approve"))
-    agree_without_comment(waiting, job, "**Somebody took the label `forge` off.**", 0)
-    assert waiting.said("reply") == []
-    assert waiting.state["currentPhaseStatus"] == "in_progress"
     finishes(waiting)

@@ -7,16 +7,14 @@ from forge_bot.bot.comments.phase_table import phases
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
 from forge_bot.bot.comments.tracking_comment import facts
-from forge_bot.engine.state import Decision, OpenGate
+from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, PermissionMissing
 from forge_bot.gate.arguments import names_version
-from forge_bot.gate.messages import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Paper, Papers, compose
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
-from forge_bot.interaction.run_facts import decided
 from forge_bot.remedies import Remedy
 from forge_bot.values import RunStatus
 
@@ -51,25 +49,6 @@ def stale_approval(view: RunView, gate: OpenGate, *, given: str = "") -> Comment
     )
 
 
-def already_answered(view: RunView, decision: Decision) -> CommentReply:
-    """Return the reply to a second answer to the same question."""
-    phase = view.pipeline.phase(decision.gate)
-    return reply_with_state(
-        "already_answered",
-        view,
-        label=Markdown(view.label(decision.gate)),
-        answered=Markdown(decided(decision)),
-        phase=getattr(phase, "sends_back_to", "") or view.state.current_phase,
-    )
-
-
-def not_offered(view: RunView, gate: OpenGate, *, answer: str) -> CommentReply:
-    """Return the reply to an answer that the open question does not take."""
-    options = dict.fromkeys((*gate.options, "abandon"))
-    offered = [view.commands.form(option, gate.digest) for option in options]
-    return reply("not_offered", answer=answer, offered=offered)
-
-
 def shown_back(commands: CommandNames, *, line: str, words: str) -> CommentReply | None:
     """Show back what counted of a comment: the words of a person, and the `line` with text below it
     that was not read. Return None where there is nothing to show.
@@ -77,12 +56,6 @@ def shown_back(commands: CommandNames, *, line: str, words: str) -> CommentReply
     if not line and not words:
         return None
     return reply("taken", commands=commands, line=line, words=words[:_MOST_SHOWN])
-
-
-def asked_for_help(view: RunView | None, commands: CommandNames) -> CommentReply:
-    """Return all commands, in the words of the grammar, after the state of the run."""
-    table = Markdown(help_text(commands.prefix, bare=commands.short))
-    return reply("help", now=standing(view) if view is not None else "", table=table)
 
 
 def asked_for_status(view: RunView) -> CommentReply:

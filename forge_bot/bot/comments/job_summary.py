@@ -31,18 +31,7 @@ def summary(view: RunView) -> str:
         if issue.type == "github_issue" and issue.url
         else ""
     )
-    decisions = len(view.state.decisions)
-    return compose(
-        [
-            outcome(move),
-            move.text,
-            thread
-            + (say("progress.summary.so_far", count=decisions) if thread and decisions else ""),
-            facts(view),
-            phases(view),
-            tasks(view),
-        ]
-    )
+    return compose([outcome(move), move.text, thread, facts(view), phases(view), tasks(view)])
 
 
 def short_summary(reply: CommentReply) -> str:

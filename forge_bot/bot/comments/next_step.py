@@ -2,13 +2,11 @@
 
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.run_view import RunView
-from forge_bot.engine.budget import Budget
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.markdown_templates import Markdown
-from forge_bot.interaction.number_format import money
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.values import NothingToDo, RunStatus
@@ -56,7 +54,7 @@ def _completed(view: RunView) -> CommentReply:
     return reply(
         "completed",
         pull_request=pull_request_link(view),
-        state=view.pull_state.value if state.pull_request else "",
+        opened=bool(state.pull_request),
         offered=view.offered,
         compare=view.compare(view.offered),
         red=verification is not None and verification.red,
@@ -86,8 +84,6 @@ def _abandoned(view: RunView) -> CommentReply:
 
 
 def _asked(view: RunView, gate: OpenGate) -> CommentReply:
-    if "post" in gate.options:
-        return reply("all_but_done").replace(occasion="waiting")
     begin = asked_for(view, gate)
     return reply(
         "waiting",
@@ -125,15 +121,6 @@ def asked_for(view: RunView, gate: OpenGate) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _nearly_spent(budget: Budget) -> str:
-    """Return the rest of a budget that is used up to four fifths."""
-    if budget.cap is not None and budget.spent * 5 > budget.cap * 4:
-        return money(budget.cap - budget.spent)
-    if budget.token_cap is not None and budget.tokens * 5 > budget.token_cap * 4:
-        return say("words.tokens", tokens=max(0, budget.token_cap - budget.tokens))
-    return ""
-
-
 def _working(view: RunView) -> CommentReply:
     state = view.state
     phase = view.pipeline.phase(state.current_phase)
@@ -144,7 +131,6 @@ def _working(view: RunView) -> CommentReply:
         delivered=isinstance(phase, PublishPhase),
         settled=sum(task.settled for task in state.tasks),
         count=len(state.tasks) if by_task else 0,
-        left=Markdown(_nearly_spent(state.budget)),
     )
 
 

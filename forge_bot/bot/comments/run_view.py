@@ -11,7 +11,6 @@ from forge_bot.bot.comments.reply import CommentReply
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Reason, State
-from forge_bot.github_api.types import PullState
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
@@ -47,9 +46,6 @@ class RunView(RunFacts):
 
     unread: tuple[UnreadComment, ...] = Field(
         default=(), description="comments that are no part of the request"
-    )
-    pull_state: PullState = Field(
-        default=PullState.OPEN, description="of the pull request, where somebody asked for it"
     )
     target: str = Field(
         default="",

@@ -132,7 +132,6 @@ class Issue:
     events: list[IssueEvent] = field(default_factory=list[IssueEvent])
     deleted: bool = False
     moved: tuple["Repository", int] | None = None
-    sub_issues: list["Issue"] = field(default_factory=list["Issue"])
 
     @property
     def kind(self) -> str:
