@@ -1,19 +1,25 @@
-"""Run the worker as a child process, and record what it hands over."""
+"""Run the worker as a child process, record what it hands over, and stop it by the switch of the
+repository.
+
+Tokens of jobs may not read variables, so that a job that begins with the switch set puts a ref at
+the remote, and one without it takes it away.
+"""
 
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from threading import Event, Thread
 
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.protect_token import without_token
 from forge_bot.bot.record_work import WorkRecorder
-from forge_bot.bot.switch_watch import watched_switch
 from forge_bot.bot.worker_messages import (
     GO_ON,
     LONGEST_LINE,
@@ -24,11 +30,12 @@ from forge_bot.bot.worker_messages import (
     read_message,
 )
 from forge_bot.engine.reports import CommandsRan
+from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs as log
-from forge_bot.git import Repository
+from forge_bot.git import Repository, remotes
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.model_access import SWITCH_FILE
+from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
@@ -238,3 +245,41 @@ def _kept_code() -> tuple[str, ...]:
     """Return the option that names where Python keeps compiled code, if this process has one."""
     prefix = sys.pycache_prefix
     return ("-X", f"pycache_prefix={prefix}") if prefix is not None else ()
+
+
+STOPPED = "refs/forge-bot/stopped"
+_PAUSE = 20.0
+
+
+def tell_jobs(repository: Repository, environ: Mapping[str, str]) -> None:
+    """Let jobs under way know how the switch is set, if this job was told."""
+    if SWITCH not in environ:
+        return
+    with suppress(ForgeError):
+        off, there = is_switched_off(environ), remotes.has_at_origin(repository.root, STOPPED)
+        if off and not there:
+            remotes.put_at_origin(repository.root, STOPPED, repository.head().commit)
+        elif there and not off:
+            remotes.put_at_origin(repository.root, STOPPED, "")
+
+
+@contextmanager
+def watched_switch(repository: Repository, seconds: float = _PAUSE) -> Generator[Path]:
+    """Yield the path of a file that is made, in these seconds, when the ref is at the remote."""
+    done = Event()
+    with tempfile.TemporaryDirectory(prefix="forge-bot-") as folder:
+        file = Path(folder) / "stopped"
+
+        def watch() -> None:
+            while not (done.wait(seconds) or file.exists()):
+                with suppress(ForgeError):
+                    if remotes.has_at_origin(repository.root, STOPPED):
+                        file.touch()
+
+        thread = Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield file
+        finally:
+            done.set()
+            thread.join()

@@ -18,8 +18,7 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff, question_of
 from forge_bot.bot.publish_on_github import Publication
 from forge_bot.bot.push_commits import BranchPusher, known_tip, refuse_unseen
-from forge_bot.bot.supervised_worker import SupervisedWorker
-from forge_bot.bot.switch_watch import tell_jobs
+from forge_bot.bot.supervised_worker import SupervisedWorker, tell_jobs
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import ThreadHost
 from forge_bot.bot.worker_messages import WorkerStopped

@@ -16,7 +16,7 @@ from forge_bot.bot.job_context import read_job_context
 from forge_bot.bot.job_start import job_repository
 from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.review_threads import requested_changes
-from forge_bot.bot.switch_watch import tell_jobs
+from forge_bot.bot.supervised_worker import tell_jobs
 from forge_bot.bot.thread import Thread
 from forge_bot.bot.wake_decisions import RunWake, WaitingRun, WakeStep, decide_wakes
 from forge_bot.engine.reports import REPORT, FollowUpAsked, PauseReason, RunStarted

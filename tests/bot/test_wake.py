@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from pydantic import ValidationError
 
-from forge_bot.bot.switch_watch import tell_jobs, watched_switch
+from forge_bot.bot.supervised_worker import tell_jobs, watched_switch
 from forge_bot.bot.wake_decisions import WaitingRun, WakeStep, decide_wakes
 from forge_bot.engine.reports import Paused, PauseReason
 from forge_bot.git import Repository
