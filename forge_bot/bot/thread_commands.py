@@ -1,13 +1,14 @@
 """Carry out the thread's commands on a run: each once, in the order in which they were written,
-each with an answer.
+each reported to the run or answered.
 """
 
 from collections.abc import Iterator
+from datetime import datetime
+from typing import assert_never
 
 from forge_bot.agent.redaction import Redactor
-from forge_bot.bot import command_reports, follow_ups
+from forge_bot.bot import follow_ups
 from forge_bot.bot.approval_rules import judge_approval
-from forge_bot.bot.command_reports import ReportedCommand
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.command_replies import reply_with_state
@@ -20,10 +21,13 @@ from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import (
     Answer,
     Answered,
+    BudgetRaised,
+    EffortChanged,
     Report,
     RequestRefreshed,
     RetryAsked,
 )
+from forge_bot.engine.state import State
 from forge_bot.errors import (
     CannotUpdate,
     ForgeError,
@@ -36,10 +40,31 @@ from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
+from forge_bot.runs.answers import answer, person_answer
 from forge_bot.runs.branch_for_merge import target_of, update
+from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
 from forge_bot.store import render_request
+from forge_bot.values import Effort, PhaseId
+
+ReportedCommand = (
+    grammar.Approve
+    | grammar.Reject
+    | grammar.AnswerQuestion
+    | grammar.MarkDone
+    | grammar.Skip
+    | grammar.Abandon
+    | grammar.Retry
+    | grammar.Continue
+    | grammar.Resize
+)
+"""Commands that are reported to a run. The others only get a reply, or need the issue or a
+model.
+"""
+
+_COMMENT = "#issuecomment-"
+"""In every address of a comment on GitHub."""
 
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
@@ -107,13 +132,13 @@ def _talk(
 
 def _report(
     run: Run,
-    command: command_reports.ReportedCommand,
+    command: ReportedCommand,
     spoken: ThreadCommand,
     thread: Thread,
     writer: CommentWriter,
 ) -> None:
     try:
-        report = command_reports.report_of(command, spoken, run)
+        report = report_of(command, spoken, run)
         if report is None:
             writer.say(reply_with_state("resumed", writer.view(run), by=spoken.by), spoken)
             return
@@ -265,3 +290,60 @@ def stopped_by_closing(
             return None
     answer = "" if run.state.gate is None else commands.say(run.state.gate.options[0])
     return reply("issue_closed", commands=commands, why=issue.state_reason, answer=answer)
+
+
+def report_of(command: ReportedCommand, spoken: ThreadCommand, run: Run) -> Report | None:
+    """Return the report for the run; None if there is nothing to report and the run simply
+    continues. Raises BadOption for an unknown phase or option, StaleApproval.
+    """
+    state = run.state
+    key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
+    match command:
+        case (
+            grammar.Approve()
+            | grammar.Reject()
+            | grammar.AnswerQuestion()
+            | grammar.MarkDone()
+            | grammar.Skip()
+            | grammar.Abandon()
+        ):
+            version = _version(command, at, state) if isinstance(command, grammar.Approve) else None
+            return answer(run, person_answer(command), via, version, by, key=key, at=at)
+        case grammar.Retry(phase=None) if (
+            state.gate is None and not state.ended and not command.notes
+        ):
+            return None
+        case grammar.Retry():
+            named = command.phase
+            phase = phase_named(run.pipeline, named) if named is not None else _here(state)
+            return RetryAsked(key=key, at=at, phase=phase, notes=command.notes, by=by, via=via)
+        case grammar.Continue():
+            more = command.amount
+            return BudgetRaised(
+                key=key, at=at, amount=more.dollars, tokens=more.tokens, by=by, via=via
+            )
+        case grammar.Resize():
+            return EffortChanged(key=key, at=at, effort=Effort(command.effort), by=by, via=via)
+        case _:
+            assert_never(command)
+
+
+def _here(state: State) -> PhaseId:
+    return state.gate.resume_at if state.gate is not None else state.current_phase
+
+
+def _version(command: grammar.Approve, at: datetime, state: State) -> str | None:
+    """Return the version that an approval means; without a digest the last one that a comment
+    before it showed. Raises StaleApproval.
+
+    A version that only a terminal or a client has shown does not count, because nobody in the
+    thread has read it. GitHub's times have whole seconds, and nobody reads a version within the
+    second in which it is shown.
+    """
+    gate = state.gate
+    if command.digest or gate is None or "approve" not in gate.options:
+        return command.digest
+    here = [showing.digest for showing in gate.shown if _COMMENT in showing.via and showing.at < at]
+    if not here:
+        raise StaleApproval("What waits was not shown here before the approval was given.")
+    return here[-1]
