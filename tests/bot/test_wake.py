@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from forge_bot.bot.supervised_worker import tell_jobs, watched_switch
-from forge_bot.bot.wake_decisions import WaitingRun, WakeStep, decide_wakes
+from forge_bot.bot.wake import WaitingRun, WakeStep, decide_wakes
 from forge_bot.engine.reports import Paused, PauseReason
 from forge_bot.git import Repository
 from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
