@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.push_commits import push, refuse_unseen
+from forge_bot.bot.publish_on_github import push, refuse_unseen
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge.history import history_at
