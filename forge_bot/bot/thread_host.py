@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 from threading import Event
 from uuid import uuid4
 
-from forge_bot.bot.approval_rules import is_in_comment
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.publish_on_github import BranchPusher, Publication, unverified
+from forge_bot.bot.thread import is_in_comment
 from forge_bot.engine import Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.github_api.pygithub import GitHub
