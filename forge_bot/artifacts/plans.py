@@ -15,14 +15,6 @@ _CHANGES = "Changes"
 
 _TASKS = re.compile(r"tasks?\s*[:：]\s*(?P<count>one|several|1|[2-9]|\d\d+)\b", re.IGNORECASE)
 _ONE = {"one", "1"}
-_BESIDE = re.compile(
-    r"(?:^|[/_.-])(?:tests?|specs?|docs?|changelog|changes|readme)(?:$|[/_.-])", re.IGNORECASE
-)
-_PROSE = (".md", ".rst", ".txt", ".adoc")
-
-MOST_SOURCE_FILES = 2
-MOST_FILES = 6
-"""A design that says nothing about its tasks is one task up to these numbers of files."""
 
 
 def document_facts(text: str, *, plans: bool, carries: Sequence[str]) -> dict[str, object]:
@@ -103,18 +95,11 @@ def _codes(design: str) -> tuple[str, ...]:
 def is_one_task(design: str) -> bool:
     """Return whether a plan is one task.
 
-    The plan says it in a line of its own, `Tasks: one` or `Tasks: several`. If it does not, the
-    files decide: at most two beside tests and documents, and at most six in all. A plan that names
-    no file is not known to be one task.
+    The plan says it in a line of its own, `Tasks: one` or `Tasks: several`. If it does not, it is
+    one, unless it names no file.
     """
     for block in blocks_below(design, _CHANGES):
         for line in block.lines:
             if (stated := _TASKS.match(line.strip("*_- "))) is not None:
                 return stated["count"].lower() in _ONE
-    files = planned_files(design)
-    source = [name for name in files if not _is_beside(name)]
-    return 0 < len(files) <= MOST_FILES and len(source) <= MOST_SOURCE_FILES
-
-
-def _is_beside(path: str) -> bool:
-    return path.lower().endswith(_PROSE) or _BESIDE.search(path) is not None
+    return bool(planned_files(design))
