@@ -26,11 +26,10 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
-from forge_bot.runs.inquiry import inquire
+from forge_bot.runs.inquiry import Inquirer
 from forge_bot.runs.invocation_end import time_limit
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_models import TierModels, end_batches, leaves_batches
 from forge_bot.runs.run_prompts import prompts_for
@@ -61,7 +60,7 @@ class Worker:
             ) as run:
                 if asked:
                     question = WorkerQuestion.model_validate_json(asked)
-                    answer = self._answer(repository, run, config, question)
+                    answer = self._answer(run, config, question)
                 else:
                     asyncio.run(self._performed(repository, run, config))
                     if leaves_batches(run):
@@ -84,21 +83,16 @@ class Worker:
         agents = Agents(run, project, models, templates, self.outbox.tell, environ=self.environ)
         return LocalHost(agents, withheld=withheld)
 
-    def _answer(
-        self, repository: Repository, run: Run, config: Config, asked: WorkerQuestion
-    ) -> str:
-        inquiry = inquire(
+    def _answer(self, run: Run, config: Config, asked: WorkerQuestion) -> str:
+        inquirer = Inquirer(
             run,
-            asked.text,
-            profile=profile_at(repository, run.state.base_commit, config, run.state.flags.scope),
-            models=TierModels(config)(),
-            templates=prompts_for(repository.root, run.pipeline),
-            tell=self.outbox.tell,
+            TierModels(config)(),
+            self.outbox.tell,
+            self.environ,
             by=asked.by,
             via=asked.via,
-            environ=self.environ,
-            key=asked.key,
         )
+        inquiry = inquirer.inquire(asked.text, asked.key)
         return (inquiry.answer or inquiry.message)[:40_000]
 
 

@@ -3,8 +3,7 @@ does not change, except for the cost.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TypedDict, Unpack
+from collections.abc import Mapping
 
 from pydantic import Field
 
@@ -17,9 +16,7 @@ from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
-from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.assemble import assemble
-from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.attachments import attachment_inputs, images_for
@@ -33,13 +30,14 @@ from forge_bot.runs.notifications import (
     PhaseEnded,
     TellThinking,
 )
+from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import INQUIRY, opening
+from forge_bot.runs.run_prompts import INQUIRY, opening, prompts_for
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import cut
-from forge_bot.values import Frozen, PhaseId, Tier, Usage
+from forge_bot.values import Frozen, Tier, Usage
 
 _LABEL = "Your question"
 _LONGEST = 20_000
@@ -61,102 +59,11 @@ class Inquiry(Frozen):
     trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")
 
 
-class InquiryArguments(TypedDict):
-    """The context of an inquiry: its sources and models, the person who asks, and the place."""
-
-    profile: Profile
-    models: Mapping[Tier, Model]
-    templates: Environment
-    tell: Notify
-    by: str
-    via: str
-    environ: Mapping[str, str]
-
-
-def inquire(run: Run, question: str, key: str = "", **how: Unpack[InquiryArguments]) -> Inquiry:
-    """Answer a question about the open gate, or about the run so far, and record the cost.
-
-    This process must hold the run, and no event loop may be running. `key` is the caller's own,
-    such as a comment's id. If an answer is recorded under it, that answer is returned and no model
-    is asked. A question that was recorded without an answer is asked anew.
-
-    Raises BadOption for a question without words or of more than 20,000 characters, and
-    ModelUnavailable. For every other end without an answer, `stop` and `message` give the reason.
-    """
-    asked = _earlier(run)
-    before = next((report for report in asked if report.key == key), None)
-    if before is not None and before.answer:
-        return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
-    # A key counts once, and what is asked anew costs anew.
-    inquiry, report = asyncio.run(look_into(run, question, "" if before else key, **how))
-    if report is not None:
-        run.tell(report)
-    return available(inquiry)
-
-
-async def look_into(
-    run: Run, question: str, key: str = "", **how: Unpack[InquiryArguments]
-) -> tuple[Inquiry, Asked | None]:
-    """Let a model answer a question, and show the answer; with the report on its cost, which the
-    caller records, if it cost anything.
-
-    Killed between the two, the same question gets the answer in the journal: what is recorded was
-    shown. Pass the result to `available` once the report is recorded. Raises BadOption as `inquire`
-    does.
-    """
-    text = _checked(question)
-    inquirer = _Inquirer(run, how["profile"], how["templates"], how["tell"], _earlier(run))
-    how["tell"](PhaseBegan(phase=inquirer.place, label=_LABEL, agent=INQUIRY))
-    finished = await inquirer.answered(text, how["models"][Tier.STANDARD], how["environ"])
-    answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
-    inquiry = Inquiry(
-        question=text,
-        answer=answer,
-        stop=finished.stop,
-        message=finished.message,
-        usage=finished.usage,
-        trouble=finished.trouble,
-    )
-    _show(inquiry, inquirer.place, how["tell"])
-    if not (finished.usage.calls or finished.usage.cost or finished.usage.unanswered):
-        return inquiry, None
-    stamp, name = now(), key or inquirer.name
-    return inquiry, Asked(
-        key=name,
-        at=stamp,
-        phase=inquirer.place,
-        question=text,
-        answer=cut(answer, _ANSWER_KEPT),
-        usage=finished.usage,
-        by=how["by"],
-        via=how["via"],
-    )
-
-
 def available(inquiry: Inquiry) -> Inquiry:
     """Return the result of a question. Raises ModelUnavailable if no model could be asked."""
     if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
         raise ModelUnavailable(inquiry.message, trouble=inquiry.trouble)
     return inquiry
-
-
-def _show(inquiry: Inquiry, place: PhaseId, tell: Notify) -> None:
-    if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
-        return
-    outcome = "answered" if inquiry.answer else f"no answer: {inquiry.message}"
-    good = bool(inquiry.answer)
-    tell(PhaseEnded(phase=place, label=_LABEL, result=outcome, usage=inquiry.usage, good=good))
-    if inquiry.answer:
-        tell(Explained(answer=inquiry.answer))
-
-
-def _earlier(run: Run) -> list[Asked]:
-    return [report for report in run.workspace.reports() if isinstance(report, Asked)]
-
-
-def _place(run: Run) -> PhaseId:
-    """The open gate, or the current phase."""
-    return run.state.gate.name if run.state.gate is not None else run.state.current_phase
 
 
 def _checked(question: str) -> str:
@@ -174,44 +81,121 @@ def _checked(question: str) -> str:
     return text
 
 
-class _Inquirer:
-    """The answers to questions about one run."""
+class Inquirer:
+    """Answers a person's question about a run that this process holds. Raises what opening prompts
+    raises.
+    """
 
     def __init__(
         self,
         run: Run,
-        profile: Profile,
-        templates: Environment,
+        models: Mapping[Tier, Model],
         tell: Notify,
-        asked: Sequence[Asked],
+        environ: Mapping[str, str],
+        *,
+        by: str,
+        via: str,
     ) -> None:
+        state = run.state
         self.run = run
-        self.templates = templates
+        self.model = models[Tier.STANDARD]
         self.tell = tell
-        self.number = len(asked) + 1
+        self.environ = environ
+        self.by = by
+        self.via = via
+        self.asked = [one for one in run.workspace.reports() if isinstance(one, Asked)]
+        self.number = len(self.asked) + 1
         self.name = f"ask/{self.number}"
-        self.place = _place(run)
-        self.earlier = [report for report in asked if report.phase == self.place][-_EARLIER:]
-        self.profile = profile
-        self.prompts = PromptContext(run, profile, templates)
+        self.place = state.gate.name if state.gate is not None else state.current_phase
+        self.earlier = [one for one in self.asked if one.phase == self.place][-_EARLIER:]
+        self.templates = prompts_for(run.repository.root, run.pipeline)
+        self.profile = profile_at(run.repository, state.base_commit, run.config, state.flags.scope)
+        self.prompts = PromptContext(run, self.profile, self.templates)
         self.context = ProviderContext(
             run.tree.path,
-            base=run.state.base_commit,
-            graph=graph_reader(run.repository, run.state.base_commit, run.tree.path),
+            base=state.base_commit,
+            graph=graph_reader(run.repository, state.base_commit, run.tree.path),
             past_runs=self.prompts.past_runs,
         )
 
-    async def answered(self, text: str, model: Model, environ: Mapping[str, str]) -> WorkResult:
+    def inquire(self, question: str, key: str = "") -> Inquiry:
+        """Answer a question about the open gate, or about the run so far, and record the cost.
+
+        No event loop may be running. `key` is the caller's own, such as a comment's id. If an
+        answer is recorded under it, that answer is returned and no model is asked. A question that
+        was recorded without an answer is asked anew.
+
+        Raises BadOption for a question without words or of more than 20,000 characters, and
+        ModelUnavailable. For every other end without an answer, `stop` and `message` give the
+        reason.
+        """
+        before = next((report for report in self.asked if report.key == key), None)
+        if before is not None and before.answer:
+            return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
+        # A key counts once, and what is asked anew costs anew.
+        inquiry, report = asyncio.run(self.look_into(question, "" if before else key))
+        if report is not None:
+            self.run.tell(report)
+        return available(inquiry)
+
+    async def look_into(self, question: str, key: str = "") -> tuple[Inquiry, Asked | None]:
+        """Let a model answer a question, and show the answer; with the report on its cost, which
+        the caller records, if it cost anything.
+
+        Killed between the two, the same question gets the answer in the journal: what is recorded
+        was shown. Pass the result to `available` once the report is recorded. Raises BadOption as
+        `inquire` does.
+        """
+        text = _checked(question)
+        self.tell(PhaseBegan(phase=self.place, label=_LABEL, agent=INQUIRY))
+        finished = await self._answered(text)
+        answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
+        inquiry = Inquiry(
+            question=text,
+            answer=answer,
+            stop=finished.stop,
+            message=finished.message,
+            usage=finished.usage,
+            trouble=finished.trouble,
+        )
+        self._show(inquiry)
+        if not (finished.usage.calls or finished.usage.cost or finished.usage.unanswered):
+            return inquiry, None
+        return inquiry, Asked(
+            key=key or self.name,
+            at=now(),
+            phase=self.place,
+            question=text,
+            answer=cut(answer, _ANSWER_KEPT),
+            usage=finished.usage,
+            by=self.by,
+            via=self.via,
+        )
+
+    def _show(self, inquiry: Inquiry) -> None:
+        if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
+            return
+        outcome, good = (
+            ("answered", True) if inquiry.answer else (f"no answer: {inquiry.message}", False)
+        )
+        self.tell(
+            PhaseEnded(
+                phase=self.place, label=_LABEL, result=outcome, usage=inquiry.usage, good=good
+            )
+        )
+        if inquiry.answer:
+            self.tell(Explained(answer=inquiry.answer))
+
+    async def _answered(self, text: str) -> WorkResult:
         """Return the result of the model's work on the question."""
-        assignment = self._assignment(text)
-        budget, access = self.run.state.budget, ModelAccess(self.run, environ)
-        await asyncio.to_thread(access.renew, model.name)
+        budget, access = self.run.state.budget, ModelAccess(self.run, self.environ)
+        await asyncio.to_thread(access.renew, self.model.name)
         return await converse(
-            assignment,
+            self._assignment(text),
             lambda: asyncio.to_thread(self._opening, text),
-            model=model,
+            model=self.model,
             context=self.context,
-            journal=Journal(self.run.places.journal, environ),
+            journal=Journal(self.run.places.journal, self.environ),
             ledger=Ledger(budget, may_ask=access.check),
             notice=TellThinking(self.tell, budget),
             images={image.digest: data for image, data in self._images()},

@@ -59,26 +59,18 @@ StopLine = Callable[[State, Action], bool]
 _UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
 
 
-# -- stopping after a phase
-# --------------------------------------------------------------------------------------------------
-
-
-def never_stop(_state: State, _action: Action) -> bool:
-    """No line: the invocation goes on until a person is needed."""
-    return False
-
-
-def stop_after(pipeline: Pipeline, last: PhaseId) -> StopLine:
-    """Return the line after the phase `last`.
+def stop_after(pipeline: Pipeline, last: PhaseId | None) -> StopLine:
+    """Return the line after the phase `last`; without one, nothing is behind the line.
 
     Behind the line are the later phases of the pipeline, and the reviews and gates of `last`. A
     phase that a review sent back is before the line. Tasks are implemented in waves, and later
     waves build on reviewed ones. So the reviews before the last wave belong to the implementation.
     """
-    limit = pipeline.position(last)
 
     def lies_behind(state: State, action: Action) -> bool:
-        if isinstance(action, Done) or pipeline.position(action.phase) <= limit:
+        if last is None or isinstance(action, Done):
+            return False
+        if pipeline.position(action.phase) <= pipeline.position(last):
             return False
         unfinished = any(task.status in _UNIMPLEMENTED for task in state.tasks)
         return not (pipeline.implements(last) and unfinished)
@@ -110,10 +102,6 @@ class StopAtLine:
         return no_reports() if behind else self._host.publish(state, action)
 
 
-# -- going back to a phase
-# --------------------------------------------------------------------------------------------------
-
-
 def check_documents(run: Run, target: PhaseId) -> None:
     """Raise NothingToRetry if a recorded document from before the phase lies nowhere any more."""
     before = {phase.id for phase in run.pipeline.phases[: run.pipeline.position(target)]}
@@ -121,9 +109,7 @@ def check_documents(run: Run, target: PhaseId) -> None:
     gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
     if gone:
         raise NothingToRetry(
-            "{target} builds on documents that are gone: {gone}.".format(
-                target=target, gone=", ".join(gone)
-            ),
+            f"{target} builds on documents that are gone: {', '.join(gone)}.",
             hint=(
                 f"Restore them under {run.workspace.relative}, or go back to the phase that "
                 "writes them."

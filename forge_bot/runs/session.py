@@ -21,7 +21,7 @@ from forge_bot.engine import (
     WorkAction,
     drive,
 )
-from forge_bot.engine.reports import Asked, Report
+from forge_bot.engine.reports import Report
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
@@ -30,11 +30,10 @@ from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, ans
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.inquiry import Inquiry, InquiryArguments, available, inquire, look_into
+from forge_bot.runs.inquiry import Inquirer, Inquiry, available
 from forge_bot.runs.invocation_end import (
     Outcome,
     StopAtLine,
-    never_stop,
     outcome_of,
     paused,
     phase_named,
@@ -44,7 +43,6 @@ from forge_bot.runs.invocation_end import (
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import hand_edits, open_run
-from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
@@ -96,7 +94,12 @@ class Session:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None
             for notice in run.notices:
                 self.tell(Message(text=notice))
-            if first is not None and run.state.ended and not self._is_kept(run):
+            head = run.tree.commit_id()
+            if (
+                first is not None
+                and run.state.ended
+                and not is_kept(run.repository, run.name, head)
+            ):
                 # A process that is killed after the last report has not kept the record. What is
                 # pushed is for the command to say.
                 self.finish(run, push=False)
@@ -112,7 +115,7 @@ class Session:
             with open_run(self.repository, info, self.config) as run:
                 for notice in run.notices:
                     self.tell(Message(text=notice))
-                outcome = self.explained(inquire(run, text, **self._inquiry(run)))
+                outcome = self.explained(self.inquirer(run).inquire(text))
                 if info.kept:
                     self._keep_record(run, push=False)
             return outcome
@@ -122,30 +125,17 @@ class Session:
             if info.kept:
                 remove_branch(self.repository, info.name, info.branch)
 
-    def _inquiry(self, run: Run) -> InquiryArguments:
-        """Return the arguments of an inquiry. Raises what opening models and prompts raises."""
-        return InquiryArguments(
-            profile=profile_at(
-                self.repository, run.state.base_commit, self.config, run.state.flags.scope
-            ),
-            models=self.models(),
-            templates=prompts_for(self.repository.root, run.pipeline),
-            tell=self.tell,
-            by=local_user(),
-            via=VIA,
-            environ=self.environ,
-        )
+    def inquirer(self, run: Run) -> Inquirer:
+        """Return what answers a question. Raises what opening models and prompts raises."""
+        return Inquirer(run, self.models(), self.tell, self.environ, by=local_user(), via=VIA)
 
     def explained(self, inquiry: Inquiry) -> Outcome:
         """Return the outcome of a question, whose answer was shown; tell it if the budget ended."""
         if inquiry.answer:
             return Outcome.DONE
         if inquiry.stop is StopReason.BUDGET:
-            self.tell(
-                warning(
-                    f"The budget is used up. {inquiry.message} forge-bot continue +5 allows more."
-                )
-            )
+            words = f"The budget is used up. {inquiry.message} forge-bot continue +5 allows more."
+            self.tell(warning(words))
             return Outcome.BUDGET
         return Outcome.FAILED
 
@@ -166,8 +156,7 @@ class Session:
 
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         action = asyncio.run(self.drive(run, TerminalHost(self, run), last))
-        if last is not None and self.stops(run, action, last):
-            self.stopped(run, last, action)
+        if self.is_stopped(run, last, action):
             return Outcome.WAITING
         if isinstance(action, Done):
             self.finish(run, push=self.push)
@@ -175,20 +164,19 @@ class Session:
 
     async def drive(self, run: Run, host: Host, last: PhaseId | None) -> Action:
         """Drive the run, up to the phase `last` if there is one; return the outstanding action."""
-        line = stop_after(run.pipeline, last) if last is not None else never_stop
+        stopping = StopAtLine(host, stop_after(run.pipeline, last))
         async with time_limit(self.config.run_seconds) as self.timeout:
-            _, action = await drive(run.pipeline, run.state, StopAtLine(host, line))
+            _, action = await drive(run.pipeline, run.state, stopping)
         return action
 
-    def stops(self, run: Run, action: Action, last: PhaseId | None) -> bool:
-        """Return whether an action comes after the last wanted phase."""
-        return last is not None and stop_after(run.pipeline, last)(run.state, action)
-
-    def stopped(self, run: Run, last: PhaseId, action: Action) -> None:
-        """Show that the run stopped before `action`, which comes after the phase `last`."""
+    def is_stopped(self, run: Run, last: PhaseId | None, action: Action) -> bool:
+        """Return whether `action` comes after the last wanted phase, and show it."""
+        if last is None or not stop_after(run.pipeline, last)(run.state, action):
+            return False
         following = run.pipeline.phase(action.phase)
         label = run.pipeline.phase(last).label
         self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
+        return True
 
     def finish(self, run: Run, *, push: bool) -> None:
         """Deliver the record of a run that is over: push it if wanted, keep it apart from code."""
@@ -198,28 +186,18 @@ class Session:
             self._push_record(run)
         self._keep_record(run, push=push)
 
-    def _is_kept(self, run: Run) -> bool:
-        return is_kept(self.repository, run.name, run.tree.commit_id())
-
     def _push_record(self, run: Run) -> None:
         """The commit that records the end of a run can only follow the push it records."""
         try:
             push_run(run, offered(run))
         except GitFailed as error:
-            self.tell(
-                warning(
-                    f"the last record was not pushed: {error.message} {advice_at_terminal(error)}"
-                )
-            )
+            advice = advice_at_terminal(error)
+            self.tell(warning(f"the last record was not pushed: {error.message} {advice}"))
 
     def _keep_record(self, run: Run, *, push: bool) -> None:
-        kept = keep_run(run, push=push)
-        if kept.trouble:
-            self.tell(
-                warning(
-                    f"the record of {run.name} is on the branch {run.state.branch}; {kept.trouble}"
-                )
-            )
+        if trouble := keep_run(run, push=push).trouble:
+            branch = run.state.branch
+            self.tell(warning(f"the record of {run.name} is on the branch {branch}; {trouble}"))
 
     def local_host(
         self,
@@ -246,10 +224,6 @@ class Session:
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
         return LocalHost(agents, publisher, recorded=delivered, passing=passing)
-
-    async def look_into(self, run: Run, text: str) -> tuple[Inquiry, Asked | None]:
-        """Let a model answer a question in the middle of another one."""
-        return await look_into(run, text, **self._inquiry(run))
 
 
 class TerminalHost:
@@ -348,7 +322,7 @@ class TerminalHost:
     async def _explain(self, text: str) -> AsyncGenerator[Report]:
         """Answer while a question is open. An error is shown, and the question stays open."""
         try:
-            inquiry, report = await self.session.look_into(self.run, text)
+            inquiry, report = await self.session.inquirer(self.run).look_into(text)
             if report is not None:
                 yield report
             self.session.explained(available(inquiry))

@@ -12,12 +12,10 @@ from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run
-from forge_bot.runs.inquiry import Inquiry, inquire
+from forge_bot.runs.inquiry import Inquirer, Inquiry
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import Config
 from forge_bot.values import Tier, Usage
 from tests.fakes.sample import Sample
@@ -70,18 +68,8 @@ def asked(
     environ: Mapping[str, str] | None = None,
 ) -> Inquiry:
     notices: list[Notice] = []
-    return inquire(
-        run,
-        question,
-        profile=profile_at(run.repository, run.state.base_commit, run.config),
-        models=models,
-        templates=prompts_for(run.repository.root, run.pipeline),
-        tell=notices.append,
-        by="ann",
-        via="comment",
-        environ=environ or {},
-        key=key,
-    )
+    inquirer = Inquirer(run, models, notices.append, environ or {}, by="ann", via="comment")
+    return inquirer.inquire(question, key)
 
 
 def test_a_question_with_a_key_is_answered_once_however_often_it_arrives(sample: Sample) -> None:
