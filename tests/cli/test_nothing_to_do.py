@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
+from forge_bot.artifacts.plans import read_nothing_to_do
 from forge_bot.values import NothingToDo, Unneeded
 from tests.fakes import script
 from tests.fakes.sample import Sample

@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from pydantic import Field
 
 from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
-from forge_bot.artifacts.nothing_to_do import read_nothing_to_do
 from forge_bot.artifacts.open_decisions import read_open_decisions
-from forge_bot.artifacts.plans import document_facts
+from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.artifacts.requirement_table import numbered_requirements
 from forge_bot.artifacts.reviews import AnswersFor
