@@ -11,7 +11,6 @@ LOOKING_AROUND = (
     "read_file",
     "search_code",
     "list_files",
-    "code_graph",
     "git_log",
     "git_diff",
     "past_runs",

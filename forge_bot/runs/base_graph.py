@@ -4,11 +4,8 @@ change breaks.
 A repository without a language whose imports are read pays for none of it.
 """
 
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.design_outline import read_outline
@@ -18,7 +15,6 @@ from forge_bot.values import Inspection
 
 if TYPE_CHECKING:
     from forge_bot.project.graph.project_graph import ProjectGraph
-    from forge_bot.project.graph.read_graph import GraphReader
 
 MOST_READ = 4_000
 """Files that a run reads for the graph where nothing is kept of them: about six seconds of work."""
@@ -82,30 +78,6 @@ def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
     from forge_bot.project.graph.read_graph import GraphReader
 
     return GraphReader(repository).if_quick(commit, MOST_READ)
-
-
-def graph_reader(
-    repository: Repository, base: str, tree: Path
-) -> "Callable[[], ProjectGraph | None] | None":
-    """Return a reader of a work tree's graph, for several threads; None if no file at the base has
-    imports that are resolved.
-
-    The reader returns None if too many files would have to be read.
-    """
-    if not _has_imports(repository, base):
-        return None
-    one = threading.Lock()
-    kept: list[GraphReader] = []
-
-    def read() -> "ProjectGraph | None":
-        from forge_bot.project.graph.read_graph import GraphReader
-
-        with one:
-            if not kept:
-                kept.append(GraphReader(replace(repository, root=tree)))
-            return kept[0].if_quick(most=MOST_READ)
-
-    return read
 
 
 @lru_cache(maxsize=4)

@@ -20,7 +20,6 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.attachments import attachment_inputs, images_for
-from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.notifications import (
@@ -114,7 +113,6 @@ class Inquirer:
         self.context = ProviderContext(
             run.tree.path,
             base=state.base_commit,
-            graph=graph_reader(run.repository, state.base_commit, run.tree.path),
             past_runs=self.prompts.past_runs,
         )
 

@@ -55,34 +55,6 @@ def test_the_question_says_what_the_design_reaches_and_what_no_test_reaches(samp
 
 
 @pytest.mark.slow
-def test_an_agent_asks_for_the_graph_of_its_own_tree_and_is_told(sample: Sample) -> None:
-    wanted = [
-        {"show": "import_graph", "about": "rota/schedule.py"},
-        {"show": "symbol_list", "about": "schedule.py"},
-        {"show": "repo_map", "about": "who is on call"},
-    ]
-    requests = [
-        {"provider": "code_graph", "params_json": json.dumps(each), "reasoning": "to see it"}
-        for each in wanted
-    ]
-    asks: Answer = {"requests": requests, "actions": []}
-    analyst = ("situation-analyst-investigator", "phase-1", "1.1")
-    model = sample.model({analyst: asks})
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    journal = next(sample.path.parent.rglob("journal.jsonl")).read_text().splitlines()
-    told = next(
-        message["text"]
-        for line in map(json.loads, journal)
-        for message in line.get("messages", [])
-        if " imports it\n" in message["text"]
-    )
-    assert "rota/reading.py:" in told
-    assert "imports datetime from outside in line" in told
-    assert "class Schedule" in told
-    assert "\nrota/schedule.py\n  " in told
-
-
-@pytest.mark.slow
 def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     sample: Sample,
 ) -> None:

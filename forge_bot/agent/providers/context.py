@@ -14,7 +14,6 @@ from pydantic import Field, ValidationError
 
 from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
-from forge_bot.agent.providers.code_graph import CodeGraph, ReadGraph, code_graph
 from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
 from forge_bot.agent.providers.provider_catalogue import (
     CapabilitySpec,
@@ -123,9 +122,8 @@ class ProviderContext:
     `base` is the commit where this work began; git_diff compares with it. Lookups that higher
     layers implement are passed as functions: `past_runs` takes words, `run_tests` and `lint_check`
     take names of files or tests (all if empty), `run_snippet` takes code, and each returns the text
-    to show; `graph` reads
-    the graph of this work tree. Without its function a capability is not in the catalogue. Files
-    that are `withheld` are never shown.
+    to show. Without its function a capability is not in the catalogue. Files that are `withheld`
+    are never shown.
     """
 
     def __init__(
@@ -133,7 +131,6 @@ class ProviderContext:
         root: Path,
         *,
         base: str = "HEAD",
-        graph: ReadGraph | None = None,
         past_runs: OnWords | None = None,
         run_tests: OnPaths | None = None,
         lint_check: OnPaths | None = None,
@@ -149,8 +146,6 @@ class ProviderContext:
         self._add("list_files", ListFiles, partial(list_files, root))
         self._add("git_log", GitLog, partial(git_log, root))
         self._add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
-        if graph:
-            self._add("code_graph", CodeGraph, partial(code_graph, graph))
         if past_runs:
             self._add("past_runs", PastRuns, partial(show_past_runs, past_runs))
         if run_tests:

@@ -24,7 +24,6 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.git import MergeConflict, Tree
 from forge_bot.runs.agent_work.apply_output import OutputApplier
-from forge_bot.runs.base_graph import graph_reader
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import calls_requested
 from forge_bot.runs.project_commands.commands_for_models import (
@@ -82,7 +81,6 @@ class AgentWorktrees:
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
-            graph=graph_reader(self.run.repository, self.run.state.base_commit, tree.path),
             past_runs=self.past_runs,
             run_tests=self._running(run_tests, project) if project.profile.commands.test else None,
             lint_check=self._running(lint, project) if project.profile.commands.lint else None,

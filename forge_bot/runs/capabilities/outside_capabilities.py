@@ -42,7 +42,6 @@ _NEEDED = 1_200
 """Characters about the needed parameters of a capability."""
 
 _EXAMPLES: dict[str, dict[str, object]] = {
-    "code_graph": {"show": "import_graph", "about": "src/app.py"},
     "git_diff": {"path": "src/app.py", "base": "v1.2"},
     "git_log": {"path": "src/app.py", "count": 5},
     "lint_check": {"paths": ["src/app.py"]},
