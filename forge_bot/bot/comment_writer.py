@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 
 from forge_bot.agent.models.base import reads_images
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView, patches_by_hand, workflows_that_wait
+from forge_bot.bot.comments.command_replies import reply_to_error
+from forge_bot.bot.comments.reply import (
+    CommentReply,
+    RunView,
+    patches_by_hand,
+    reply,
+    workflows_that_wait,
+)
 from forge_bot.bot.comments.tracking_comment import tracking
-from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.thread import Thread, ThreadCommand, awaited
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State

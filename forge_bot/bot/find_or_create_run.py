@@ -5,8 +5,8 @@ asked for it.
 from typing import TYPE_CHECKING
 
 from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.command_replies import reply_to_error
 from forge_bot.bot.comments.reply import reply
-from forge_bot.bot.error_comments import reply_to_error
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags

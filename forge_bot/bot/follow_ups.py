@@ -7,13 +7,12 @@ from contextlib import suppress
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.follow_up_comment import (
+from forge_bot.bot.comments.command_replies import (
     EndOfFollowUp,
     MadeCommit,
     follow_up_comment,
 )
-from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import CommentReply, RunView, reply
 from forge_bot.bot.review_threads import (
     answer_threads,
     follow_ups_of,

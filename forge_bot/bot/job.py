@@ -10,12 +10,18 @@ from pathlib import Path
 from types import FrameType
 
 from forge_bot.agent.redaction import secrets_of
-from forge_bot.bot.comments.job_summary import exit_code, short_summary, summary
+from forge_bot.bot.comments.command_replies import reply_to_error
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.error_comments import reply_to_error
+from forge_bot.bot.comments.tracking_comment import exit_code, short_summary, summary
 from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.follow_ups import show_follow_ups
-from forge_bot.bot.job_context import read_job_context
+from forge_bot.bot.job_context import (
+    JobStart,
+    begin,
+    job_repository,
+    protect_token,
+    read_job_context,
+)
 from forge_bot.bot.job_handoff import (
     COMMITS,
     JobHandoff,
@@ -26,8 +32,6 @@ from forge_bot.bot.job_handoff import (
     handed,
     set_up_handed,
 )
-from forge_bot.bot.job_start import JobStart, begin, job_repository
-from forge_bot.bot.protect_token import protect_token
 from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error

@@ -1,17 +1,26 @@
-"""The input of the supervisor from the action: who triggered it, the repository, the token, and the
-limits of a run. Read once.
+"""The beginning of a job: who woke it, the repository, the limits of a run, read once; its token
+and the other secrets of its workflow, kept with the process that needs them; and a clone of the
+repository.
 """
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field, ValidationError
 
-from forge_bot.errors import BadInput, NotInAction
+from forge_bot.errors import BadInput, GitFailed, NoCommits, NotInAction
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
+from forge_bot.git import Repository, clone_repository
+from forge_bot.git.commits import OWN_IDENTITY
+from forge_bot.git.process import SIGNING_KEY
+from forge_bot.git.remotes import use_token
+from forge_bot.resources import state_home
 from forge_bot.sentences import say
+from forge_bot.store.files import waited_for
 from forge_bot.values import Frozen
 
 
@@ -112,3 +121,100 @@ def _amount(text: str) -> Amount:
     if amount is None:
         raise BadInput(f"FORGE_BOT_BUDGET is {text!r}: it is an amount: {say(AMOUNTS)}.")
     return amount
+
+
+class JobStart(NamedTuple):
+    """The initial state of a job. `environ` is the environment with everything in it."""
+
+    around: JobContext
+    inputs: Inputs
+    environ: Mapping[str, str]
+
+
+def begin(environ: Mapping[str, str] = os.environ) -> JobStart:
+    """Read who woke the job, and protect its token. Raises NotInAction and BadInput."""
+    around, inputs = read_job_context(environ)
+    return JobStart(around, inputs, protect_token(around))
+
+
+def default_tree(repository: str, issue: int) -> Path:
+    """Return the folder of the work tree whose configuration counts for an issue's run."""
+    return state_home() / "default-branch" / repository / str(issue)
+
+
+def _tip(cloned: Repository, default: str) -> str:
+    """Return the newest commit of the default branch. Raises NoCommits where it has none."""
+    try:
+        return cloned.commit_id(f"refs/remotes/origin/{default}")
+    except GitFailed:
+        raise NoCommits(
+            f"There is no commit on the default branch, `{default}`.",
+            hint=f"Push one to `{default}`, or choose another default branch in the settings.",
+        ) from None
+
+
+def job_repository(around: JobContext) -> Repository:
+    """A clone of our own, and in it a tree at the default branch's newest commit: configuration,
+    pipelines and prompts are read from there.
+
+    What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not
+    there.
+    """
+    clone = state_home() / "repositories" / around.repository
+    # On a machine that stays, other issues have jobs in the same clone at the same time.
+    with waited_for(clone.with_name(f"{clone.name}.lock")):
+        cloned = clone_repository(f"{around.url}.git", clone)
+        default = cloned.default_branch() or "main"
+        tip = _tip(cloned, default)
+        tree = default_tree(around.repository, around.wake.issue)
+        return Repository.find(cloned.detached_tree(tree, tip).path)
+
+
+_OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
+_KEPT_BACK = frozenset({"FORGE_BOT_WAKE", SIGNING_KEY})
+_KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
+_NEEDED = (
+    *("GITHUB_SERVER_URL", "GITHUB_API_URL", SIGNING_KEY, "FORGE_BOT_WAKE"),
+    *("GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+)
+"""What this process itself looks up later; `git` gives the key to no child."""
+
+
+def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
+    """Return the environment for the worker: without the workflow's own variables, the signing key,
+    and every variable that contains the token.
+    """
+    return {
+        name: value
+        for name, value in environ.items()
+        if (name in _KEPT or not name.startswith(_OURS))
+        and not (token and token in value)
+        and name not in _KEPT_BACK
+    }
+
+
+def protect_token(around: JobContext) -> dict[str, str]:
+    """Keep the job's token, and the other secrets of its workflow, from the children of this
+    process and from other processes of this user. Return the environment as it was.
+    """
+    whole = dict(os.environ)
+    kept = without_token(whole, around.token) | {
+        name: whole[name] for name in _NEEDED if name in whole
+    }
+    for name in whole.keys() - kept.keys():
+        del os.environ[name]
+    # What a worker writes into the user's configuration counts for no git of ours.
+    os.environ.update({"GIT_CONFIG_GLOBAL": os.devnull, **OWN_IDENTITY})
+    use_token(around.server, f"{around.url}.git", around.token)
+    close_to_others()
+    return whole
+
+
+def close_to_others() -> None:
+    """prctl(PR_SET_DUMPABLE, 0), prctl(2): /proc/PID/environ and memory of this process are closed
+    to others of the same user.
+    """
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)

@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.next_step import pull_request_link
-from forge_bot.bot.comments.reply import reply
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import RunView, reply
 from forge_bot.bot.thread import Thread, are_enough, is_in_comment
 from forge_bot.engine.gates import AUTO, approvals_of
 from forge_bot.engine.phases import GatePhase

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments.follow_up_comment import EndOfFollowUp
+from forge_bot.bot.comments.command_replies import EndOfFollowUp
 from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem

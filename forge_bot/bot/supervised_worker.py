@@ -17,8 +17,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from forge_bot.agent.redaction import secrets_of
-from forge_bot.bot.job_context import JobContext
-from forge_bot.bot.protect_token import without_token
+from forge_bot.bot.job_context import JobContext, without_token
 from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.worker_messages import (
     GO_ON,

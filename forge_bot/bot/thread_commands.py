@@ -11,8 +11,7 @@ from forge_bot.bot import follow_ups
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.command_replies import reply_with_state
-from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import CommentReply, RunView, reply
 from forge_bot.bot.job_context import JobContext, Wake
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import Thread, ThreadCommand, judge_approval

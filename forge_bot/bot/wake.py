@@ -14,9 +14,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from forge_bot.bot.comments.reply import reply
-from forge_bot.bot.job_context import read_job_context
-from forge_bot.bot.job_start import job_repository
-from forge_bot.bot.protect_token import protect_token
+from forge_bot.bot.job_context import job_repository, protect_token, read_job_context
 from forge_bot.bot.review_threads import requested_changes
 from forge_bot.bot.supervised_worker import tell_jobs
 from forge_bot.bot.thread import Thread, awaited

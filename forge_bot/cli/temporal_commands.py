@@ -227,7 +227,7 @@ def _warn_without_sandbox(console: Console, repository: Repository) -> None:
 
 def _make_thread_activities(console: Console, github: tuple[str, ...]) -> "ThreadActivities":
     """Return the activities for threads of these repositories on GitHub."""
-    from forge_bot.bot.protect_token import close_to_others
+    from forge_bot.bot.job_context import close_to_others
     from forge_bot.temporal.temporal_worker import ThreadActivities
 
     if github:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.command_replies import failed
 from forge_bot.bot.comments.next_step import pull_request_link, standing
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.error_comments import failed
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages

@@ -7,8 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from forge_bot.artifacts.requirement_table import read_requirements
-from forge_bot.bot.comments.reply import CommentReply
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import CommentReply, RunView
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason
 from forge_bot.engine.state import Reason, State

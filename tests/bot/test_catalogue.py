@@ -5,8 +5,8 @@ import re
 import pytest
 
 from forge_bot.bot.comments import command_replies
+from forge_bot.bot.comments.command_replies import failed
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.error_comments import failed
 from forge_bot.errors import BadConfig, DiskFull, NoTestCommand
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.interaction.command_names import CommandNames

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.job_summary import summary
 from forge_bot.bot.comments.reply import reply
-from forge_bot.bot.comments.tracking_comment import tracking
+from forge_bot.bot.comments.tracking_comment import summary, tracking
 from forge_bot.gate.messages import command_table, flag_table
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.pull_request import pull_request

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.gates import AUTO
 from forge_bot.engine.state import State
 from forge_bot.gate.grammar import Approve, Mistyped

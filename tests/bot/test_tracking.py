@@ -6,11 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from forge_bot.bot.comments.job_summary import exit_code, summary
 from forge_bot.bot.comments.next_step import next_move
-from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView
-from forge_bot.bot.comments.tracking_comment import tracking
+from forge_bot.bot.comments.reply import CommentReply, RunView, reply
+from forge_bot.bot.comments.tracking_comment import exit_code, summary, tracking
 from forge_bot.engine.state import TaskState, TaskStatus
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size

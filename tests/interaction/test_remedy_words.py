@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from forge_bot.bot.error_comments import reply_to_error
+from forge_bot.bot.comments.command_replies import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error, read_message, stopped_by, written
 from forge_bot.errors import ForgeError, KeyRefused, ModelUnavailable, registry
 from forge_bot.interaction.command_names import CommandNames

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.error_comments import reply_to_error
+from forge_bot.bot.comments.command_replies import reply_to_error
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import registry
 from forge_bot.interaction.command_names import CommandNames

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from forge_bot.bot.protect_token import without_token
+from forge_bot.bot.job_context import without_token
 from tests.bot.stage import Stage
 from tests.fakes.github import FakeGitHub
 from tests.fakes.rows import rows

@@ -7,7 +7,7 @@ other facts and the documents follow below.
 from collections.abc import Sequence
 
 from forge_bot.bot.comments.next_step import asked_for
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons

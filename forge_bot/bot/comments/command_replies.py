@@ -1,22 +1,36 @@
-"""Answers to commands in the thread that need more of the run than a sentence does."""
+"""Answers to commands in the thread that need more of the run than a sentence does, the comment on
+what was asked of a pull request, and the reply to an error: the same in thread, summary and log.
+"""
 
+from collections import Counter
 from collections.abc import Sequence
+from math import ceil
 
+from forge_bot import errors
 from forge_bot.bot.comments.next_step import next_move, standing
-from forge_bot.bot.comments.phase_table import phases
-from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView
-from forge_bot.bot.comments.tracking_comment import facts
+from forge_bot.bot.comments.reply import CommentReply, RunView, reply
+from forge_bot.bot.comments.tracking_comment import facts, phases
+from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
+from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.engine.state import OpenGate
-from forge_bot.errors import ForgeError, PermissionMissing
+from forge_bot.errors import ForgeError, PermissionMissing, PushRefusal
 from forge_bot.gate.arguments import names_version
+from forge_bot.interaction.check_table import commands
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import Paper, Papers, compose
-from forge_bot.interaction.markdown_templates import Markdown
+from forge_bot.interaction.commit_links import Links, short
+from forge_bot.interaction.evidence_table import evidence
+from forge_bot.interaction.fit_comment import Paper, Papers, Rows, compose
+from forge_bot.interaction.markdown_templates import Markdown, render
+from forge_bot.interaction.markers import Marker
+from forge_bot.interaction.number_format import in_time
+from forge_bot.interaction.pull_request import requirement_words
 from forge_bot.interaction.remedy_words import advice_in_thread, remedy_for_people
+from forge_bot.interaction.run_facts import footer
+from forge_bot.prompts import escape
 from forge_bot.remedies import Remedy
-from forge_bot.values import RunStatus
+from forge_bot.runs.evidence_of_run import EVIDENCE
+from forge_bot.runs.invocation_end import Outcome
+from forge_bot.values import Frozen, RunStatus
 
 _MOST_SHOWN = 2_000
 """Characters of somebody's words that are shown back."""
@@ -109,3 +123,140 @@ def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> Comme
         lacking=error.details[0].replace("_", "-") if is_missing and error.details else "",
         message=error.message,
     )
+
+
+_MOST_WORDS = 2_000
+"""Characters of somebody's words that are shown back."""
+
+_MOST_ROWS = 10
+
+
+class MadeCommit(Frozen):
+    """A commit of a follow-up."""
+
+    id: str
+    subject: str
+    files: tuple[str, ...]
+
+
+class EndOfFollowUp(Frozen):
+    """The result of a follow-up: its commits, the changed files, and the documents."""
+
+    head: str
+    commits: tuple[MadeCommit, ...]
+    documents: dict[str, str]
+
+
+def follow_up_comment(view: RunView, report: FollowUpAsked, end: EndOfFollowUp | None) -> str:
+    """Return the comment. Its mark names the report: only what is recorded is answered."""
+    abandoned = view.state.current_phase_status is RunStatus.ABANDONED
+    taken = Counter((item.by, item.stranger) for item in report.items)
+    first = reply(
+        "follow_up",
+        by=report.by,
+        over=end is not None,
+        abandoned=abandoned,
+        words=report.notes[:_MOST_WORDS],
+        checks=report.checks,
+        round=view.state.rounds.get(CHECKS, 0),
+        most=CHECK_ROUNDS,
+        taken=[(by, count, stranger) for (by, stranger), count in taken.items()],
+        left=report.left,
+        answered=end is not None and any(item.thread for item in report.items),
+        commits=len(end.commits) if end is not None else 0,
+        now=standing(view) if end is None or abandoned else "",
+    )
+    fields = {"occasion": "follow-up", "to": report.key, "over": "yes" if end is not None else ""}
+    parts = _end(view, end) if end is not None and not abandoned else []
+    mark = str(Marker(kind="reply", fields=fields))
+    return compose([first.text, *parts, footer(view), mark], rows=_MOST_ROWS)
+
+
+def _end(view: RunView, end: EndOfFollowUp) -> list[str | Rows]:
+    """Return the commits, the files and the evidence."""
+    verification, home = view.state.verification, view.links.repository
+    commits = [
+        f"- [{escape.code(short(one.id))}]({home}/commit/{one.id}) {escape.line(one.subject)}"
+        for one in end.commits
+    ]
+    proof = render(
+        "parts.renewed",
+        files=[*dict.fromkeys(file for one in end.commits for file in one.files)],
+        head=short(end.head),
+        statement=Markdown(view.links.named(EVIDENCE)),
+        run=view.state.run,
+        changed=bool(end.commits),
+    )
+    ran = [commands(verification.results, view.state.baseline)] if verification is not None else []
+    table = evidence(view, end.documents, requirement_words(view.state, end.documents)).table
+    return [Rows(commits, "checks.more_commits", room=4_000), proof, table, *ran]
+
+
+_KEY = "ANTHROPIC_API_KEY"
+_PAUSES = {
+    "rate-limited": "rate_limited",
+    "cap": "cap_reached",
+    "switched-off": "switched_off",
+}
+_NAMED: dict[type[ForgeError], str] = {
+    errors.NoModelKey: "key_missing",
+    errors.KeyRefused: "key_refused",
+    errors.BatchUnderWay: "batch_under_way",
+}
+_REFUSED_PUSH = {
+    PushRefusal.ARCHIVED: "archived",
+    PushRefusal.WORKFLOWS: "workflow_push_refused",
+    PushRefusal.RULES: "branch_protected",
+    PushRefusal.CREDENTIALS: "may_not_push",
+}
+
+
+def reply_to_error(
+    error: ForgeError, links: Links, commands: CommandNames, branch: str = ""
+) -> CommentReply:
+    """The words for an error, with the way out."""
+    match error:
+        case errors.ModelUnavailable(trouble=trouble) if trouble.cause in _PAUSES:
+            until = in_time(trouble.seconds) if trouble.seconds is not None else ""
+            given = {"links": links, "commands": commands, "until": until}
+            paused = reply(_PAUSES[trouble.cause], message=error.message, **given)
+            return paused.replace(seconds=ceil(trouble.seconds or 0))
+        case errors.RateLimited(seconds=seconds):
+            limited = reply("github_limited", commands=commands, until=in_time(seconds))
+            return limited.replace(seconds=ceil(seconds or 0))
+        case errors.PushRefused(why=why) if why in _REFUSED_PUSH:
+            at_fault = error.branch or branch
+            return reply(
+                _REFUSED_PUSH[why],
+                links=links,
+                commands=commands,
+                branch=at_fault,
+                message=error.said,
+            )
+        case _:
+            kinds = (name for kind, name in _NAMED.items() if isinstance(error, kind))
+            if (name := next(kinds, "")) == "":
+                return failed(error, links, commands)
+            message, secret = error.message, _key(error)
+            return reply(name, links=links, commands=commands, message=message, secret=secret)
+
+
+def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
+    """Return the reply to any other error of the registry, in its own words: a worker may have
+    chosen them, so nothing in them is a link.
+    """
+    plain = reply(
+        "failed",
+        links=links,
+        commands=commands,
+        message=f"{error.message[:1].upper()}{error.message[1:]}",
+        details=error.details[:10],
+        advice=Markdown(advice_in_thread(error, commands)),
+        resumes=error.remedy == Remedy("resume"),
+        code=error.code,
+    )
+    return plain.replace(occasion=error.code.lower(), outcome=Outcome(error.exit_code))
+
+
+def _key(error: ForgeError) -> str:
+    return (error.remedy.about if error.remedy is not None else "") or _KEY

@@ -1,7 +1,6 @@
 """The first part of every comment: the state of the run, and whether somebody has to act."""
 
-from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.run_view import RunView
+from forge_bot.bot.comments.reply import CommentReply, RunView, reply
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason
