@@ -53,9 +53,6 @@ _ANSWERS = tuple(
         r"\bxargs\b[^\n;&|]*forge-bot",
     )
 )
-_ONLY_SHOWN = re.compile(
-    r"\s*(?:git\s+(?:commit|log|grep|show)|grep|rg)\b(?:'[^']*'|[^\n;&|`$'])*(?:\|\s*head\b[^\n;&|]*)?"
-)
 _GIT = re.compile(
     r"\bgit(?:\.exe)?(?:\s+-[cC]\s+\S+|\s+--?[\w-]+(?:[= ]\.\S*|=\S+)?)*"
     r"\s+(?P<verb>commit|merge|pull|rebase|cherry-pick|revert|am|checkout|switch|push)"
@@ -138,14 +135,12 @@ def _gives_answer(line: str) -> bool:
     called.
     """
     plain = re.sub(r"['\"\\]", "", line.replace("\\\n", " "))
-    return not _ONLY_SHOWN.fullmatch(line) and any(pattern.search(plain) for pattern in _ANSWERS)
+    return any(pattern.search(plain) for pattern in _ANSWERS)
 
 
 def _check_command(run: RunSnapshot, action: Action, line: str) -> str:
     """Stop commits while an agent works, and commands that leave the branch."""
     state = run.state
-    if _ONLY_SHOWN.fullmatch(line) and "commit" not in line.split()[:2]:
-        return ""
     for call in _GIT.finditer(re.sub(r"['\"]", " ", line)):
         verb, rest = call["verb"], call["rest"]
         if verb == "push" and _FORCES.search(rest):

@@ -9,24 +9,18 @@ from pydantic import JsonValue
 from forge_bot.engine import SpawnAgent, State, StepPipeline, next_action
 from forge_bot.errors import BadManifest, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
-from forge_bot.knowledge.history import history_at
-from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.mcp_server.graph_answers import GraphAnswers
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import summarize_error
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.ended_runs import fetch_ended
 from forge_bot.runs.find_runs import RunInfo, raw_file, run_in
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
-from forge_bot.settings.load_pipeline import load_descriptor, load_pipeline, pipeline_names
+from forge_bot.settings.load_pipeline import load_descriptor, pipeline_names
 from forge_bot.store import SPECS, read_request
 
-About = Literal["runs", "patterns", "friction"]
-
 _RUNS_SHOWN = 20
-_MOST_FOUND = 50
 
 
 class Queries:
@@ -85,28 +79,6 @@ class Queries:
             served.repository.branch_exists(info.branch)
         )
         return _resume_info(snapshot, here=unborn or served.branch == info.at_client)
-
-    def search(self, query: str, about: About, limit: int) -> dict[str, JsonValue]:
-        """Return earlier runs that resemble a text, repeated findings of reviewers, or places where
-        runs got stuck.
-        """
-        repository, served = self._served.repository, self._served
-        documents = DocumentNames.of(load_pipeline(served.config.pipeline, served.path))
-        fetch_ended(repository)
-        past = history_at(repository, repository.commit_id("HEAD"), documents)
-        count = min(max(limit, 1), _MOST_FOUND)
-        match about:
-            case "runs":
-                results: list[JsonValue] = [
-                    entry.model_dump(mode="json") for entry in past.similar(query, count)
-                ]
-            case "patterns":
-                results = [
-                    entry.model_dump(mode="json") for entry in past.patterns(query, (), count)
-                ]
-            case "friction":
-                results = [{"description": point} for point in past.friction(query, count)]
-        return {"results": results, "runs": len(served.runs())}
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------

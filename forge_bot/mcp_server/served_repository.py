@@ -118,18 +118,11 @@ class ServedRepository:
             )
         if elsewhere.here and elsewhere.tree is None and self.branch == elsewhere.merge_branch:
             return elsewhere.replace(tree=self.path)
-        if elsewhere.tree is None:
+        if elsewhere.tree is None or elsewhere.tree.resolve() != self.path:
+            where = f", checked out in {elsewhere.tree}" if elsewhere.tree is not None else ""
             raise WrongBranch(
-                f"The run {name} is on the branch {elsewhere.branch}.",
-                hint=f"In {self.path}: git switch {elsewhere.branch}",
-            )
-        if elsewhere.tree.resolve() != self.path:
-            raise WrongBranch(
-                f"The run {name} is checked out in another work tree, {elsewhere.tree}.",
-                hint=(
-                    f"Work in {elsewhere.tree}, or let go of it: git worktree remove"
-                    f" {elsewhere.tree}, then git switch {elsewhere.branch}."
-                ),
+                f"The run {name} is on the branch {elsewhere.branch}{where}.",
+                hint=f"Work there, or in {self.path}: git switch {elsewhere.branch}",
             )
         # Its folder was deleted, its branch is checked out: opening it brings back what is
         # committed.

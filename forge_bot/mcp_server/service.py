@@ -88,8 +88,7 @@ class Service:
     ) -> tuple[ReportResult | None, list[str]]:
         """Record a report. Return its effect, or warnings where it has none."""
         if not previous.is_report:
-            unread = ", ".join(previous.unread)
-            return None, [_NO_REPORT.format(unread=unread)] if unread else []
+            return None, []
         if (recorded := self._record(run, previous, tell)) is not None:
             self._results[run.name] = (previous, recorded.result)
             return recorded.result, []
@@ -159,8 +158,4 @@ def _show_nothing(_notice: Notice) -> None:
 
 _NOTHING_NEW = (
     "nothing new was there to record, or it was recorded before; what is outstanding is below"
-)
-_NO_REPORT = (
-    "nothing was recorded: {unread} alone is no report. To report, pass previous_action_complete,"
-    " or action_id with previous_output or previous_error; to answer, user_response"
 )

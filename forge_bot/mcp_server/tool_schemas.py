@@ -154,10 +154,6 @@ Count = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
 """A number that ends up in sums of the record; hosts pass fractions too."""
 
 
-_ARGUMENTS = {"action_id": "action_id", "digest": "digest", "user_response": "user_response"}
-"""Arguments whose names have no `previous_` in front."""
-
-
 class Previous(Frozen):
     """The host's report on the action before, and the person's answer."""
 
@@ -178,16 +174,6 @@ class Previous(Frozen):
         with output.
         """
         return self.complete or bool(self.error) or bool(self.action_id and self.output)
-
-    @property
-    def unread(self) -> tuple[str, ...]:
-        """The arguments that mean nothing here, since neither a report nor an answer comes with
-        them.
-        """
-        if self.is_report or self.user_response.strip():
-            return ()
-        given = self.model_dump(exclude_defaults=True)
-        return tuple(_ARGUMENTS.get(name, f"previous_{name}") for name in given)
 
 
 class UIComponent(Frozen):

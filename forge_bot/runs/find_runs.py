@@ -2,7 +2,6 @@
 runs; and the one that a person means.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -255,10 +254,6 @@ def _info(state: bytes, reports: bytes) -> RunInfo | None:
     return None
 
 
-_NAMES = re.compile(r"(?<![\w-])\d{8}-[\w-]*\w")
-"""The names of runs begin with a day."""
-
-
 def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
     """Return the run that a person means: by name or branch, else that of the checked-out branch,
     else the only one that is not over.
@@ -317,12 +312,6 @@ def _check_deleted(repository: Repository, named: str = "") -> None:
 
 def _names(info: RunInfo) -> set[str]:
     return {info.name, info.branch}
-
-
-def named_in(repository: Repository, text: str) -> tuple[RunInfo, ...]:
-    """Return the runs that a text names, as `.specs/NAME` or by the bare name of their folder."""
-    names = set(_NAMES.findall(text))
-    return tuple(info for info in runs(repository) if info.name in names) if names else ()
 
 
 def checked_out(repository: Repository) -> str:

@@ -99,12 +99,6 @@ async def test_a_workspace_that_is_none_is_refused(sample: Sample) -> None:
     assert result == codes
 
 
-async def test_too_much_is_refused_before_it_is_read(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        with pytest.raises(Refusal, match="400,000 are the most"):
-            await host.call("pipeline_init", arguments="x" * 500_000)
-
-
 async def test_what_nobody_foresaw_shows_neither_words_nor_stack(sample: Sample) -> None:
     server = make_server(sample.path)
 

@@ -52,4 +52,3 @@ async def test_where_no_branch_is_checked_out_the_runs_branch_is_named(sample: S
             f"git switch {ready['branch']}, then call pipeline_next_action",
         )
         assert (await host.call("forge_orient", response_tier="L2")).get("branch", "") == ""
-        assert (await host.call("history_search", query="anything"))["results"] == []

@@ -68,7 +68,7 @@ async def test_schemas_pipelines_and_the_server_describe_themselves(sample: Samp
         assert "currentPhase" in (await read_json(host, "forge://schema/state"))["properties"]
         assert (await read_json(host, "forge://pipeline/develop"))["phases"][1]["id"] == "phase-1"
         surface = await read_json(host, "forge://mcp/surface")
-        assert len(surface["tools"]) == 10
+        assert len(surface["tools"]) == 9
         assert surface["prompts"] == ["forge/start", "forge/audit"]
         assert "forge://pipeline/{id}" in surface["templates"]
         assert (await read_json(host, "forge://mcp/roots"))["roots"] == [

@@ -49,8 +49,6 @@ def read_answer(text: str, digest: str, *, takes_words: bool = False) -> SpokenA
     reply = person_answer(command)
     named = digest.strip() or None
     if isinstance(command, Approve | PostSummary) and command.digest is not None:
-        if named not in {None, command.digest}:
-            raise AnswerNotOffered("The answer names two versions.", hint=_HOW_TO_ANSWER)
         named = command.digest
     return SpokenAnswer(
         reply.replace(notes=reply.notes[:_LONGEST_NOTES]),

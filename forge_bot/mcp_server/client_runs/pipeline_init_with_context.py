@@ -48,7 +48,7 @@ from forge_bot.runs.create_run import (
     scope_folder,
 )
 from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
-from forge_bot.runs.find_runs import checked_out, named_in, raw_file
+from forge_bot.runs.find_runs import checked_out, raw_file
 from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
 from forge_bot.runs.question import Choice
 from forge_bot.runs.run_files import RunPaths
@@ -181,11 +181,6 @@ def _ask_effort(
     if expected is not None:
         limit = at_most(expected, _choose_budget(served, call))
         sentences.append(f"Expected: {in_words(expected)} ({expected.rests_on}){limit}.")
-    sentences += [
-        f"The words name the run {SPECS}/{info.name}, which exists:"
-        f" pipeline_init({SPECS}/{info.name}) goes on with it."
-        for info in named_in(served.repository, f"{ticket.draft.title}\n{ticket.draft.text}")
-    ]
     branch = checked_out(served.repository) or call.flags.current_branch or ""
     shown: dict[str, JsonValue] = {
         "detected_effort": effort.value,

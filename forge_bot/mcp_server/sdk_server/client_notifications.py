@@ -17,8 +17,6 @@ from forge_bot.mcp_server.tool_results import state_address
 if TYPE_CHECKING:
     from forge_bot.runs.notifications import Notice
 
-_MOST = 1_000
-
 
 class ProgressNotifier:
     """Tells a client, from a worker thread, what our own process is doing."""
@@ -49,9 +47,7 @@ class Listeners:
     ) -> EmptyResult:
         """Serve resources/subscribe."""
         known = self._sessions.get(params.uri, [])
-        if sum(map(len, self._sessions.values())) < _MOST and not any(
-            _same(session, ctx.session) for session in known
-        ):
+        if not any(_same(session, ctx.session) for session in known):
             self._sessions[params.uri] = [*known, ctx.session]
         return EmptyResult()
 

@@ -20,10 +20,8 @@ from mcp.server.models import InitializationOptions
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp.types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
-    GetPromptResult,
     InputRequiredResult,
     Resource,
     SubscribeRequestParams,
@@ -41,7 +39,6 @@ from forge_bot.mcp_server.tool_results import (
     make_refusal,
     make_sendable,
     make_unexpected_error,
-    summarize_error,
 )
 
 if TYPE_CHECKING:
@@ -62,9 +59,6 @@ ROOTS = "forge://mcp/roots"
 LONGEST_THOUGHT = 7 * 24 * 3600.0
 """Seconds that a person may take over a question that is a round of its own. An answer counts for
 the version that was shown anyway."""
-
-MOST_CHARACTERS = 400_000
-"""Of all arguments of one call together."""
 
 _TELLS_CHANGES = NotificationOptions(
     prompts_changed=True, resources_changed=True, tools_changed=True
@@ -165,32 +159,6 @@ class ForgeServer(MCPServer[Any]):
                 _find_known_error(error, name), name, _find_cause(error, AtNode), debug=debug
             )
 
-    async def get_prompt(
-        self,
-        name: str,
-        arguments: dict[str, Any] | None = None,
-        context: Context[Any, Any] | None = None,
-    ) -> GetPromptResult | InputRequiredResult:
-        """Return a prompt. Raises MCPError only: for an unknown name or argument with the known
-        ones, else without the cause.
-        """
-        known = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
-        if name not in known:
-            raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name}. There are {', '.join(known)}.")
-        names = [argument.name for argument in known[name]]
-        needed = {argument.name for argument in known[name] if argument.required}
-        if not needed <= {*(arguments or {})} <= {*names}:
-            words = f"The arguments of {name} are: {', '.join(names) or 'none'}."
-            raise MCPError(INVALID_PARAMS, words)
-        try:
-            return await super().get_prompt(name, arguments, context)
-        except MCPError:
-            raise
-        except Exception as error:
-            # The older protocol would pass the words of the exception on.
-            words = summarize_error(make_unexpected_error(error, name))
-            raise MCPError(INTERNAL_ERROR, words) from error
-
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout. When it disconnects, the project commands that it
         waits for are ended.
@@ -240,7 +208,7 @@ def list_problems(error: ValidationError) -> tuple[str, ...]:
 
 def check_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments without those that are null, and with a sign for what no text can hold. Raises
-    BadArguments for unknown names, and for too much.
+    BadArguments for unknown names.
     """
     known = schema.get("properties", {})
     if extra := sorted(set(arguments) - set(known)):
@@ -248,10 +216,4 @@ def check_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[s
             f"There is no argument {', '.join(extra)}.", details=(f"known: {', '.join(known)}",)
         )
     given = {name: value for name, value in arguments.items() if value is not None}
-    text = json.dumps(given, ensure_ascii=False)
-    if len(text) > MOST_CHARACTERS:
-        raise BadArguments(
-            f"The arguments have {len(text):,} characters; {MOST_CHARACTERS:,} are the most.",
-            hint="Write what is long into a file of the workspace and name it.",
-        )
-    return json.loads(make_sendable(text))
+    return json.loads(make_sendable(json.dumps(given, ensure_ascii=False)))

@@ -83,15 +83,6 @@ def _add_runs(server: ForgeServer) -> None:
         links = [state_address(str(run["workspace"])) for run in runs]
         return make_result({"runs": [*runs]}, meta={"resource_links": [*links]})
 
-    @server.tool(annotations=READS, structured_output=False)
-    async def history_search(
-        query: str, about: Literal["runs", "patterns", "friction"] = "runs", limit: int = 5
-    ) -> CallToolResult:
-        """Past runs like a text, what reviews kept finding, or where runs got stuck."""
-        return make_result(
-            await server.ask(lambda service: service.queries.search(query, about, limit))
-        )
-
     @server.tool(annotations=_ENDS, structured_output=False)
     async def run_control(
         ctx: Context[Any, Any],
