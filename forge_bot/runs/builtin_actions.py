@@ -68,8 +68,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     left_behind = project.left_behind(checks)
     if not unusable_commands:
         tell_of_red(checks, left_behind, project.tell)
-    commands = project.profile.commands
-    document = baseline_document((*results, *checks), unusable_commands, commands, left_behind)
+    document = baseline_document((*results, *checks), unusable_commands, left_behind)
     raw = run.workspace.write(BASELINE, document) if unusable_commands else b""
     return Prepared(
         **head_of(action.action_id, run.now()),

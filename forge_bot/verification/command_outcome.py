@@ -30,6 +30,11 @@ _LISTED = re.compile(
 # https://ecma-international.org/publications-and-standards/standards/ecma-48/.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
+_NPM_OPTIONS = re.compile(
+    r"^npm (?:error|ERR!) Options:\n(?:npm (?:error|ERR!).*\n?)+", re.MULTILINE
+)
+"""What npm prints behind an error, whatever it is, and longer than what is shown."""
+
 _LONGEST_LINE = 4_000
 """Characters of a line of output that are looked at."""
 
@@ -144,9 +149,9 @@ def cut_line(line: str) -> str:
 
 
 def plain_lines(output: str) -> Sequence[str]:
-    """Return the lines of the output without terminal control.
+    """Return the lines of the output without terminal control and npm's list of options.
 
     Of an overwritten line only the last text remains.
     """
-    plain = _CONTROL.sub("", output).replace("\r\n", "\n")
+    plain = _NPM_OPTIONS.sub("", _CONTROL.sub("", output).replace("\r\n", "\n"))
     return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]

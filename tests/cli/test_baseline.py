@@ -4,9 +4,7 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
-from forge_bot.settings.config import parse_config
 from tests.fakes.sample import Sample
 
 TASK = "`rota who` names somebody for days before the rota starts"
@@ -22,14 +20,6 @@ def status(sample: Sample) -> dict[str, Any]:
     return json.loads(sample.forge("status", "--json").out)
 
 
-def pasted(document: str) -> list[dict[str, Any]]:
-    """The configurations that a document offers, as the settings read them."""
-    blocks = [part.split("\n```\n")[0] for part in document.split("```yaml\n")[1:]]
-    for block in blocks:
-        parse_config(block)
-    return [yaml.safe_load(block) for block in blocks]
-
-
 @pytest.mark.slow
 def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_request(
     sample: Sample,
@@ -39,12 +29,11 @@ def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_requ
     asked = sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert asked.code == 3
     assert "lint (env no-such-linter --strict) could not be started" in asked.out
-    assert "A program that it needs is not there" in asked.out
     state = status(sample)
     assert state["gate"]["reason"] == "baseline"
     assert state["usage"]["calls"] == 0
     document = (sample.workspace / "baseline.md").read_text()
-    assert pasted(document) == [{"commands": {"lint": []}}]
+    assert "or leave it out there (`[]`)" in document
     assert sample.git("status", "--porcelain", "--", ".specs") == ""
     assert "baseline.md" in sample.git("ls-tree", "-r", "--name-only", sample.branch)
 
@@ -53,8 +42,7 @@ def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_requ
     assert sample.forge("approve", "--model", model).code == 0
     assert status(sample)["verification"]["red"] is False
     text = (sample.workspace / "pull-request.md").read_text()
-    assert "**Not judged**: lint (`env no-such-linter --strict`) could not be started" in text
-    assert "said to go on without it" in text
+    assert "could not be started before the change; a person agreed that it is not judged" in text
     assert "12 tests" in text, "the other commands still count"
 
 
@@ -83,8 +71,7 @@ def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(sampl
     assert asked.code == 3
     document = (sample.workspace / "baseline.md").read_text()
     assert "without the files that git ignores in your checkout" in document
-    names = ["conf/test.env", "link.env"]
-    assert {"carry": names} in pasted(document)
+    assert '`carry: ["conf/test.env", "link.env"]`' in document
 
     # Another setup, so that it runs once more.
     commands = commands.replace("! -e", "! -f")
@@ -112,7 +99,7 @@ def test_setup_that_failed_is_not_tried_again_where_a_person_goes_on_without_it(
     model = sample.model()
     assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
     document = (sample.workspace / "baseline.md").read_text()
-    assert pasted(document) == [{"commands": {"setup": [["path/to/install"]]}}]
+    assert "Write down what installs it under `commands:`" in document
 
     assert sample.forge("approve", "--model", model).code == 3
     ended = sample.forge("approve", "--model", model)
