@@ -8,8 +8,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from forge_bot.artifacts.design_outline import read_outline
-from forge_bot.artifacts.open_decisions import read_open_decisions
+from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import agreed_so_far
 from forge_bot.engine.person_requirements import approved_with

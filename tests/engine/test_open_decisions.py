@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.artifacts.open_decisions import read_open_decisions
+from forge_bot.artifacts.design_outline import read_open_decisions
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pydantic import Field
 
 from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
-from forge_bot.artifacts.open_decisions import read_open_decisions
+from forge_bot.artifacts.design_outline import read_open_decisions
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import inspect
 from forge_bot.artifacts.requirement_table import numbered_requirements
