@@ -6,8 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
-from forge_bot.artifacts.task_checks import check, place
-from forge_bot.artifacts.waves import normal_path
+from forge_bot.artifacts.task_checks import check, normal_path, place
 from forge_bot.text_format import one_line
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from itertools import count
 
-from forge_bot.artifacts.waves import next_human, ready
+from forge_bot.artifacts.task_checks import next_human, ready
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.gates import (
     is_approved_by_auto,

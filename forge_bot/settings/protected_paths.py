@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
-from forge_bot.artifacts.waves import fold_path, normal_path
+from forge_bot.artifacts.task_checks import fold_path, normal_path
 from forge_bot.sentences import say
 from forge_bot.text_format import names
 

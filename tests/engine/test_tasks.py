@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forge_bot.artifacts.task_checks import clash, next_human, ready
 from forge_bot.artifacts.tasks import one_task, read_tasks
-from forge_bot.artifacts.waves import clash, next_human, ready
 from forge_bot.values import TaskId, TaskMode, TaskSpec
 from tests.fakes.rows import rows
 

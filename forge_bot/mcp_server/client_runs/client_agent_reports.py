@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from forge_bot.agent.tries import TryOutcome, with_tries
-from forge_bot.artifacts.waves import normal_path, shared_file
+from forge_bot.artifacts.task_checks import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
