@@ -1,12 +1,154 @@
-"""Read an artifact: whether its headings are filled, its verdict, its findings, its tasks."""
+"""Read an artifact: whether its headings are filled, its tasks, and a review in its one form: a
+line with the verdict, a bullet for each finding, and a table of requirements. The verdict counts
+only if findings and table agree with it.
+"""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
-from forge_bot.artifacts.reviews import AnswersFor, judge_review
+from forge_bot.artifacts.requirement_table import met, read_requirements
+from forge_bot.artifacts.sections import blocks_below
 from forge_bot.artifacts.tasks import read_tasks
-from forge_bot.text_format import one_line
-from forge_bot.values import Inspection, Problem, Verdict
+from forge_bot.text_format import cut, one_line
+from forge_bot.values import Finding, Frozen, Inspection, Problem, Severity, Verdict
+
+FINDINGS = "Findings"
+_LONGEST = 500
+_VERDICT = re.compile(r"Verdict: ?(?P<word>[A-Z_]+)")
+_FINDING = re.compile(r"\[(?P<severity>CRITICAL|MAJOR|MINOR)\][\s:–—-]*(?P<text>\S.*)")
+_NONE = "None."
+_HEAVY = (Severity.CRITICAL, Severity.MAJOR)
+_STOPS = {
+    Verdict.APPROVE: _HEAVY[:1],
+    Verdict.APPROVE_WITH_NOTES: _HEAVY[:1],
+    Verdict.PASS: _HEAVY,
+    Verdict.PASS_WITH_NOTES: _HEAVY,
+}
+"""The findings beside which an approval does not count."""
+
+
+class AnswersFor(Frozen):
+    """The numbered requirements that a review answers for. `table` says that it has to name each
+    of them in its table. `persons` are those that people approved with.
+    """
+
+    ids: tuple[str, ...] = ()
+    persons: tuple[str, ...] = ()
+    table: bool = False
+
+
+class Judged(NamedTuple):
+    """The verdict of a review, its findings, and what makes the verdict unreadable."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    contradictions: tuple[str, ...] = ()
+
+
+def judge_review(
+    markdown: str, allowed: Sequence[Verdict], answers_for: AnswersFor | None = None
+) -> Judged:
+    """Return what a review says. Its verdict is unreadable if the review is not in the prescribed
+    form, or if it passes work, with or without notes, that has a CRITICAL or MAJOR finding or a
+    requirement that is not met.
+
+    One of the two is then a mistake, and the text does not show which. An APPROVE beside a MAJOR
+    finding counts: a person is asked next, and sees it.
+    """
+    verdict, findings = read_verdict(markdown, allowed), read_findings(markdown)
+    why = [*_find_misplaced(markdown)]
+    if verdict is Verdict.UNREADABLE:
+        choices = ", ".join(f"`## Verdict: {choice.value}`" for choice in allowed)
+        why.insert(0, f"there must be exactly one line with a verdict, out of {choices}")
+    elif verdict.positive:
+        beside = (
+            *(
+                f"a {finding.severity.value} finding: {finding.description}"
+                for finding in findings
+                if finding.severity in _STOPS[verdict]
+            ),
+            *(
+                f"a requirement that is not met: {reason}"
+                for reason in _unmet(markdown, answers_for or AnswersFor())
+            ),
+        )
+        why += [f"{verdict.value} stands beside {reason}" for reason in beside]
+    return Judged(Verdict.UNREADABLE if why else verdict, findings, tuple(why))
+
+
+def first_sentence(markdown: str) -> str:
+    """Return the words below the line with the verdict: why, or what was checked."""
+    blocks = iter(read_blocks(markdown))
+    for block in blocks:
+        if block.kind is BlockKind.HEADING and _VERDICT.match(block.text):
+            return next((one.words for one in blocks if one.kind is BlockKind.TEXT), "")
+    return ""
+
+
+def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
+    """Return the one verdict of a review, a heading `## Verdict: PASS`; UNREADABLE without one,
+    with several, with words behind it, or if this reviewer was not offered it.
+    """
+    lines = [
+        block.text.strip()
+        for block in read_blocks(markdown)
+        if block.kind is BlockKind.HEADING
+        and not block.quoted
+        and block.text.strip().casefold().startswith("verdict")
+    ]
+    match = _VERDICT.fullmatch(lines[0]) if len(lines) == 1 else None
+    word = match["word"] if match is not None else ""
+    return next((verdict for verdict in allowed if verdict.value == word), Verdict.UNREADABLE)
+
+
+def read_findings(markdown: str) -> tuple[Finding, ...]:
+    """Return all findings in their order, each once: the visible texts that begin with a severity,
+    such as `- **[CRITICAL]** The key is logged`.
+    """
+    matches = (_FINDING.match(block.words) for block in read_blocks(markdown) if _is_shown(block))
+    findings = (
+        Finding(severity=Severity(match["severity"]), description=cut(match["text"], _LONGEST))
+        for match in matches
+        if match is not None
+    )
+    return tuple(dict.fromkeys(findings))
+
+
+def _is_shown(block: Block) -> bool:
+    return block.kind in {BlockKind.HEADING, BlockKind.TEXT} and not block.quoted
+
+
+def _find_misplaced(markdown: str) -> Iterator[str]:
+    """Yield what stands below the heading of the findings and is none."""
+    section = [block for block in blocks_below(markdown, FINDINGS) if _is_shown(block)]
+    form = "write each finding as `- **[CRITICAL]** …`, `- **[MAJOR]** …` or `- **[MINOR]** …`"
+    items = [
+        block for block in section if (block.starts_item and block.depth == 1) or not block.depth
+    ]
+    if any(_FINDING.match(block.words) for block in items):
+        items = [block for block in items if block.depth or block.kind is BlockKind.HEADING]
+    for block in items:
+        if block.words != _NONE and not _FINDING.match(block.words):
+            words = cut(block.words, _LONGEST)
+            yield f"“{words}” stands under `## {FINDINGS}` without a severity; {form}"
+
+
+def _unmet(markdown: str, answers_for: AnswersFor) -> Iterator[str]:
+    """Yield the rows of the table that are not met, and the requirements without a row.
+
+    A row about requirements that the review does not answer for is left out.
+    """
+    rows = read_requirements(markdown)
+    numbers = (*answers_for.ids, *answers_for.persons)
+    named = {name for row in rows for name in row.ids}
+    for row in rows:
+        if not met(row.state) and (not row.ids or not answers_for.ids or {*row.ids} & {*numbers}):
+            yield f"{row.text}: the state is {row.state.strip() or 'empty'}"
+    if rows or answers_for.table:
+        yield from (f"{name} has no row in the table" for name in numbers if name not in named)
+
 
 MOST_CHARACTERS = 200_000
 

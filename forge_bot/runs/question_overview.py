@@ -5,7 +5,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
-from forge_bot.artifacts.reviews import first_sentence
+from forge_bot.artifacts.read_artifact import first_sentence
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.phase_rows import rows
 from forge_bot.engine.phases import AgentPhase, GatePhase, PublishPhase

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forge_bot.artifacts.reviews import AnswersFor, judge_review
+from forge_bot.artifacts.read_artifact import AnswersFor, judge_review
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.state import Decision
 from forge_bot.values import PhaseId, Verdict

@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from forge_bot.artifacts.reviews import AnswersFor, judge_review, read_findings, read_verdict
+from forge_bot.artifacts.read_artifact import AnswersFor, judge_review, read_findings, read_verdict
 from forge_bot.values import Verdict
 from tests.fakes.rows import rows
 

@@ -10,9 +10,8 @@ from pydantic import Field
 from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.artifacts.design_outline import read_open_decisions
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
-from forge_bot.artifacts.read_artifact import inspect
+from forge_bot.artifacts.read_artifact import AnswersFor, inspect
 from forge_bot.artifacts.requirement_table import numbered_requirements
-from forge_bot.artifacts.reviews import AnswersFor
 from forge_bot.artifacts.sections import split_documents
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.person_requirements import person_requirements
