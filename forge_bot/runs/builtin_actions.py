@@ -32,10 +32,12 @@ from forge_bot.runs.agent_work.artifact_contract import (
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.capabilities.outside_capabilities import setup_of
-from forge_bot.runs.edit_checks.red_before_green import red_before_green
-from forge_bot.runs.edit_checks.requirement_check import requirement_check
-from forge_bot.runs.edit_checks.reruns import with_flaky_tests
-from forge_bot.runs.edit_checks.weakened_in import weakened_in
+from forge_bot.runs.edit_checks.newly_red import with_flaky_tests
+from forge_bot.runs.edit_checks.proof_by_tests import (
+    red_before_green,
+    requirement_check,
+    weakened_in,
+)
 from forge_bot.runs.project_commands.baseline_document import (
     BASELINE,
     baseline_document,

@@ -230,8 +230,7 @@ def reruns(folder: Path) -> list[str]:
     git(folder, "commit", "-q", "--allow-empty", "-m", "a change")
     head = project.tree.commit_id()
     first = next(each for each in checked(project) if each.name is CommandName.TEST)
-    builds = {command.argv: 0 for command in project.profile.commands.build}
-    again = [project.rerun(commit, words, builds)[-1] for commit in (head, head, base, base)]
+    again = [project.rerun(commit, words) for commit in (head, head, base, base)]
     return [each.tail for each in (first, *again)]
 
 

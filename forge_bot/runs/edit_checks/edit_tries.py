@@ -15,7 +15,7 @@ from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.base_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.formatted_edits import Files, FormattedEdits
 from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
-from forge_bot.runs.edit_checks.weakened_in import weakened_in
+from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run

@@ -1,21 +1,26 @@
-"""Commands of the project that are newly red after edits, in the tree where commands judge."""
+"""Commands of the project that are newly red: after edits, in the tree where commands judge, and in
+the verification, where red tests run again at both commits.
+"""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from forge_bot.agent.model_answers import fenced
 from forge_bot.agent.tries import TryOutcome, named
+from forge_bot.engine import State
 from forge_bot.git import Tree
+from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.flaky_tests import MOST_RERUN
+from forge_bot.verification.command_outcome import CommandOutput
+from forge_bot.verification.flaky_tests import MOST_RERUN, Moment, flaky_tests, newly_red
 from forge_bot.verification.judgement import UNNAMED, newly_failing
 from forge_bot.verification.red_at_base import is_listed
-from forge_bot.verification.runners import select_tests
+from forge_bot.verification.runners import select_tests, uncached
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
     TAIL_LINES,
@@ -29,8 +34,6 @@ from forge_bot.verification.shown_output import (
 _LEAST_SECONDS = 60
 _TIMES_AS_LONG = 10
 """A command gets this much of the time that it took before the edits."""
-_OF_THE_TIME = 2
-"""A command that does not end is red only if it took less than this part of its limit before."""
 _SUBJECT = {
     CommandName.SETUP: "the setup is",
     CommandName.BUILD: "the build is",
@@ -102,7 +105,7 @@ class JudgedEdits:
             return None
         now, output, _ = self.project.run_in(self.place, before.name, before.argv, limit)
         if now.timed_out:
-            return self._endless(before, now, limit)
+            return NewlyRed(before, now, (f"it did not end within {limit:.0f} seconds",), ())
         self._note(before, now)
         failing = self._without_flaky(now, newly_failing(before, now), limit)
         return NewlyRed(before, now, failing, tuple(output.splitlines())) if failing else None
@@ -155,13 +158,6 @@ class JudgedEdits:
         red = bool(again.exit_code) and not again.failures
         return [] if red else [name for name in names if name not in again.failures]
 
-    def _endless(self, before: CommandResult, now: CommandResult, limit: float) -> NewlyRed | None:
-        """Return a command that did not end in time; nothing if it took most of that before."""
-        if before.duration_ms / 1000 * _OF_THE_TIME > limit:
-            self._leave_untold(before)
-            return None
-        return NewlyRed(before, now, (f"it did not end within {limit:.0f} seconds",), ())
-
     def _leave_untold(self, before: CommandResult) -> None:
         limit = self.run.config.tries.seconds
         words = command_line(before.argv)
@@ -197,3 +193,55 @@ def _summary(red: NewlyRed) -> str:
         return f"{_SUBJECT[red.now.name]} red: {red.failing[0]}"
     of = f" of {total}" if red.now.name is CommandName.TEST and total and total >= count else ""
     return f"{_SUBJECT[red.now.name]} red: {count}{of}"
+
+
+def with_flaky_tests(
+    outputs: Sequence[CommandOutput], state: State, run: Run, project: Project
+) -> tuple[CommandOutput, ...]:
+    """Return what commands did with the names of their flaky tests, found by running them again.
+
+    The reruns of one command take no longer than `command_seconds` together, but for the last.
+    """
+    unjudged = {(command.name, command.argv) for command in state.unusable}
+    baseline = {
+        (before.name, before.argv): before
+        for before in state.baseline
+        if (before.name, before.argv) not in unjudged
+    }
+    commits = {Moment.BEFORE: run.state.base_commit, Moment.AFTER: project.tree.commit_id()}
+    judged: list[CommandOutput] = []
+    for output in outputs:
+        result = output.result
+        if (before := baseline.get((result.name, result.argv))) is not None:
+            names = newly_red(before, result)
+            if names and len(names) <= MOST_RERUN:
+                count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
+                project.tell(
+                    Message(text=f"{count} newly red and run again, before and after the change.")
+                )
+            flaky = flaky_tests(before, result, _Reruns(result.argv, project, commits).run)
+            result = result.replace(flaky=flaky)
+        judged.append(output._replace(result=result))
+    return tuple(judged)
+
+
+class _Reruns:
+    """The reruns of one command, until their time is used up."""
+
+    def __init__(
+        self, argv: tuple[str, ...], project: Project, commits: Mapping[Moment, str]
+    ) -> None:
+        self.argv = argv
+        self.project = project
+        self.commits = commits
+        self._left = project.config.command_seconds * 1_000
+
+    def run(self, moment: Moment, names: Sequence[str]) -> CommandResult | None:
+        """Run the tests of these names alone, or all; None where the time is used up."""
+        selection = select_tests(self.argv, names)
+        argv = selection.argv if selection is not None else uncached(self.argv)
+        if self._left <= 0:
+            return None
+        result = self.project.rerun(self.commits[moment], argv)
+        self._left -= result.duration_ms
+        return result

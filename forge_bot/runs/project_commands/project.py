@@ -244,23 +244,17 @@ class Project:
         code = code_of(self.repository.root, commit)
         return (code, self._installation.mark, self.sandbox.backend.value)
 
-    def rerun(
-        self, commit: str, argv: tuple[str, ...], builds: Mapping[tuple[str, ...], int]
-    ) -> list[CommandResult]:
+    def rerun(self, commit: str, argv: tuple[str, ...]) -> CommandResult:
         """Run tests without what their run before left, at a commit that is built first unless it
-        is shown; the results, without that of the tests where a build ends otherwise than `builds`
-        say.
+        is shown.
         """
         with self._installation.place.judging:
             built = self._installation.place.built
             if built is not None and built[0] == commit:
                 place = Tree(self._installation.path)
-                return [self.run_in(place, CommandName.TEST, argv, fresh=True).result]
-            with self.trial(commit) as place:
-                results = [output.result for output in self._build(place)]
-                if all(builds.get(result.argv) == result.exit_code for result in results):
-                    results.append(self.run_in(place, CommandName.TEST, argv, fresh=True).result)
-                return results
+                return self.run_in(place, CommandName.TEST, argv, fresh=True).result
+            with self.trial(commit, built=True) as place:
+                return self.run_in(place, CommandName.TEST, argv, fresh=True).result
 
     def run_on(
         self, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]

@@ -1,26 +1,37 @@
-"""Prove that a change mends a defect: its tests fail without the rest of it, and pass with it."""
+"""What tests prove of a change: those of a defect fail without the rest of it and pass with it,
+those that a table of requirements names ran, and none was weakened unsaid.
+"""
 
-from collections.abc import Iterator, Mapping, Sequence
+import builtins
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from forge_bot.artifacts.change_name import ChangeType
+from forge_bot.artifacts.requirement_table import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
+from forge_bot.engine.phases import VerifyPhase
 from forge_bot.git.commit_objects import commit_on
+from forge_bot.git.diff import changed
 from forge_bot.interaction.merge_commit_message import name_of_change
 from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
+from forge_bot.project.test_guard.weakened_tests import files_to_compare, weakened_tests
 from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS
 from forge_bot.text_format import command_line
-from forge_bot.values import CommandName, RedBeforeGreen
+from forge_bot.values import CommandName, RedBeforeGreen, RequirementCheck, WeakenedTests
 from forge_bot.verification.command_outcome import CommandOutput
+from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.red_at_base import (
     is_listed,
     is_red_script,
+    names_test,
     of_files,
+    plain_name,
     red_at_base,
     why_not_red,
 )
@@ -28,6 +39,8 @@ from forge_bot.verification.runners import package_folder, select_files, uncache
 from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _AS_IT_IS = ("utf-8", "surrogateescape")
+_NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
+"""A part of the name of a file or of a test."""
 
 
 class OnlyTests(NamedTuple):
@@ -50,12 +63,7 @@ def red_before_green(
     only = _only_tests(run, head)
     if only is None:
         return RedBeforeGreen(missing="No file of tests and no unit test was added or changed.")
-    judged = [
-        output
-        for output in outputs
-        if output.result.name is CommandName.TEST
-        and not any(command.covers(output.result) for command in state.unusable)
-    ]
+    judged = _judged(outputs, state)
     if not judged:
         return RedBeforeGreen(missing="No test command counts for this run.", foreseen=True)
     may_show = [output for output in judged if _may_run(output.result.argv, only.files)] or judged
@@ -71,6 +79,16 @@ def red_before_green(
     if not proved:
         return RedBeforeGreen(missing="No command ran the tests that fail without the change.")
     return RedBeforeGreen(tests=proved, files=only.files, base=newest_base(run), head=head)
+
+
+def _judged(outputs: Sequence[CommandOutput], state: State) -> list[CommandOutput]:
+    """Return the outcomes of the test commands that count for the run."""
+    return [
+        output
+        for output in outputs
+        if output.result.name is CommandName.TEST
+        and not any(command.covers(output.result) for command in state.unusable)
+    ]
 
 
 def _is_defect(state: State, run: Run) -> bool:
@@ -155,3 +173,80 @@ def _passes_now(name: str, judged: Sequence[CommandOutput]) -> bool:
     """
     passed = [output.passed for output in judged]
     return None in passed or is_listed(name, {test for names in passed for test in names or ()})
+
+
+def requirement_check(
+    outputs: Sequence[CommandOutput], state: State, run: Run, project: Project
+) -> RequirementCheck | None:
+    """Return how the tests ended that the last table of requirements names; None without a table.
+    A name of a test that no runner lists did not run.
+    """
+    document, rows = _table(run)
+    if not rows:
+        return None
+    head = project.tree.commit_id()
+    files = {*run.repository.list_files(head), *run.repository.list_files(state.base_commit)}
+    own = changed(run.repository.root, state.base_commit, head)
+    judged = _judged(outputs, state)
+    passed = [output.passed for output in judged]
+    ended = {name: True for names in passed for name in names or ()}
+    ended |= {
+        name: False for output in judged for name in output.result.failures if name != UNNAMED
+    }
+    tests = dict.fromkeys(name for row in rows for name in row.tests)
+    outcomes = {name: _outcome(name, ended, own) for name in tests}
+    # A runner that does not list its tests says nothing of those that are not in its output.
+    listed = bool(judged) and None not in passed
+    return RequirementCheck(
+        document=document,
+        ran=tuple(name for name, outcome in outcomes.items() if outcome),
+        failed=tuple(name for name, outcome in outcomes.items() if outcome is False),
+        not_run=tuple(
+            name
+            for name, outcome in outcomes.items()
+            if outcome is None and listed and _is_name(name, files)
+        ),
+    )
+
+
+def _outcome(name: str, ended: Mapping[str, bool], own: Collection[str]) -> bool | None:
+    """Return whether the tests of a name passed; None if none ran. Of several tests of one name
+    those in files of the change count, if there are any.
+    """
+    tests = [test for test in ended if names_test(name, test)]
+    counted = [test for test in of_files(tests, own) if test in tests] or tests
+    return all(ended[test] for test in counted) if counted else None
+
+
+def _is_name(name: str, files: Collection[str]) -> bool:
+    """Return whether a name in the column of tests claims to be that of a test: it is no word of
+    Python, such as an error that a test expects, and no other file.
+    """
+    path = plain_name(name).rstrip("/")
+    other = any(f"/{file}/".find(f"/{path}/") >= 0 for file in files) and not is_test_file(path)
+    return _NAME.search(name) is not None and not hasattr(builtins, name) and not other
+
+
+def _table(run: Run) -> tuple[str, tuple[Requirement, ...]]:
+    """Return the last table that an agent wrote before the verification, and its document."""
+    verification = {phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)}
+    for name in run.pipeline.documents("requirements"):
+        written = name not in verification and run.workspace.read_bytes(name) is not None
+        if written and (rows := read_requirements(run.workspace.read(name))):
+            return name, rows
+    return "", ()
+
+
+def weakened_in(run: Run, base: str, head: str) -> WeakenedTests:
+    """Return what the tests lose between two commits of a run."""
+    repository, plan = run.repository, run.pipeline.planned_in
+    paths = files_to_compare(changed(repository.root, base, head))
+    if not paths:
+        return WeakenedTests()
+    found = weakened_tests(repository.read_many(base, paths), repository.read_many(head, paths))
+    design = run.artifact(plan) or "" if plan else ""
+    named = {one for one in found if re.search(rf"(?<![\w/]){re.escape(one.name)}(?!\w)", design)}
+    return WeakenedTests(
+        unnamed=tuple(one.said for one in found if one not in named),
+        named=tuple(one.said for one in found if one in named),
+    )
