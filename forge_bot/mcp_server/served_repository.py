@@ -1,22 +1,34 @@
-"""The repository that a server serves, and the run that a workspace names in it."""
+"""The repository that a server serves, the run that a workspace names in it, and that run held for
+one call in the tree of its client: on its branch, without touching the client's files.
+"""
 
 import os
 import re
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from forge_bot.engine import SpawnAgent
+from forge_bot.engine.reports import RunStarted
 from forge_bot.errors import (
     DetachedHead,
     ForgeError,
     NotServed,
+    RunBusy,
     UnknownRun,
     UnknownWorkspace,
     WrongBranch,
 )
 from forge_bot.git import Repository
+from forge_bot.git.revisions import under_way
+from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.find_runs import RunInfo, run_in, runs
+from forge_bot.runs.open_run import open_run
+from forge_bot.runs.run import Run
 from forge_bot.settings import Config, load_config
-from forge_bot.store import SPECS
+from forge_bot.store import SPECS, Workspace
 
 _NAME = re.compile(r"[^/\\\0]{1,200}")
 
@@ -140,3 +152,83 @@ class ServedRepository:
         if _NAME.fullmatch(name) is None or name in {".", ".."}:
             raise NotServed(f"{workspace!r} is no folder directly under {SPECS}.")
         return name
+
+
+_PATIENCE = 20.0
+"""Seconds that a call waits for another process to let go of the run."""
+
+_PAUSE = 0.05
+
+CheckOfRun = Callable[[Run], tuple[str, ...]]
+
+Turns = dict[str, threading.Lock]
+"""Locks by the names of runs, which let each run of this process have one call at a time."""
+
+
+@contextmanager
+def hold_client_run(
+    served: ServedRepository, info: RunInfo, turns: Turns, check: CheckOfRun | None
+) -> Generator[Run]:
+    """Hold the run for one call.
+
+    Raises WrongBranch, RunBusy if another process holds it, and the errors of `check` and of
+    opening a run. An error while it is held is raised as AtNode, with that error as its cause.
+    """
+    with turns.setdefault(info.name, threading.Lock()), ExitStack() as stack:
+        _check_branch(served, info)
+        run = _open_when_free(served, info, stack, check)
+        try:
+            yield run
+        except ForgeError as error:
+            raise _locate_error(run) from error
+
+
+def _locate_error(run: Run) -> AtNode:
+    action = run.action
+    if not isinstance(action, SpawnAgent):
+        return AtNode(action.phase)
+    several = action.parallel_task_ids is not None and len(action.parallel_task_ids) > 1
+    return AtNode(action.phase if several else action.output_file, action.input_files)
+
+
+def _open_when_free(
+    served: ServedRepository, info: RunInfo, stack: ExitStack, check: CheckOfRun | None
+) -> Run:
+    until = time.monotonic() + _PATIENCE
+    opened = (served.repository, info, served.config)
+    while True:
+        try:
+            return stack.enter_context(open_run(*opened, external_worktree=True, check=check))
+        except RunBusy:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+
+
+def _check_branch(served: ServedRepository, info: RunInfo) -> None:
+    """Check that the run's branch is checked out. If it does not exist yet, create it where the run
+    began.
+    """
+    repository, branch = served.repository, info.at_client
+    head = repository.head()
+    if head.branch in {branch, info.branch}:
+        return
+    words = f"The run is on {branch}, but {head.branch} is checked out in {served.path}."
+    if repository.branch_exists(branch):
+        raise WrongBranch(words, hint=f"git switch {branch}, then call again.")
+    workspace = Workspace(served.path, info.name)
+    first = workspace.reports()[0]
+    base = first.base_commit if isinstance(first, RunStarted) else head.commit
+    if (operation := under_way(served.path)) is not None:
+        raise WrongBranch(
+            f"{words} A {operation.name} is under way, so the branch cannot be made.",
+            hint=operation.way_out,
+        )
+    if head.commit != base:
+        raise WrongBranch(
+            words,
+            hint=(
+                f"It begins at another commit: git switch -c {branch} {base[:12]}, then call again."
+            ),
+        )
+    repository.start_branch(branch)

@@ -1,34 +1,49 @@
-"""The tools of the loop as plain functions, independent of the protocol."""
+"""The tools as plain functions, independent of the protocol."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from uuid import uuid4
 
 from pydantic import JsonValue
 
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.errors import AskedElsewhere, WrongAction
-from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree, ClientTries
+from forge_bot.engine.reports import Answer, Report, RetryAsked
+from forge_bot.errors import AskedElsewhere, CannotUpdate, PersonDecides, WrongAction
 from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_runs.client_reports import record_client_report
-from forge_bot.mcp_server.client_runs.client_run import Turns, hold_client_run
+from forge_bot.mcp_server.client_runs.client_tree import (
+    CheckWorktree,
+    ClientTries,
+    check_foreign_commits,
+)
 from forge_bot.mcp_server.client_runs.person_answers import (
+    VIA,
     find_earlier_answer,
     pass_on_answer,
     record_answer,
 )
 from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRun, Confirmations
-from forge_bot.mcp_server.graph_answers import GraphAnswers
-from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.run_control import Operation, control_run
-from forge_bot.mcp_server.served_repository import ServedRepository
+from forge_bot.mcp_server.queries import GraphAnswers, Queries
+from forge_bot.mcp_server.served_repository import ServedRepository, Turns, hold_client_run
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
-from forge_bot.runs.answers import PersonAnswer
+from forge_bot.runs.answers import PersonAnswer, answer
+from forge_bot.runs.branch_for_merge import fetch_for_update, update
+from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
+from forge_bot.runs.invocation_end import check_documents, phase_named
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
+from forge_bot.runs.this_process import now
+from forge_bot.values import PhaseId
+
+Operation = Literal["abandon", "retry", "update"]
+_NOTHING_NEW = (
+    "nothing new was there to record, or it was recorded before; what is outstanding is below"
+)
 
 
 class Service:
@@ -142,7 +157,9 @@ class Service:
 
     def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
         info = self.served.run_here(workspace)
-        return hold_client_run(self.served, info, self._turns, ending=ending)
+        return hold_client_run(
+            self.served, info, self._turns, None if ending else check_foreign_commits
+        )
 
     def _record(self, run: Run, previous: Previous, tell: Notify) -> PhaseReport | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
@@ -156,6 +173,59 @@ def _show_nothing(_notice: Notice) -> None:
     """Ignore progress, for calls that cannot show it."""
 
 
-_NOTHING_NEW = (
-    "nothing new was there to record, or it was recorded before; what is outstanding is below"
-)
+def control_run(
+    run: Run, operation: Operation, phase: str, notes: str, client: str
+) -> dict[str, JsonValue]:
+    """Do what a client wants with a run. Raises PersonDecides while a question is open, BadOption,
+    NothingToRetry, RunEnded, CannotUpdate.
+    """
+    target = phase_named(run.pipeline, phase) if phase else run.state.current_phase
+    if operation == "retry":
+        check_documents(run, target)
+    if run.state.gate is not None and operation != "update":
+        _refuse(run, operation, target)
+    if report := _make_report(
+        run, operation, target, notes, f"{client or 'an MCP client'}, unverified"
+    ):
+        run.tell(report)
+    state = run.state
+    done = "nothing is left to do; the branch stays"
+    return {
+        "workspace": run.workspace.relative,
+        "operation": operation,
+        "current_phase": state.current_phase,
+        "status": state.current_phase_status.value,
+        "instruction": done if state.ended else "call pipeline_next_action",
+    }
+
+
+def _make_report(
+    run: Run, operation: Operation, target: PhaseId, notes: str, by: str
+) -> Report | None:
+    """Return the report that asks for it; None where nothing is to be updated."""
+    if operation == "abandon":
+        return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=notes), VIA, by=by)
+    key = f"{operation}-{uuid4().hex}"
+    if operation == "retry" and notes and offers_change(run) and target == run.state.current_phase:
+        return make_follow_up(run, Wanted(notes), key=key, at=run.now(), by=by, via=VIA)
+    if operation == "retry":
+        return RetryAsked(key=key, at=now(), phase=target, notes=notes, by=by, via=VIA)
+    fetch_for_update(run)
+    if not run.state.ended and run.state.gate is None:
+        raise CannotUpdate("The run is not done yet, and its step is under way.")
+    return update(run, key=key, at=now(), by=by, via=VIA)
+
+
+def _refuse(run: Run, operation: Operation, target: PhaseId) -> None:
+    """Leave it to the person to pass an open question by. Raises PersonDecides."""
+    state = run.state
+    gate = state.gate.name if state.gate is not None else state.current_phase
+    does = "end the run" if operation == "abandon" else f"send the run back to {target}"
+    phase = [target] if operation == "retry" else []
+    root = str(run.repository.root)
+    typed = shlex.join(["forge-bot", operation, "--run", run.name, "--repo", root, *phase])
+    raise PersonDecides(
+        f"The run {run.name} waits for an answer at {gate}. To {does} without it is the person's to"
+        " decide.",
+        hint=f"Show them the question. They can type at a terminal: {typed}",
+    )

@@ -1,6 +1,4 @@
-"""The tools' arguments and answers, with the keys and words that hosts
-know.
-"""
+"""The tools' arguments and answers, with the keys and words that hosts know."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal

@@ -16,9 +16,9 @@ from typing import Any, cast
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
+from forge_bot.mcp_server.sdk_server.client_sessions import SessionPolicy
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.sdk_server.server import make_server
-from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicy
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python

@@ -27,18 +27,15 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed
-from forge_bot.mcp_server.client_runs.agent_prompts import (
+from forge_bot.mcp_server.client_runs.client_agents import (
     join_prompts,
     make_prompts,
     prompt_folder,
     write_prompts,
 )
-from forge_bot.mcp_server.client_runs.check_worktree import CheckWorktree
-from forge_bot.mcp_server.client_runs.client_reports import PUSH
-from forge_bot.mcp_server.client_runs.client_tree import get_dispatch, note_step
-from forge_bot.mcp_server.client_runs.person_answers import VIA
-from forge_bot.mcp_server.client_runs.publish_steps import PublishStep, make_publish_step
-from forge_bot.mcp_server.client_runs.render_question import render_question
+from forge_bot.mcp_server.client_runs.client_reports import PUSH, PublishStep, make_publish_step
+from forge_bot.mcp_server.client_runs.client_tree import CheckWorktree, get_dispatch, note_step
+from forge_bot.mcp_server.client_runs.person_answers import VIA, render_question
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.branch_for_merge import keep_run, peoples_commits

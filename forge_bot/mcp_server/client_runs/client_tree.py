@@ -1,19 +1,35 @@
-"""The state of a client's tree when an action was handed out; a report is compared with it."""
+"""The trees of a client's run: its own, whose state when an action was handed out is compared with
+a report, and a separate one beside it, in which the project's commands run.
+"""
 
+import hashlib
 import os
+import threading
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import NamedTuple, TypeVar
 
 from forge_bot.agent.tries import TryOutcome
-from forge_bot.engine import Action, SpawnAgent, WriteFile
-from forge_bot.errors import OutOfBounds
+from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
+from forge_bot.errors import ForeignCommits, Interrupted, OutOfBounds
 from forge_bot.git import blob_id
+from forge_bot.knowledge.profile import Profile
+from forge_bot.runs.agent_work.apply_output import OutputApplier
+from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.notifications import Notify
+from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.installation import foundation
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept
 from forge_bot.store import write_whole
-from forge_bot.values import Frozen, Usage
+from forge_bot.values import Frozen, TaskId, Usage
 
 _FILE = "dispatch.json"
 _GONE = ""
 _SHOWN = 10
+_SHORT = 12
+_KEEPS = "keeps the changes; then report again: the run commits by itself."
 
 
 class EditsTried(Frozen):
@@ -173,3 +189,185 @@ def _hash_committed(run: Run, action: Action) -> dict[str, str]:
         for name in list_outputs(action)
     }
     return {name: blob_id(raw) if raw is not None else _GONE for name, raw in read.items()}
+
+
+Result = TypeVar("Result")
+
+
+class CheckWorktree:
+    """The commands that run for the calls of one server."""
+
+    def __init__(self) -> None:
+        self._closed = False
+        self._running: list[tuple[str, Project]] = []
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """End the running commands, and start no further ones."""
+        with self._lock:
+            self._closed = True
+            for _, project in self._running:
+                project.sandbox.call_off()
+
+    def call_off(self, run: str) -> None:
+        """End the commands that are running for a run whose result is not needed."""
+        with self._lock:
+            for name, project in self._running:
+                if name == run:
+                    project.sandbox.call_off()
+
+    def run_beside(self, run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
+        """Run project commands at the run's last commit; what they leave behind is no affair of the
+        client's tree.
+
+        Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
+        """
+        profile = read_profile(run)
+        project = Project(run.repository, run.tree, run.config, profile, tell, foundation(run))
+        with self._lock:
+            self._check_open()
+            self._running.append((run.name, project))
+        try:
+            result = do(project)
+        finally:
+            with self._lock:
+                self._running.remove((run.name, project))
+        self._check_open()
+        return result
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Interrupted("The server was told to stop while the project's commands ran.")
+
+
+_LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
+
+
+class ClientTries(NamedTuple):
+    """The commands that try the edits of a client's agents."""
+
+    commands: CheckWorktree
+    tell: Notify
+
+    def try_edits(
+        self,
+        run: Run,
+        action: SpawnAgent,
+        dispatch: Dispatch,
+        tasks: Sequence[TaskId],
+        paths: tuple[str, ...],
+    ) -> Dispatch:
+        """Return the dispatch with the output of the commands on the current files.
+
+        The commands do not run again on the same bytes, nor on files that wait for a person.
+        """
+        applier, config = OutputApplier(run), run.config.tries
+        if config.most == 0 or not paths or applier.held_paths(tuple(paths)):
+            return dispatch
+        if any((run.tree.path / path).is_dir() for path in paths):
+            # A repository inside of this one.
+            return dispatch
+        files = tuple((path, applier.in_git(path)) for path in paths)
+        modes = {path: _read_mode(run, path) for path, data in files if data is not None}
+        digest = _digest_files(files, modes)
+        known = next((attempt for attempt in dispatch.tries if attempt.digest == digest), None)
+        left = config.seconds - sum(attempt.outcome.seconds for attempt in dispatch.tries)
+        if known is None and left <= 0:
+            return dispatch
+        last = count_sent_back(dispatch) >= config.most
+
+        def run_commands(project: Project) -> TryOutcome:
+            tries = EditTries(run, project, self.tell)
+            if not tries.possible:
+                return TryOutcome()
+            outcome = tries.edits(tasks, run.ref, files, left, modes)
+            tries.say(tasks, outcome, action.agent, last=last)
+            return outcome
+
+        outcome = (
+            known.outcome.replace(seconds=0.0)
+            if known is not None
+            else self.commands.run_beside(run, self.tell, run_commands)
+        )
+        tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
+        return dispatch.replace(tries=tries)
+
+
+def count_sent_back(dispatch: Dispatch) -> int:
+    """Return how often reports for an action were red."""
+    return sum(bool(attempt.outcome.red) for attempt in dispatch.tries)
+
+
+def _digest_files(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
+    contents = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
+    return hashlib.sha256(repr(contents).encode()).hexdigest()
+
+
+def _read_mode(run: Run, path: str) -> str:
+    file = run.tree.path / path
+    if file.is_symlink():
+        return _LINK
+    return _PROGRAM if file.stat().st_mode & 0o100 else _PLAIN
+
+
+def read_profile(run: Run) -> Profile:
+    """Return the profile of a run's repository at its base commit."""
+    state = run.state
+    return profile_at(run.repository, state.base_commit, run.config, state.flags.scope)
+
+
+def check_foreign_commits(run: Run) -> tuple[str, ...]:
+    """Return notices about commits that others made on the branch. Raises ForeignCommits where they
+    may not stay.
+
+    Where a person is asked to do something, they may commit it, and at a checkpoint they may edit
+    documents. While an agent is at work, nobody commits, and nobody rewrites the branch.
+    """
+    if run.tree.beside:
+        _check_beside(run)
+    here, known = run.tree.commit_id(), read_head_at_dispatch(run.places)
+    if known and not run.repository.contains(here, known):
+        raise _explain_rewrite(run, known[:_SHORT], here)
+    commits = run.tree.commits(known or run.state.base_commit)
+    foreign = tuple(
+        takewhile(lambda commit: ("Forge-Run", run.name) not in commit.trailers, commits)
+    )
+    if not foreign:
+        return ()
+    names = ", ".join(f"{commit.id[:7]} {commit.subject}" for commit in foreign[:_SHOWN])
+    before = run.repository.commit_id(f"{foreign[-1].id}^")
+    asked = isinstance(run.action, Checkpoint)
+    record = f"{run.workspace.relative}/"
+    if asked and all(path.startswith(record) for path in run.tree.changed(before, here)):
+        return ()
+    published = asked and run.repository.at_a_remote(run.state.branch, here)
+    if published or isinstance(run.action, Done | HumanGate):
+        return (f"commits that the run did not make are on its branch now: {names}",)
+    raise ForeignCommits(
+        f"The branch has commits that the run did not make: {names}.",
+        hint=f"git reset --soft {before[:_SHORT]} {_KEEPS}",
+    )
+
+
+def _check_beside(run: Run) -> None:
+    """Raise ForeignCommits where the branch for merge got commits while an agent is at work."""
+    there, so_far = run.repository.head().commit, run.code_so_far()
+    if isinstance(run.action, SpawnAgent) and not run.repository.contains(
+        run.tree.commit_id(), there
+    ):
+        raise ForeignCommits(
+            f"{so_far.branch} has commits that the run did not make.",
+            hint=f"git reset --soft {so_far.tip[:_SHORT]} {_KEEPS}",
+        )
+
+
+def _explain_rewrite(run: Run, known: str, here: str) -> ForeignCommits:
+    if run.repository.contains(run.repository.commit_id(known), here):
+        return ForeignCommits(
+            f"The branch was taken back from {known} to {here[:_SHORT]}.",
+            hint=f"git merge --ff-only {known}, then call again.",
+        )
+    return ForeignCommits(
+        f"The branch was rewritten: {known} is no longer on it.",
+        hint=f"git reset --soft {known} {_KEEPS}",
+    )

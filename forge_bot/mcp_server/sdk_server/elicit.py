@@ -12,7 +12,7 @@ from mcp.server.mcpserver.resolve import build_resolver_plans, resolve_arguments
 from mcp.types import CallToolResult, InputRequiredResult
 from pydantic import BaseModel, Field, JsonValue, WithJsonSchema, create_model
 
-from forge_bot.mcp_server.sdk_server.client_notifications import (
+from forge_bot.mcp_server.sdk_server.client_sessions import (
     ProgressNotifier,
     announce,
     client_name,

@@ -32,8 +32,7 @@ from pydantic import ValidationError
 
 from forge_bot import __version__
 from forge_bot.errors import BadArguments, ForgeError
-from forge_bot.mcp_server.sdk_server.client_notifications import Listeners
-from forge_bot.mcp_server.sdk_server.session_policy import SessionPolicies
+from forge_bot.mcp_server.sdk_server.client_sessions import Listeners, SessionPolicies
 from forge_bot.mcp_server.tool_results import (
     AtNode,
     make_refusal,

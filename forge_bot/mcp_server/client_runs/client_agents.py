@@ -1,29 +1,40 @@
-"""Reports of what a client's agents did: checked against the tree, and passed to the engine."""
+"""A client's agents, which read and write the files themselves: the prompts of an action, and the
+reports of what they did, checked against the tree.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
 
 from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.artifacts.task_checks import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
-from forge_bot.mcp_server.client_runs.check_worktree import ClientTries, count_sent_back
 from forge_bot.mcp_server.client_runs.client_tree import (
+    ClientTries,
     Dispatch,
     check_bounds,
+    count_sent_back,
     get_dispatch,
     is_visible,
     keep_dispatch,
     list_changes,
     list_outputs,
+    read_profile,
 )
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportedFinding
+from forge_bot.prompts.environment import Environment
+from forge_bot.prompts.material import Prompt
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
+from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_prompts import own_prompts
 from forge_bot.runs.this_process import now
+from forge_bot.store import SPECS, write_whole
 from forge_bot.values import Severity, TaskId, Usage
 
 Shares = Mapping[TaskId | None, tuple[str, ...]]
@@ -306,3 +317,69 @@ def _share_usage(previous: Previous, count: int, before: Usage | None = None) ->
     first = other.replace(input_tokens=previous.tokens, duration_ms=previous.duration_ms)
     whole = before + first if before is not None and before.calls else first
     return (whole, *(other,) * (count - 1))
+
+
+class PromptPath(NamedTuple):
+    """The file of a prompt, with `{task}` where there is one for each task; and the characters of
+    the longest.
+    """
+
+    path: str
+    size: int
+
+    @property
+    def text(self) -> str:
+        """Return the prompt that leads an agent to it."""
+        which = ", with the id of your task for {task}" if "{task}" in self.path else ""
+        return f"Read {self.path}{which} ({self.size:,} characters) whole, and do what it says."
+
+
+def make_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
+    """Return the prompt of an action, or one for each of its tasks; and the documents that agents
+    have to read.
+    """
+    environment = Environment(overrides=own_prompts(run.repository.root))
+    environment.check(run.pipeline.agents)
+    context = PromptContext(run, read_profile(run), environment, "files")
+    settings = run.config.agent
+    turns = (settings.turns, settings.requests_per_turn)
+    tasks = action.parallel_task_ids or (None,)
+    made = [context.prompt(action, task, turns, settings.prompt_tokens, run.ref) for task in tasks]
+    further = {name for _, material in made for name in material.further}
+    read = tuple(name for name in action.input_files if name not in further)
+    return tuple(prompt for prompt, _ in made), read
+
+
+def join_prompts(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
+    """Return one text with all prompts: each agent does the task whose id it gets. The role is said
+    once.
+    """
+    if len(prompts) == 1:
+        return prompts[0].text
+    which = (
+        "You do exactly one of the tasks below, the one whose id you were given:"
+        f" {' or '.join(tasks)}. What stands under the other tasks is not for you."
+    )
+    parts = (
+        f"# Task {task}\n\n{prompt.user.replace(prompt.role.strip(), '', 1).rstrip()}\n"
+        for task, prompt in zip(tasks, prompts, strict=True)
+    )
+    return "\n".join((prompts[0].system, prompts[0].role, which, "", *parts))
+
+
+def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> PromptPath:
+    """Write the prompts where git does not see them, and return their place."""
+    folder = prompt_folder(run)
+    write_whole(folder.parent / ".gitignore", "*\n")
+    tasks = action.parallel_task_ids
+    names = [f"{action.phase}-{task}.md" for task in tasks or ()] or [f"{action.phase}.md"]
+    for name, prompt in zip(names, prompts, strict=True):
+        write_whole(folder / name, prompt.text)
+    name = f"{action.phase}-{{task}}.md" if len(prompts) > 1 else names[0]
+    path = (folder / name).relative_to(run.tree.path).as_posix()
+    return PromptPath(path, max(len(prompt.text) for prompt in prompts))
+
+
+def prompt_folder(run: Run) -> Path:
+    """Return the folder of the prompts that are handed out as paths."""
+    return run.tree.path / SPECS / ".prompts" / run.name
