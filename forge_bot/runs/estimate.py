@@ -1,8 +1,8 @@
-"""Estimates a run: tokens, money and time, from earlier runs like it or the recorded one that
+"""Estimates a run: tokens and money, from earlier runs like it or the recorded one that
 ships.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -30,10 +30,9 @@ ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
 
 _FILE = "estimate.json"
-_MINUTE = Decimal(60_000)
-_CENT_OF_A_CENT, _TENTH = Decimal("0.0001"), Decimal("0.1")
+_CENT_OF_A_CENT = Decimal("0.0001")
 
-Number = TypeVar("Number", int, float, Decimal)
+Number = TypeVar("Number", int, Decimal)
 
 
 class Spread(Recorded, Generic[Number]):
@@ -44,17 +43,14 @@ class Spread(Recorded, Generic[Number]):
 
 
 class Estimate(Recorded):
-    """The expected usage before the first call: tokens in and out, US dollars, and minutes of the
-    models' work, without people and project commands.
+    """The expected usage before the first call: tokens in and out, and US dollars.
 
-    `cost` is None if a price is unknown, `minutes` if no evidence has times. `runs` counts earlier
-    runs here.
+    `cost` is None if a price is unknown. `runs` counts earlier runs here.
     """
 
     effort: Effort
     tokens: Spread[int]
     cost: Spread[Decimal] | None
-    minutes: Spread[float] | None
     runs: int
     rests_on: str
 
@@ -96,7 +92,6 @@ def estimate(
         effort=effort,
         tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
         cost=_spread([cost * part for cost in costs], _CENT_OF_A_CENT) if is_priced else None,
-        minutes=_working_times(samples) if not batch else None,
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + ("" if is_priced else f"; the price of {', '.join(unknown)} is unknown, so only tokens")
@@ -135,8 +130,7 @@ def shipped_run(
     """Return what the recorded run used at this effort, in the phases that models write, at the
     prices of the models of their tiers.
 
-    A phase that the record lacks counts as much as the recorded ones of its kind do on average, or
-    as all do. Times are not recorded.
+    A phase that the record lacks counts as much as the recorded ones do on average.
     """
     from forge_bot.agent.models.known_providers import usual_price
     from forge_bot.agent.models.open_model import read_exchanges
@@ -145,39 +139,20 @@ def shipped_run(
     recorded: dict[str, Usage] = {}
     for exchange in read_exchanges(templates() / RECORD):
         recorded[exchange.phase] = recorded.get(exchange.phase, Usage()) + exchange.usage
-    kinds: dict[str, str] = {phase.id: phase.kind for phase in pipeline.phases}
-
-    def used(phase: str) -> Usage:
-        alike = [usage for name, usage in recorded.items() if kinds.get(phase) == kinds.get(name)]
-        return recorded.get(phase) or _mean(alike or list(recorded.values()))
-
+    whole, count = sum(recorded.values(), Usage()), len(recorded)
+    mean = Usage(
+        input_tokens=whole.input_tokens // count,
+        cached_tokens=whole.cached_tokens // count,
+        output_tokens=whole.output_tokens // count,
+    )
     asked = [
-        (used(phase.id), models[phase.tier])
+        (recorded.get(phase.id, mean), models[phase.tier])
         for phase in written_by_models(pipeline, effort, auto=auto)
     ]
     costs = [usual_price(model, usage) for usage, model in asked]
     known = [cost for cost in costs if cost is not None]
     whole = sum((usage for usage, _ in asked), Usage())
     return whole.replace(cost=sum(known, Decimal(0)) if len(known) == len(costs) else None)
-
-
-def _mean(usages: list[Usage]) -> Usage:
-    whole, count = sum(usages, Usage()), len(usages)
-    return Usage(
-        calls=whole.calls // count,
-        input_tokens=whole.input_tokens // count,
-        cached_tokens=whole.cached_tokens // count,
-        output_tokens=whole.output_tokens // count,
-        cost=None,
-    )
-
-
-def _working_times(samples: Sequence[Usage]) -> Spread[float] | None:
-    times = [Decimal(used.duration_ms) / _MINUTE for used in samples if used.duration_ms]
-    if not times:
-        return None
-    minutes = _spread(times, _TENTH)
-    return Spread(p50=float(minutes.p50), p90=float(minutes.p90))
 
 
 def without_batches(models: Mapping[Tier, str]) -> str:
@@ -209,20 +184,13 @@ def kept_estimate(repository: Repository, run: str) -> Estimate | None:
 
 
 def in_words(estimate: Estimate) -> str:
-    """`8 to 15 minutes of models at work, $0.40 to $0.90`: half of such runs stay below the first
-    figures, nine in ten below the second.
+    """`$0.40 to $0.90`: half of such runs stay below the first figure, nine in ten below the
+    second. Without a price the tokens.
     """
-    parts: list[str] = []
-    if estimate.minutes is not None:
-        parts.append(
-            f"{_span(_minutes(estimate.minutes.p50), _minutes(estimate.minutes.p90))} minutes of "
-            "models at work"
-        )
-    if estimate.cost is not None:
-        parts.append(_span(f"${estimate.cost.p50:.2f}", f"${estimate.cost.p90:.2f}"))
-    else:
-        parts.append(f"{_span(f'{estimate.tokens.p50:,}', f'{estimate.tokens.p90:,}')} tokens")
-    return ", ".join(parts)
+    cost, tokens = estimate.cost, estimate.tokens
+    if cost is not None:
+        return _span(f"${cost.p50:.2f}", f"${cost.p90:.2f}")
+    return f"{_span(f'{tokens.p50:,}', f'{tokens.p90:,}')} tokens"
 
 
 def at_most(estimate: Estimate, budget: Amount) -> str:
@@ -256,10 +224,6 @@ def _basis(runs: int, effort: Effort, *, alone: bool) -> str:
     shipped = "the recorded run that ships, one small task"
     here = f"{several(runs, f'earlier {effort} run')} here"
     return f"from {here if alone else f'{here} and {shipped}' if runs else shipped}"
-
-
-def _minutes(value: float) -> str:
-    return str(max(1, round(Decimal(str(value)))))
 
 
 def _span(low: str, high: str) -> str:

@@ -164,7 +164,6 @@ ESTIMATE = Estimate(
     effort=Effort.M,
     tokens=Spread(p50=60_000, p90=110_000),
     cost=Spread(p50=Decimal("0.90"), p90=Decimal("1.60")),
-    minutes=None,
     runs=4,
     rests_on="from 4 earlier M runs here",
 )
@@ -270,7 +269,7 @@ def at_work() -> RunView:
     made = until(bench(), "phase-5")
     made.wrote(cost=Decimal("0.31"))
     made.wrote(verdict=Verdict.PASS_WITH_NOTES, findings=(NOTE,), cost=Decimal("0.08"))
-    return view(made.state, estimate="8 to 15 minutes, $0.90 to $1.60")
+    return view(made.state, estimate="$0.90 to $1.60")
 
 
 def design_waits() -> RunView:
@@ -284,7 +283,7 @@ def design_waits() -> RunView:
     asked = question(made)
     made.show()
     removed = "Removed before the model read it: 2 HTML comments and 1 invisible character."
-    return view(made.state, asked, estimate="8 to 15 minutes, $0.90 to $1.60", removed=removed)
+    return view(made.state, asked, estimate="$0.90 to $1.60", removed=removed)
 
 
 def design_waits_again() -> RunView:
