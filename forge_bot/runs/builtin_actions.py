@@ -25,13 +25,11 @@ from forge_bot.runs.agent_work.apply_output import (
 )
 from forge_bot.runs.agent_work.artifact_contract import (
     ai_risks,
-    capability_risks,
     contract_of,
     setup_risks,
 )
 from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.branch_for_merge import newest_base
-from forge_bot.runs.capabilities.outside_capabilities import setup_of
 from forge_bot.runs.edit_checks.newly_red import with_flaky_tests
 from forge_bot.runs.edit_checks.proof_by_tests import (
     red_before_green,
@@ -63,7 +61,6 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = (
         *setup_risks(project.profile, project.sandbox.backend if needed else None),
-        *capability_risks(setup_of(run)),
         *ai_risks(run.repository, run.state.base_commit),
     )
     unusable_commands = unusable((*results, *checks))

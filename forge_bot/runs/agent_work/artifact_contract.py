@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 
 from pydantic import Field
 
-from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.artifacts.design_outline import read_open_decisions
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import AnswersFor, inspect
@@ -33,7 +32,6 @@ from forge_bot.runs.attachments import decision_needed
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
 from forge_bot.sandbox.box import BackendName
-from forge_bot.settings.capability_file import MCPHttpServerConfig
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
 
@@ -204,32 +202,6 @@ def design_risks(
         risks.append(f"names protected files: {', '.join([*touched][:5])}")
     if len(paths) > _MANY_FILES:
         risks.append(f"names {len(paths):,} files")
-    return tuple(risks)
-
-
-def capability_risks(setup: CapabilitySetup) -> tuple[str, ...]:
-    """Return the risk flags of the configured servers: each that can reach something outside, and
-    the variables that it gets.
-
-    The configuration is enough for this; no server is started.
-    """
-    risks: list[str] = []
-    from forge_bot.agent.tools.server_start import boxes_work
-
-    for name, server in setup.config.mcp_servers.items():
-        if server.disabled:
-            continue
-        if isinstance(server, MCPHttpServerConfig):
-            risk = f"the server {name} is asked over the network"
-        elif name in setup.policy.network:
-            risk = f"the server {name} may use the network"
-        elif setup.sandbox in {"off", "landlock"} or not boxes_work():
-            risk = f"the server {name} runs without a sandbox"
-        else:
-            continue
-        if given := ", ".join(variables_of(server)):
-            risk = f"{risk}, with {given}"
-        risks.append(risk)
     return tuple(risks)
 
 
