@@ -5,9 +5,11 @@ applied answer, the calls that it asks for, or the reason why there is none.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from forge_bot.agent.assignment import StopReason, WorkResult, place_of
 from forge_bot.agent.capabilities import ResultStatus
@@ -39,6 +41,8 @@ from forge_bot.runs.this_process import now
 from forge_bot.text_format import code_block
 from forge_bot.values import TaskId
 from forge_bot.verification.judgement import going_without_setup
+
+_Given = TypeVar("_Given")
 
 
 @dataclass(frozen=True)
@@ -78,38 +82,27 @@ class AgentWorktrees:
             await asyncio.to_thread(remove_task_tree, self.run.repository, path)
 
     def _looking_into(self, tree: Tree, project: Project) -> ProviderContext:
+        commands = project.profile.commands
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
             past_runs=self.past_runs,
-            run_tests=self._running(run_tests, project) if project.profile.commands.test else None,
-            lint_check=self._running(lint, project) if project.profile.commands.lint else None,
-            run_snippet=self._trying(project) if interpreter_of(project) else None,
+            run_tests=self._running(partial(run_tests, project)) if commands.test else None,
+            lint_check=self._running(partial(lint, project)) if commands.lint else None,
+            run_snippet=(
+                self._running(partial(run_snippet, project, self.run.state.base_commit))
+                if interpreter_of(project)
+                else None
+            ),
             withheld=project.config.carry,
         )
 
-    def _trying(self, project: Project) -> Callable[[str], str]:
-        """Return what runs a snippet for an agent, at the run's base commit."""
-        base = self.run.state.base_commit
-
-        def trying(code: str) -> str:
-            left_out = going_without_setup(self.run.state.unusable)
-            return (
-                f"Nothing can run here: {left_out}"
-                if left_out
-                else run_snippet(project, base, code)
-            )
-
-        return trying
-
-    def _running(
-        self, run: Callable[[Project, Sequence[str]], str], project: Project
-    ) -> Callable[[Sequence[str]], str]:
+    def _running(self, run: Callable[[_Given], str]) -> Callable[[_Given], str]:
         """Return what runs commands for an agent, unless a person agreed to go on without setup."""
 
-        def running(paths: Sequence[str]) -> str:
+        def running(given: _Given) -> str:
             left_out = going_without_setup(self.run.state.unusable)
-            return f"Nothing can run here: {left_out}" if left_out else run(project, paths)
+            return f"Nothing can run here: {left_out}" if left_out else run(given)
 
         return running
 
