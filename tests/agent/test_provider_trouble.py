@@ -18,7 +18,6 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
-from forge_bot.agent.models.provider_errors import of_credentials
 from forge_bot.errors import (
     ContextTooLong,
     ForgeError,
@@ -336,12 +335,3 @@ async def test_odd_characters_come_and_go_over_the_wire() -> None:
             )
         )
     assert reply.text == odd
-
-
-@pytest.mark.parametrize("module", ["google.auth.exceptions", "botocore.exceptions"])
-def test_credentials_that_cannot_be_used_are_told_with_a_way_out(module: str) -> None:
-    theirs = type("NoCredentialsError", (Exception,), {"__module__": module})
-    error = of_credentials("google-cloud:gemini", theirs("Unable to find them."))
-    assert isinstance(error, KeyRefused)
-    assert "Unable to find them." in error.message
-    assert of_credentials("google-cloud:gemini", Exception("another")) is None

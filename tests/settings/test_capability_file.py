@@ -82,7 +82,7 @@ def test_placeholders(text: str, value: str) -> None:
 
 def test_missing_variables_and_those_of_the_bot_are_named_together() -> None:
     server = MCPServerConfig(
-        command="x", args=("${NO}", "$${ESCAPED}"), env={"T": "${GITHUB_TOKEN}", "D": "${E:-d}"}
+        command="x", args=("${NO}",), env={"T": "${GITHUB_TOKEN}", "D": "${E:-d}"}
     )
     with pytest.raises(Unresolved) as error:
         check_variables(server, {"GITHUB_TOKEN": "x"})

@@ -38,7 +38,6 @@ from forge_bot.agent.models.known_providers import (
 from forge_bot.agent.models.provider_errors import (
     error_details,
     key_refused,
-    of_credentials,
     retry_delay,
     to_forge_error,
     violation,
@@ -106,7 +105,6 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
     """
     if (missing := missing_key(spec, settings.base_url)) is not None:
         raise missing
-    from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider, infer_provider_class
 
@@ -122,12 +120,9 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
         raise UnknownModel(f"{spec!r} does not name a provider and a model.")
     try:
         return ProviderModel(spec, infer_model(spec, provider), settings)
-    except (UserError, ValueError, TypeError, ImportError) as error:
-        raise _explain_unopened(spec, error) from error
+    # Libraries for credentials have errors of their own here.
     except Exception as error:
-        if (known := of_credentials(spec, error)) is None:
-            raise
-        raise known from error
+        raise _explain_unopened(spec, error) from error
 
 
 def _explain_unopened(spec: str, error: Exception) -> ForgeError:
@@ -147,8 +142,8 @@ def _explain_unopened(spec: str, error: Exception) -> ForgeError:
     if isinstance(error, ImportError) and extra is not None and extra[1] in EXTRAS:
         return UnknownModel(
             f"The provider of {spec} needs a package that is not installed.",
-            hint=f"Install forge-bot with the extra {extra[1]}, as in pip install"
-            f" 'forge-bot[{extra[1]}]'; in the Action, set the input extras to {extra[1]}.",
+            hint=f"pip install 'forge-bot[{extra[1]}]'; in the Action, set the input extras to"
+            f" {extra[1]}.",
         )
     return UnknownModel(f"{spec} is not a model that can be asked: {words.removesuffix('.')}.")
 
@@ -186,13 +181,14 @@ class ProviderModel:
             return reply
 
     async def _ask(self, call: ModelCall) -> ModelReply:
-        from pydantic_ai.exceptions import AgentRunError, UserError
-
         attempt = 1
         while True:
             try:
                 return _reply(self.name, call, await self._attempt(call))
-            except (AgentRunError, UserError) as error:
+            except ForgeError:
+                raise
+            # Libraries for credentials have errors of their own here.
+            except Exception as error:
                 wait = retry_delay(error, attempt) if attempt <= self._settings.retries else None
                 if wait is None:
                     raise to_forge_error(
@@ -236,10 +232,6 @@ class ProviderModel:
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields in a provider's body and fails without them.
             raise PossiblyCharged(violation(self.name), details=error_details(error)) from error
-        except Exception as error:
-            if (known := of_credentials(self.name, error)) is None:
-                raise
-            raise known from error
 
     def _request_settings(self, call: ModelCall) -> "ModelSettings":
         wanted: dict[str, object] = {
@@ -385,30 +377,19 @@ def _count_usage(name: str, call: ModelCall, text: str, response: "ModelResponse
     whatever a server reports.
     """
     counts = response.usage
-    asked = (counts.input_tokens, counts.output_tokens)
-    if counts.input_tokens > 0 and all(0 <= count <= _MOST_TOKENS for count in asked):
-        cached = min(max(counts.cache_read_tokens, 0), counts.input_tokens)
-        cost = _cost(response)
-        usual = cost is None or cost >= 0
-        return _usage(name, response, *asked, cached, cost if usual else worst_case(name, *asked))
-    estimate = (
-        prompt_tokens(call.messages),
-        int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1,
-    )
-    return _usage(name, response, *estimate, 0, worst_case(name, *estimate))
-
-
-def _usage(
-    name: str, response: "ModelResponse", read: int, written: int, cached: int, cost: Decimal | None
-) -> Usage:
-    model = response.model_name or name
+    read, written, cost = counts.input_tokens, counts.output_tokens, _cost(response)
+    cached = min(max(counts.cache_read_tokens, 0), max(read, 0))
+    if not (0 < read <= _MOST_TOKENS and 0 <= written <= _MOST_TOKENS):
+        read, cached = prompt_tokens(call.messages), 0
+        written = int(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + 1
+        cost = worst_case(name, read, written)
     return Usage(
         calls=1,
         input_tokens=read,
         cached_tokens=cached,
         output_tokens=written,
-        cost=cost,
-        model=model,
+        cost=worst_case(name, read, written) if cost is not None and cost < 0 else cost,
+        model=response.model_name or name,
     )
 
 

@@ -113,19 +113,6 @@ def violation(name: str) -> str:
     return f"The provider's answer to {name} is not what its API promises."
 
 
-def of_credentials(name: str, error: Exception) -> ForgeError | None:
-    """Return the error for an exception of Google's or Amazon's libraries for credentials, which
-    pydantic-ai passes on; None for any other exception.
-    """
-    if not type(error).__module__.startswith(("google.auth.", "botocore.")):
-        return None
-    return KeyRefused(
-        f"The credentials for {name} cannot be used: {_sentence(error)}",
-        hint="Set them up on this machine, as the provider's documentation says.",
-        details=error_details(error),
-    )
-
-
 def error_details(error: Exception) -> tuple[str, ...]:
     """Return the error's own messages, as details."""
     return (str(error)[:2_000],)

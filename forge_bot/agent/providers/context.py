@@ -5,6 +5,7 @@ performs, the project's tests and linters, and past runs.
 import re
 import threading
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -141,23 +142,23 @@ class ProviderContext:
         # Two test runs at once in one work tree would disturb each other.
         self._one_command = threading.Lock()
         self._capabilities: dict[str, _Capability] = {}
-        self._add("read_file", ReadFile, partial(read_file, root, withheld), long=True)
-        self._add("search_code", SearchCode, partial(search_code, root))
-        self._add("list_files", ListFiles, partial(list_files, root))
-        self._add("git_log", GitLog, partial(git_log, root))
-        self._add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
+        self.add("read_file", ReadFile, partial(read_file, root, withheld), long=True)
+        self.add("search_code", SearchCode, partial(search_code, root))
+        self.add("list_files", ListFiles, partial(list_files, root))
+        self.add("git_log", GitLog, partial(git_log, root))
+        self.add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
         if past_runs:
-            self._add("past_runs", PastRuns, partial(show_past_runs, past_runs))
+            self.add("past_runs", PastRuns, partial(show_past_runs, past_runs))
         if run_tests:
-            self._add("run_tests", RunTests, partial(self._command, run_tests), Effect.RUNS)
+            self.add("run_tests", RunTests, partial(self._command, run_tests), Effect.RUNS)
         if lint_check:
-            self._add("lint_check", LintCheck, partial(self._command, lint_check), Effect.RUNS)
+            self.add("lint_check", LintCheck, partial(self._command, lint_check), Effect.RUNS)
 
         if run_snippet:
             snippet = partial(on_snippet, run_snippet)
-            self._add(RUN_SNIPPET, RunSnippet, snippet, Effect.RUNS)
+            self.add(RUN_SNIPPET, RunSnippet, snippet, Effect.RUNS)
 
-    def _add(
+    def add(
         self,
         name: str,
         params: type[P],
@@ -175,6 +176,13 @@ class ProviderContext:
             return look(params.model_validate_json(text), most)
 
         self._capabilities[name] = _Capability(spec(name, params, effect), answer)
+
+    def limited(self, names: Collection[str]) -> "ProviderContext":
+        """Return a context with these capabilities alone, to which others can be added."""
+        limited = copy(self)
+        known = {name: entry for name, entry in self._capabilities.items() if name in names}
+        limited._capabilities = known  # noqa: SLF001 - of its own class
+        return limited
 
     def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
         with self._one_command:
@@ -211,7 +219,7 @@ class ProviderContext:
             return result_of(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
-        return result_of(wanted, ResultStatus.OK, shown.content, shown)
+        return result_of(wanted, shown.status, shown.content, shown)
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:

@@ -26,6 +26,7 @@ class ProviderResult(Frozen):
     content: str
     note: str = ""
     truncated: bool = False
+    status: ResultStatus = ResultStatus.OK
 
 
 class Declined(Exception):

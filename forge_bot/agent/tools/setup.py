@@ -1,7 +1,7 @@
 """The capabilities that a repository configures: its files, its policy, and where servers run.
 
-Placeholders in forge-mcp.json: ${NAME}, ${NAME:-default}, and $${ for a plain ${. They are resolved
-only where a server is started. Everything that is told afterwards is masked.
+Placeholders in forge-mcp.json, ${NAME} and ${NAME:-default}, are resolved only where a server is
+started. Everything that is told afterwards is masked.
 """
 
 import os
@@ -29,7 +29,7 @@ TREE = "FORGE_BOT_TREE"
 SERVER_VARIABLES = "FORGE_BOT_SERVER_VARIABLES"
 """The variable with the names of those that servers may have. Without it they may have any."""
 
-_PLACEHOLDER = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _OURS = re.compile(
     rf"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|TEMPORAL_API_KEY|GEMINI_API_KEY|{'|'.join(KEYS.values())}"
     rf"|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN_BEDROCK)"
@@ -55,7 +55,7 @@ def texts_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
 
 def variables_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
     matches = (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text))
-    return tuple(dict.fromkeys(match[1] for match in matches if not match[0].startswith("$$")))
+    return tuple(dict.fromkeys(match[1] for match in matches))
 
 
 def check_variables(
@@ -64,8 +64,6 @@ def check_variables(
     """Raise Unresolved with every variable that is missing or that no server gets."""
     why: list[str] = []
     for match in (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text)):
-        if match[0].startswith("$$"):
-            continue
         if _OURS.fullmatch(match[1]):
             why.append(
                 f"{match[1]} belongs to forge-bot and is given to no server: make a token of its"
@@ -83,12 +81,7 @@ def check_variables(
 
 
 def resolved(text: str, environ: Mapping[str, str]) -> str:
-    def value(match: re.Match[str]) -> str:
-        if match[0].startswith("$$"):
-            return match[0][1:]
-        return environ.get(match[1], match[2] or "")
-
-    return _PLACEHOLDER.sub(value, text)
+    return _PLACEHOLDER.sub(lambda match: environ.get(match[1], match[2] or ""), text)
 
 
 def secrets_for(

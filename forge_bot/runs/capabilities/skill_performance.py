@@ -20,10 +20,10 @@ from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.providers.provider_catalogue import head, result_of
 from forge_bot.agent.tools.skills import (
     RUN_SCRIPT,
-    SkillContext,
     SkillDefinition,
     files_of,
     read_skill,
+    skill_context,
     skill_digest,
 )
 from forge_bot.errors import BadCapabilities
@@ -99,7 +99,7 @@ class SkillPerformer:
             Path(skill.skill_path),
             network=wanted.capability in self.outside.setup.policy.network,
         )
-        context = SkillContext(skill, place.providers, run_script)
+        context = skill_context(skill, place.providers, run_script)
         finished = await converse(
             self._assignment(wanted, place, context),
             lambda: asyncio.to_thread(self._opening, wanted, skill, place, context),
@@ -130,7 +130,7 @@ class SkillPerformer:
         self,
         wanted: CapabilityRequest,
         place: SkillPlace,
-        context: SkillContext,
+        context: ProviderContext,
     ) -> Assignment:
         policy = self.outside.setup.policy
         return Assignment(
@@ -141,8 +141,8 @@ class SkillPerformer:
             round=place.round,
             asked_at=_place_request(wanted),
             tier=place.tier,
-            providers=tuple(spec.name for spec in context.specs),
-            running=tuple(spec.name for spec in context.specs if spec.effect is Effect.RUNS),
+            providers=tuple(spec.name for spec in context.catalogue()),
+            running=tuple(spec.name for spec in context.catalogue() if spec.effect is Effect.RUNS),
             limits=WorkLimits(
                 turns=_TURNS,
                 total_input_tokens=self.config.agent.input_tokens,
@@ -157,7 +157,7 @@ class SkillPerformer:
         wanted: CapabilityRequest,
         skill: SkillDefinition,
         place: SkillPlace,
-        context: SkillContext,
+        context: ProviderContext,
     ) -> tuple[ChatMessage, ...]:
         references, scripts = files_of(skill)
         files = "\n".join(f"- {name}" for name in (*references, *scripts)) or "None."
@@ -184,7 +184,7 @@ class SkillPerformer:
                     untrusted=True,
                 ),
             ),
-            capabilities=tuple(describe_capability(entry) for entry in context.specs),
+            capabilities=tuple(describe_capability(entry) for entry in context.catalogue()),
             limits=(_TURNS, WorkLimits().requests_per_turn),
         )
         budget = self.config.agent.prompt_tokens
