@@ -44,7 +44,10 @@ EXPECTED = {
         ],
         "format": ["rustfmt --edition 2021"],
     },
-    "make-python": {"setup": [VENV, f"{PIP} -r requirements-dev.txt"], "test": [PYTEST]},
+    "make-python": {
+        "setup": [VENV, f"{PIP} -r requirements.txt -r requirements-dev.txt"],
+        "test": [PYTEST],
+    },
 }
 
 
