@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from mcp.types import Resource
 from pydantic import JsonValue, ValidationError
 
-from forge_bot.engine import SpawnAgent, State, StepPipeline, next_action
+from forge_bot.engine import SpawnAgent, State, next_action
 from forge_bot.errors import BadArguments, BadManifest, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.served_repository import ServedRepository
@@ -278,7 +278,7 @@ class Queries:
                 for info in alive
             ),
             *(
-                _make_resource(f"forge://pipeline/{name}", name, self._about_pipeline(name))
+                _make_resource(f"forge://pipeline/{name}", name, "a pipeline as data")
                 for name in self.pipelines()
             ),
         ]
@@ -298,14 +298,6 @@ class Queries:
         """A pipeline's descriptor. Raises the errors of loading."""
         descriptor = load_descriptor(name, self._served.path)
         return descriptor.model_dump(mode="json", exclude_defaults=True)
-
-    def _about_pipeline(self, name: str) -> str:
-        try:
-            descriptor = load_descriptor(name, self._served.path)
-        except ForgeError as error:
-            return f"cannot be read: {summarize_error(error)}"
-        of_steps = isinstance(descriptor, StepPipeline)
-        return "a pipeline of steps, as data" if of_steps else "a pipeline as data"
 
 
 def _make_resource(

@@ -37,8 +37,6 @@ class InitFlags(Frozen):
     skip_pr: bool = False
     debug: bool = False
     discuss: bool = False
-    batch: bool = Field(default=False, exclude_if=is_empty)
-    """Only named where it was asked for: the client's own agents are not asked in batches."""
     effort_override: Effort | None = None
     budget: Decimal | None = Field(default=None, gt=0, lt=10_000, exclude_if=is_empty)
     """US dollars the run may cost; only named where it was given."""

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mcp.types import ElicitResult
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, Refusal, hosting
-from tests.mcp_server.test_gates import Person
 
 TASK = "Nobody is on call before the start"
 ISSUE = "https://github.com/owner/repo/issues/42"
@@ -205,46 +203,3 @@ async def test_what_a_person_made_of_an_issue_is_what_the_run_is_about(
     assert f"url: {ISSUE}" in front
     assert request == f"\n# Fix auth timeout\n\n{text}\n"
     assert ready["branch"] == "feature/42-fix-auth-timeout"
-
-
-def chose(**content: str) -> ElicitResult:
-    return ElicitResult(action="accept", content={**content})
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_client_that_shows_forms_is_asked_for_the_effort_and_the_run_begins_with_it(
-    sample: Sample, mode: str
-) -> None:
-    person = Person()
-    person.effort = chose(effort="L", branch="a new branch", workspace_slug="early days")
-    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        ready = await host.call("pipeline_init_with_context", workspace=".specs/x", task_text=TASK)
-    assert (ready["ready"], ready["effort"]) == (True, "L")
-    assert ready["branch"].endswith("/early-days")
-    (form,) = person.forms
-    assert TASK in form.message
-    assert "Expected: " in form.message
-    assert form.requested_schema["properties"]["effort"]["default"] == "M"
-    assert form.requested_schema["properties"]["branch"]["enum"] == ["a new branch"], (
-        "no run works on the main branch"
-    )
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_form_without_an_effort_begins_nothing_and_the_model_is_told_to_ask(
-    sample: Sample, mode: str
-) -> None:
-    person = Person()
-    async with hosting(sample, mode=mode, elicitation_callback=person) as host:
-        for answer in (
-            ElicitResult(action="decline"),
-            ElicitResult(action="cancel"),
-            chose(effort="XXL"),
-            ElicitResult(action="accept"),
-        ):
-            person.effort = answer
-            needs = await host.call(
-                "pipeline_init_with_context", workspace=".specs/x", task_text=TASK
-            )
-            assert "needs_user_confirmation" in needs, answer
-            assert folders(sample) == []

@@ -19,13 +19,8 @@ class Person:
     def __init__(self, *answers: ElicitResult) -> None:
         self.answers = list(answers)
         self.seen: list[Any] = []
-        self.effort: ElicitResult | None = None
-        self.forms: list[Any] = []
 
     async def __call__(self, _context: Any, params: Any) -> ElicitResult:
-        if "effort" in params.requested_schema["properties"]:
-            self.forms.append(params)
-            return self.effort or ElicitResult(action="decline")
         self.seen.append(params)
         return self.answers.pop(0)
 

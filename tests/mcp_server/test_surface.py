@@ -93,38 +93,6 @@ async def test_what_is_not_there_is_told_as_not_found(sample: Sample, uri: str) 
     assert caught.value.code == -32602
 
 
-STEPS = (
-    "kind: steps\npipeline_id: scaffold\nsteps:\n- {step: orient, kind: resource, resource:"
-    " 'forge://project/x/context'}\n"
-)
-
-
-async def test_a_pipeline_that_cannot_be_read_is_listed_as_such_and_its_error_has_the_places(
-    sample: Sample,
-) -> None:
-    folder = sample.path / ".forge" / "pipelines"
-    folder.mkdir(parents=True)
-    (folder / "broken.yaml").write_text("kind: phases\nid: broken\nphazes: []\n")
-    (folder / "scaffold.yaml").write_text(STEPS)
-    async with hosting(sample) as host:
-        listed = {
-            item.uri: item.description or ""
-            for item in (await host.client.list_resources()).resources
-        }
-        assert listed["forge://pipeline/develop"] == "a pipeline as data"
-        assert listed["forge://pipeline/broken"].startswith("cannot be read: CONFIG-002:")
-        assert (
-            ".forge/pipelines/broken.yaml:1: title: Field required"
-            in listed["forge://pipeline/broken"]
-        )
-        assert listed["forge://pipeline/scaffold"] == "a pipeline of steps, as data"
-        assert (await read_json(host, "forge://pipeline/scaffold"))["steps"][0]["step"] == "orient"
-        with pytest.raises(
-            MCPError, match=r"CONFIG-002(.|\n)*\n- \.forge/pipelines/broken\.yaml:3: "
-        ):
-            await host.client.read_resource("forge://pipeline/broken")
-
-
 @pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 async def test_an_older_client_hears_of_what_it_subscribed_to(sample: Sample) -> None:
     heard: list[str] = []

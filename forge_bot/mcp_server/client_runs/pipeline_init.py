@@ -249,7 +249,6 @@ def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
         skip_pr="nopr" in task.switches,
         debug="debug" in task.switches,
         discuss="discuss" in task.switches,
-        batch="batch" in task.switches,
         effort_override=Effort(task.effort) if task.effort is not None else None,
         budget=task.budget.dollars,
         budget_tokens=task.budget.tokens,

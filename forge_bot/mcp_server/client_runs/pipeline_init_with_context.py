@@ -60,7 +60,6 @@ from forge_bot.values import Effort, Frozen, Source, Tier
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
-_REMEMBERED = 100
 _ASK = (
     "Ask the person once: effort S, M or L; a new branch or the current one; the short name of the"
     " workspace. Then call again with user_confirmation: effort, use_current_branch,"
@@ -70,13 +69,10 @@ _PLEASE = "Please put these questions to the person, and pass the answers on as 
 
 
 class BeforeRun(NamedTuple):
-    """The answer to one call, what comes beside it, and the question for a person as a form has
-    it.
-    """
+    """The answer to one call, and what comes beside it."""
 
     body: dict[str, JsonValue]
     meta: dict[str, JsonValue]
-    question: str = ""
 
 
 class _Call(Frozen):
@@ -146,8 +142,6 @@ class Confirmations:
                 hint="Send the answers first, and the confirmation in a call of its own.",
             )
         call = call.after(self._calls.get(call.workspace, _Call(workspace=call.workspace)))
-        while len(self._calls) >= _REMEMBERED:
-            self._calls.pop(next(iter(self._calls)))
         self._calls[call.workspace] = call
         pipeline = load_pipeline(call.flags.pipeline or served.config.pipeline, served.path)
         if call.user_confirmation is not None:
@@ -215,11 +209,7 @@ def _ask_effort(
     }
     if expected is not None:
         meta["estimate"] = expected.model_dump(mode="json", by_alias=False)
-    here = f"The branch `{branch}` is checked out." if branch else "No branch is checked out."
-    choices = "\n".join(f"- `{choice.answer}`: {choice.effect}" for choice in actions)
-    title = " ".join(ticket.draft.title.split())
-    question = "\n\n".join((f"**{title}**", *sentences, choices, here))
-    return BeforeRun({"needs_user_confirmation": body}, meta, question)
+    return BeforeRun({"needs_user_confirmation": body}, meta)
 
 
 def _describe_effort(pipeline: Pipeline, effort: Effort, *, auto: bool, detected: Effort) -> str:
@@ -303,7 +293,6 @@ def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -
             skip_pr=flags.skip_pr,
             debug=flags.debug,
             discuss=flags.discuss,
-            batch=flags.batch,
             scope=scope_folder(served.repository, flags.scope),
         ),
         budget=_choose_budget(served, call),

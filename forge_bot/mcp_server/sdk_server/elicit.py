@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 Form = TypeVar("Form", bound=BaseModel)
 
-NEW_BRANCH = "a new branch"
-CURRENT_BRANCH = "the current branch"
-
 _NOTES = (
     "With answer, your answer; with reject, what should be different; with approve, choices such as"
     " 2a or a condition"
@@ -48,40 +45,12 @@ class GateForm(BaseModel):
         return self.answer in {"reject", "answer"} and not self.notes.strip()
 
 
-class EffortForm(BaseModel):
-    """The choice before a run begins; the offered ones differ."""
-
-    effort: str
-    branch: str = NEW_BRANCH
-    workspace_slug: Annotated[
-        str,
-        Field(
-            title="Short name",
-            description="of folder and branch; empty for one from the title",
-            max_length=60,
-        ),
-    ] = ""
-
-
 def make_gate_form(options: tuple[str, ...]) -> type[GateForm]:
     """Return the form for a question with these answers."""
-    return create_model("Answer", __base__=GateForm, answer=(_choose_among(options), ...))
-
-
-def make_effort_form(efforts: tuple[str, ...], detected: str, *, on_main: bool) -> type[EffortForm]:
-    """Return the form for the choice among these efforts; a run is not begun on the main branch."""
-    branches = (NEW_BRANCH,) if on_main else (NEW_BRANCH, CURRENT_BRANCH)
-    return create_model(
-        "Choice",
-        __base__=EffortForm,
-        effort=(_choose_among(efforts), detected),
-        branch=(_choose_among(branches), NEW_BRANCH),
-    )
-
-
-def _choose_among(values: tuple[str, ...]) -> Any:
     # One value alone would be written as a constant, which forms do not know.
-    return Annotated[Literal[values], WithJsonSchema({"type": "string", "enum": [*values]})]
+    schema = WithJsonSchema({"type": "string", "enum": [*options]})
+    chosen: Any = Annotated[Literal[options], schema]
+    return create_model("Answer", __base__=GateForm, answer=(chosen, ...))
 
 
 def can_ask(ctx: Context[Any, Any]) -> bool:

@@ -11,13 +11,7 @@ from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, Tool
 from pydantic import Field, JsonValue
 
 from forge_bot.mcp_server.sdk_server.client_sessions import announce, client_name
-from forge_bot.mcp_server.sdk_server.elicit import (
-    CURRENT_BRANCH,
-    ask_person,
-    can_ask,
-    get_next_or_ask,
-    make_effort_form,
-)
+from forge_bot.mcp_server.sdk_server.elicit import get_next_or_ask
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.tool_results import artifact_address, make_result, state_address
 
@@ -75,7 +69,7 @@ def add_beginning_tools(server: ForgeServer) -> None:
             Field(description="effort, workspace_slug, use_current_branch, enriched_request_body"),
         ] = None,
         discussion_answers: str = "",
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> CallToolResult:
         """Detect the effort from what pipeline_init returned; then, with the person's
         user_confirmation, begin the run.
         """
@@ -95,25 +89,9 @@ def add_beginning_tools(server: ForgeServer) -> None:
 
 async def _begin(
     server: ForgeServer, ctx: Context[Any, Any], given: dict[str, Any]
-) -> CallToolResult | InputRequiredResult:
-    """Begin a run, once the person has chosen where the client can ask."""
+) -> CallToolResult:
+    """Ask for the person's choice, or begin the run that they chose."""
     answer = await server.ask(lambda service: service.init_with_context(given))
-    if answer.question and can_ask(ctx):
-        proposal: Any = answer.body["needs_user_confirmation"]
-        efforts, on_main = tuple(proposal["effort_options"]), proposal["is_main_branch"]
-        form = make_effort_form(efforts, proposal["detected_effort"], on_main=on_main)
-        choice = await ask_person(ctx, answer.question, form)
-        if isinstance(choice, InputRequiredResult):
-            return choice
-        if not isinstance(choice, str):
-            confirmation = {
-                "effort": choice.effort,
-                "use_current_branch": choice.branch == CURRENT_BRANCH,
-                "workspace_slug": choice.workspace_slug.strip(),
-                "enriched_request_body": proposal["enriched_request_body"],
-            }
-            confirmed = {**given, "user_confirmation": confirmation}
-            answer = await server.ask(lambda service: service.init_with_context(confirmed))
     if "ready" not in answer.body:
         return make_result(answer.body, meta=answer.meta)
     begun = str(answer.body["workspace"])
