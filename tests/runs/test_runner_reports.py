@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.git import Tree
-from forge_bot.runs.project_commands.runner_reports import reports_of
+from forge_bot.runs.project_commands.command_runner import reports_of
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.project_commands.commands_for_models import run_tests
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.project import Project, run_tests
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName

@@ -16,7 +16,7 @@ from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.runs.project_commands.registry_credentials import only_fetches
+from forge_bot.runs.project_commands.project_sandbox import only_fetches
 from forge_bot.runs.run_files import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName

@@ -11,8 +11,7 @@ import pytest
 from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.runs.project_commands.commands_for_models import run_tests
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.project import Project, run_tests
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.security.project_scene import WALLS, checked, judged_in, project_in

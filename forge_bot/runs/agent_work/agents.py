@@ -55,8 +55,7 @@ from forge_bot.runs.notifications import (
     TellThinking,
     warning,
 )
-from forge_bot.runs.project_commands.commands_for_models import most_seconds
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.project import Project, most_seconds
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_prompts import opening

@@ -13,7 +13,7 @@ from forge_bot.agent.fulfil_requests import ActionsWanted, Fulfilment, LeftActio
 from forge_bot.agent.journal import Journal
 from forge_bot.engine import SpawnAgent
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.project_commands.commands_for_models import most_seconds
+from forge_bot.runs.project_commands.project import most_seconds
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept
 from forge_bot.store import write_whole

@@ -28,13 +28,13 @@ from forge_bot.git import MergeConflict, Tree
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import calls_requested
-from forge_bot.runs.project_commands.commands_for_models import (
+from forge_bot.runs.project_commands.project import (
+    Project,
     interpreter_of,
     lint,
     run_snippet,
     run_tests,
 )
-from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_task_tree
 from forge_bot.runs.this_process import now

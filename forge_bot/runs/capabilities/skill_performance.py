@@ -34,8 +34,7 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     OutsideCapabilities,
     describe_capability,
 )
-from forge_bot.runs.project_commands.commands_for_models import most_seconds
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.project import Project, most_seconds
 from forge_bot.runs.run_prompts import PERFORMER, opening
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.settings import Config

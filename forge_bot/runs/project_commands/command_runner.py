@@ -1,28 +1,195 @@
-"""Run one command of the project in the sandbox, and read its outcome."""
+"""Run one command of the project in the sandbox, with the files that are carried along and the
+reports of its runner, and read its outcome.
+"""
 
+import json
+import os
 import re
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge_bot.agent.redaction import Redactor
-from forge_bot.errors import CannotJudge
+from forge_bot.agent.redaction import Redactor, secrets_of
+from forge_bot.errors import CannotJudge, PathEscapes
 from forge_bot.git import Tree
 from forge_bot.project.detected_commands import ENV
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify
-from forge_bot.runs.project_commands.carried_files import CarriedFiles
+from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify, warning
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
-from forge_bot.runs.project_commands.runner_reports import RunnerReports, reports_of
 from forge_bot.sandbox.box import Box, CommandOutcome
-from forge_bot.store import full, without_room
+from forge_bot.store import full, inside, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, of_part, read_outcome
+from forge_bot.verification.runners import (
+    Words,
+    package_folder,
+    places_of_reports,
+    report_environment,
+    reporting,
+)
 
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
+_MOST_BYTES = 60_000_000
+_MOST_FILES = 5_000
+_WRITTEN = re.compile(
+    r"^(?:-+ generated xml file: .*|Test results written to: .*|JSON report written to .*)\n?",
+    re.MULTILINE,
+)
+"""What runners print about their reports."""
+
+
+class CarriedFiles:
+    """Files of a person's checkout, by their paths in the repository."""
+
+    def __init__(self, checkout: Path, names: Sequence[str], tell: Notify) -> None:
+        self._checkout = Tree(checkout)
+        self._names = names
+        self._tell = tell
+        self._told: set[str] = set()
+
+    @contextmanager
+    def copied_to(self, place: Tree) -> Generator[None]:
+        """Copy the files into a tree for the time of the block. Neither replaced nor removed is
+        what lies at their paths there.
+        """
+        copied: list[str] = []
+        try:
+            for name in self._missing_in(place):
+                copied.append(name)
+                (place.path / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self._checkout.path / name, place.path / name, follow_symlinks=False)
+            yield
+        finally:
+            for name in copied:
+                _remove_file(place.path, name)
+
+    def secrets(self) -> Mapping[str, str]:
+        """Return the values in the files, by variable, that must not be shown."""
+        if not self._names:
+            return {}
+        files = [self._checkout.path / name for name in self._fitting()]
+        lines = [
+            line.strip().removeprefix("export ").partition("=")
+            for file in files
+            for line in file.read_text("utf-8", "replace").splitlines()
+        ]
+        return secrets_of({name.strip(): value.strip().strip("\"'") for name, _, value in lines})
+
+    def _missing_in(self, place: Tree) -> Sequence[str]:
+        """Return the files to copy into a tree; tell once of each that cannot be."""
+        if not self._names or place.path == self._checkout.path:
+            return ()
+        fitting = self._fitting()
+        for name in self._names:
+            if name not in fitting and name not in self._told:
+                self._told.add(name)
+                self._tell(
+                    warning(
+                        f"{name} is not taken along, as `carry` asks: only a file that git "
+                        "ignores, and no link, can be"
+                    )
+                )
+        free = [name for name in fitting if not os.path.lexists(place.path / name)]
+        # What git would see there could get into a commit.
+        return place.would_ignore([name for name in free if _lies_inside(place.path, name)])
+
+    def _fitting(self) -> Sequence[str]:
+        root = self._checkout.path
+        files = [
+            name
+            for name in self._names
+            if not (root / name).is_symlink() and (root / name).is_file()
+            if os.access(root / name, os.R_OK) and _lies_inside(root, name)
+        ]
+        return self._checkout.would_ignore(files)
+
+
+def _lies_inside(root: Path, name: str) -> bool:
+    """Return whether no link leads to a path below a folder elsewhere."""
+    return (root / name).parent.resolve() == root.resolve() / Path(name).parent
+
+
+def _remove_file(root: Path, name: str) -> None:
+    """Remove a file of a tree, and the folders that are empty then; nothing through a link."""
+    if not _lies_inside(root, name):
+        return
+    with suppress(OSError):
+        (root / name).unlink()
+        for folder in (root / name).parents[: -len(root.parts)]:
+            folder.rmdir()
+
+
+@dataclass
+class RunnerReports:
+    """The reports of one test command, which runs in a tree by `argv`."""
+
+    argv: Words
+    plain: Words
+    place: Tree
+    folder: Path
+    _began: float
+    """When the folder was made, by the clock of its file system."""
+
+    def in_box(self, box: Box) -> Box:
+        """Return the box in which the command may write its reports."""
+        env = {**box.env, **report_environment(str(self.folder), box.env)}
+        limits = (
+            box.limits.replace(output_bytes=_MOST_BYTES) if "-json" in self.argv else box.limits
+        )
+        return box.replace(writable=(*box.writable, self.folder), env=env, limits=limits)
+
+    def read(self) -> dict[str, str]:
+        """Return the reports by name; what Maven and Gradle write by its path."""
+        texts = {path.name: path for path in self.folder.iterdir()}
+        globs = places_of_reports(self.plain)
+        reports = (path for glob in globs for path in self.place.path.glob(glob))
+        texts |= {path.relative_to(self.place.path).as_posix(): path for path in reports}
+        chosen = [*texts.items()][:_MOST_FILES]
+        return {name: text for name, path in chosen if (text := self._text(path))}
+
+    def _text(self, path: Path) -> str:
+        """Return a file that the command wrote; "" for a link, which may lead out."""
+        root = self.folder if path.parent == self.folder else self.place.path
+        with suppress(PathEscapes, OSError):
+            file = inside(root, path.relative_to(root).as_posix())
+            stat = file.lstat()
+            is_new = file.is_file() and not file.is_symlink() and stat.st_mtime >= self._began
+            if is_new and stat.st_size <= _MOST_BYTES:
+                return file.read_text("utf-8", "replace")
+        return ""
+
+    def without_words(self, output: str) -> str:
+        """Return the output without what it says of the reports."""
+        ours = " ".join(self.argv[len(self.plain) :]).removeprefix("-- ")
+        return _WRITTEN.sub("", output.replace(f" {ours}", "") if ours else output)
+
+
+@contextmanager
+def reports_of(argv: Words, place: Tree, parent: Path) -> Generator[RunnerReports]:
+    """Make a folder for the reports of a test command, and remove it afterwards."""
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="reports-", dir=parent))
+    try:
+        words = reporting(argv, str(folder), _script(place, argv))
+        yield RunnerReports(words, argv, place, folder, folder.stat().st_mtime)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _script(place: Tree, argv: Words) -> str:
+    """Return the script that a package manager runs as `test`; "" for another command."""
+    folder = package_folder(argv)
+    if folder is None or "test" not in argv:
+        return ""
+    with suppress(OSError, ValueError, AttributeError, PathEscapes):
+        manifest = inside(place.path, f"{folder}/package.json" if folder else "package.json")
+        script = json.loads(manifest.read_text("utf-8"))["scripts"]["test"]
+        return script if isinstance(script, str) else ""
+    return ""
 
 
 @dataclass(frozen=True)

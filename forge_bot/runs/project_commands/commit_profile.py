@@ -1,16 +1,29 @@
-"""The profile of a commit, its commands and habits, made once in a process; and what a run needs of
-it before it begins: a way to test, and consent to a setup that is not held to the proxy.
+"""What is known of a commit: its profile, made once in a process, what a run needs of it before it
+begins, and the results of commands that ran before on the same code.
 """
 
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from forge_bot.errors import NoTestCommand
+from forge_bot.errors import NoTestCommand, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.knowledge.profile import Profile, read_profile
+from forge_bot.runs.run_files import read_kept
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import Config
+from forge_bot.store import write_whole
+from forge_bot.values import CommandName, CommandResult, Frozen
+from forge_bot.verification.command_outcome import CommandOutput
 
 _known: dict[tuple[Path, str, str, str], Profile] = {}
+SETUP_NOT_WALLED = "runs.run_needs.setup_not_walled"
+"""The name of the sentence for a setup that the proxy cannot hold."""
+_MOST = 200
+_SETTINGS = {"environment", "services", "command_seconds", "carry"}
+"""The settings that a result depends on."""
 
 
 def profile_at(repository: Repository, commit: str, config: Config, scope: str = "") -> Profile:
@@ -33,10 +46,6 @@ def _make_profile(repository: Repository, commit: str, config: Config, scope: st
     return read_profile(files, read, overrides, config.overrides_by_project(), scope)
 
 
-SETUP_NOT_WALLED = "runs.run_needs.setup_not_walled"
-"""The name of the sentence for a setup that the proxy cannot hold."""
-
-
 def waits_for_consent(backend: BackendName, config: Config) -> bool:
     """Return whether setup could bypass the proxy in this sandbox, without anybody's consent."""
     return backend is BackendName.LANDLOCK and not config.setup_without_namespace
@@ -50,3 +59,46 @@ def check_testable(profile: Profile, config: Config) -> None:
         raise NoTestCommand(
             "No way to run tests was found in this repository.", details=profile.notes
         )
+
+
+class _Kept(Frozen):
+    result: CommandResult
+    passed: tuple[str, ...] | None
+
+
+class KnownResults:
+    """The newest results of the commands of one repository, kept beside git's data."""
+
+    def __init__(self, repository: Repository, config: Config) -> None:
+        self._folder = repository.kept / "results"
+        stats = [
+            (name, file.stat().st_size, file.stat().st_mtime_ns)
+            for name in config.carry
+            if (file := repository.root / name).is_file()
+        ]
+        self._settings = f"{config.model_dump_json(include=_SETTINGS)} {stats}"
+
+    def output(
+        self, basis: Sequence[str], name: CommandName, argv: Sequence[str]
+    ) -> CommandOutput | None:
+        """Return what a command did on a basis, without what it printed; None where that is not
+        known.
+        """
+        kept = read_kept(self._folder / self._name(basis, name, argv), _Kept)
+        return CommandOutput(kept.result, "", kept.passed) if kept is not None else None
+
+    def keep(self, basis: Sequence[str], output: CommandOutput) -> None:
+        """Keep what a command did on a basis; the oldest results go."""
+        result = output.result
+        kept = _Kept(result=result, passed=output.passed)
+        with suppress(WriteFailed, OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            file = self._folder / self._name(basis, result.name, result.argv)
+            write_whole(file, kept.model_dump_json())
+            by_age = sorted(self._folder.iterdir(), key=lambda file: file.stat().st_mtime)
+            for old in by_age[:-_MOST]:
+                old.unlink(missing_ok=True)
+
+    def _name(self, basis: Sequence[str], name: CommandName, argv: Sequence[str]) -> str:
+        parts = [self._settings, *basis, name.value, *argv]
+        return f"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()}.json"

@@ -17,14 +17,14 @@ def paths_without(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Pat
         yield from paths_without(root, path / inside.name, kept)
 
 
-def special_files(folder: str, names: list[str]) -> list[str]:
+def _special_files(folder: str, names: list[str]) -> list[str]:
     """Return the pipes, sockets and devices among a folder's names: they have no content."""
     modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
     kinds = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
     return [name for name, mode in modes if stat.S_IFMT(mode) not in kinds]
 
 
-def paths_below(root: Path, top: Path) -> Iterator[Path]:
+def _paths_below(root: Path, top: Path) -> Iterator[Path]:
     """Yield a path and all paths below it, relative to `root`; folders come before their contents.
     Links are not followed, the path itself among them.
     """
@@ -38,14 +38,14 @@ def paths_below(root: Path, top: Path) -> Iterator[Path]:
         yield from (place / name for name in (*folders, *files))
 
 
-def clear_folders_above(root: Path, names: Sequence[str]) -> None:
+def _clear_folders_above(root: Path, names: Sequence[str]) -> None:
     """Remove files and links where these paths need a folder."""
     for folder in sorted({above for name in names for above in Path(name).parents if above.parts}):
         if (root / folder).is_symlink() or not (root / folder).is_dir():
             remove_entry(root / folder)
 
 
-def fingerprint_of(path: Path) -> tuple[int, ...]:
+def _fingerprint_of(path: Path) -> tuple[int, ...]:
     """Return a value that changes whenever a file changes. Only the kernel sets the time of the
     last change of an inode.
     """
@@ -55,7 +55,7 @@ def fingerprint_of(path: Path) -> tuple[int, ...]:
     return (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
-def copy_entry(source: Path, target: Path) -> None:
+def _copy_entry(source: Path, target: Path) -> None:
     """Copy one file, link or folder without its content. An existing one is replaced."""
     is_folder = source.is_dir() and not source.is_symlink()
     if os.path.lexists(target) and not (is_folder and target.is_dir() and not target.is_symlink()):
@@ -74,3 +74,39 @@ def remove_entry(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def copy_files(root: Path, names: Sequence[str], target: Path) -> None:
+    """Copy files and whole folders of a work tree to the same paths below another folder."""
+    for name in names:
+        copy = target / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if (root / name).is_dir() and not (root / name).is_symlink():
+            shutil.copytree(root / name, copy, symlinks=True, ignore=_special_files)
+        else:
+            _copy_entry(root / name, copy)
+
+
+def restore_files(
+    pristine: Path, root: Path, tops: Sequence[str], known: dict[Path, tuple[int, ...]]
+) -> bool:
+    """Restore missing and changed files from a copy of them, and remove added ones; return whether
+    anything was done. `known` has what the files looked like when they were last restored.
+
+    Nothing is read, written or removed through a link of a commit or of a command.
+    """
+    _clear_folders_above(root, tops)
+    wanted = [path for top in tops for path in _paths_below(pristine, Path(top))]
+    there = {path for top in tops for path in _paths_below(root, Path(top))}
+    changed = [
+        path
+        for path in wanted
+        if path not in there or known.get(path) != _fingerprint_of(root / path)
+    ]
+    extra = sorted(there.difference(wanted), reverse=True)
+    for path in extra:
+        remove_entry(root / path)
+    for path in changed:
+        _copy_entry(pristine / path, root / path)
+    known.update({path: _fingerprint_of(root / path) for path in changed})
+    return bool(changed or extra)

@@ -32,13 +32,10 @@ from forge_bot.git.commit_objects import tree_without
 from forge_bot.git.files_at import raw
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.project_commands.file_copies import (
-    clear_folders_above,
-    copy_entry,
-    fingerprint_of,
-    paths_below,
+    copy_files,
     paths_without,
     remove_entry,
-    special_files,
+    restore_files,
 )
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept, run_paths
@@ -304,14 +301,7 @@ class Installation:
         for name in (_LEFT, _NAMES, _READY):
             remove_entry(self.environment / name)
         names = [name.rstrip("/") for name in Tree(self.path).untracked()]
-        for name in names:
-            target = self.environment / _LEFT / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            place = self.path / name
-            if place.is_dir() and not place.is_symlink():
-                shutil.copytree(place, target, symlinks=True, ignore=special_files)
-            else:
-                copy_entry(place, target)
+        copy_files(self.path, names, self.environment / _LEFT)
         write_whole(self.environment / _NAMES, json.dumps(names))
         tree = self._tree if self._is_of_code(names) else ""
         ready = _Ready(mark=self._needed, tree=tree, results=results)
@@ -366,25 +356,9 @@ class Installation:
         return json.loads(names.read_bytes()) if names.is_file() else []
 
     def _restore(self) -> bool:
-        """Restore missing and changed files, and remove added ones; return whether anything was
-        done. Nothing is read, written or removed through a link of a commit or of a command.
-        """
+        """Restore what setup left in the tree; return whether anything was done."""
         pristine, tops = self.environment / _LEFT, self.names_left()
-        clear_folders_above(self.path, tops)
-        wanted = [path for top in tops for path in paths_below(pristine, Path(top))]
-        there = {path for top in tops for path in paths_below(self.path, Path(top))}
-        changed = [
-            path
-            for path in wanted
-            if path not in there or self.place.known.get(path) != fingerprint_of(self.path / path)
-        ]
-        extra = sorted(there.difference(wanted), reverse=True)
-        for path in extra:
-            remove_entry(self.path / path)
-        for path in changed:
-            copy_entry(pristine / path, self.path / path)
-        self.place.known.update({path: fingerprint_of(self.path / path) for path in changed})
-        return bool(changed or extra)
+        return restore_files(pristine, self.path, tops, self.place.known)
 
 
 def _take(places: RunPaths) -> _Place | None:

@@ -1,5 +1,5 @@
 """The project's own commands: found at the base commit, run in the sandbox, judged by their exit
-codes.
+codes, and shown to a model that asks for them.
 """
 
 import os
@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
+from posixpath import basename
 
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import SetupNotWalled
@@ -20,13 +21,15 @@ from forge_bot.runs.notifications import (
     Notify,
     RedMeaning,
 )
-from forge_bot.runs.project_commands.carried_files import CarriedFiles
-from forge_bot.runs.project_commands.command_runner import CommandRunner
-from forge_bot.runs.project_commands.commit_profile import SETUP_NOT_WALLED, waits_for_consent
+from forge_bot.runs.project_commands.command_runner import CarriedFiles, CommandRunner
+from forge_bot.runs.project_commands.commit_profile import (
+    SETUP_NOT_WALLED,
+    KnownResults,
+    waits_for_consent,
+)
 from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
-from forge_bot.runs.project_commands.known_results import KnownResults
-from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
-from forge_bot.runs.project_commands.registry_credentials import (
+from forge_bot.runs.project_commands.project_sandbox import (
+    ProjectSandbox,
     check_not_kept,
     credentials,
     only_fetches,
@@ -36,9 +39,17 @@ from forge_bot.runs.project_commands.registry_credentials import (
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
+from forge_bot.text_format import names
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, plain_lines
 from forge_bot.verification.judgement import judge
+from forge_bot.verification.shown_output import shown_output
+
+_SNIPPET_SECONDS = 10
+_NODE = names("node npm npx yarn pnpm")
+_RUBY = names("ruby bundle rake rspec")
+_SHOWN = 12_000
+"""Characters of the output of a command that a model is shown."""
 
 
 class Project:
@@ -291,3 +302,62 @@ def _narrowing(command: Command, paths: Sequence[str], place: Tree) -> tuple[str
         (place.path / item.split("::")[0]).exists() for item in paths
     )
     return tuple(paths) if takes_files else ()
+
+
+def most_seconds(project: Project) -> float:
+    """Return how long a request for tests or linters can take with setup before it: what the
+    sandbox allows, and a minute.
+    """
+    commands = project.profile.commands
+    count = len(commands.setup) + max(len(commands.test), len(commands.lint))
+    return project.config.command_seconds * max(1, count) + 60
+
+
+def run_tests(project: Project, selectors: Sequence[str]) -> str:
+    """Return the outcome of the test commands, narrowed to some files where a command allows it."""
+    return _show_command(project, CommandName.TEST, project.profile.commands.test, selectors)
+
+
+def lint(project: Project, paths: Sequence[str]) -> str:
+    return _show_command(project, CommandName.LINT, project.profile.commands.lint, paths)
+
+
+def interpreter_of(project: Project) -> tuple[str, ...]:
+    """Return the words with which the project's interpreter runs code, by its test commands; none
+    where they tell none.
+    """
+    for command in project.profile.commands.test:
+        program = basename(command.argv[0])
+        if program.startswith("python"):
+            return (command.argv[0], "-c")
+        if program in _NODE:
+            return ("node", "-e")
+        if program in _RUBY:
+            return ("ruby", "-e")
+    return ()
+
+
+def run_snippet(project: Project, commit: str, code: str) -> str:
+    """Return what a few lines print at a commit, and their exit code."""
+    argv = (*interpreter_of(project), code)
+    outcome = project.run_snippet(commit, argv, _SNIPPET_SECONDS)
+    ended = f"exit code {outcome.exit_code}"
+    if outcome.timed_out:
+        ended = f"It did not end within {_SNIPPET_SECONDS} seconds."
+    return f"{ended}\n{shown_output(plain_lines(outcome.output), _SHOWN)}"
+
+
+def _show_command(
+    project: Project, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
+) -> str:
+    if not commands:
+        return f"This repository has no {name.value} command."
+    parts: list[str] = []
+    for result, output, _ in project.run_on(name, commands, paths):
+        narrowed = not paths or result.argv[-len(paths) :] == tuple(paths)
+        ignored = "" if narrowed else "(this command takes no selection: everything ran)\n"
+        parts.append(
+            f"{ignored}$ {' '.join(result.argv)}\nexit code"
+            f" {result.exit_code}\n{shown_output(output.splitlines(), _SHOWN)}"
+        )
+    return "\n\n".join(parts)
