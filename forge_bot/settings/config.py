@@ -3,11 +3,11 @@
 import os
 import posixpath
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter
 
@@ -103,14 +103,7 @@ class CommandSettings(Frozen):
 
     def overrides(self) -> dict[str, tuple[Argv, ...]]:
         """The kinds that are set, for the detection to respect."""
-        given = {
-            "setup": self.setup,
-            "build": self.build,
-            "test": self.test,
-            "lint": self.lint,
-            "format": self.format,
-        }
-        return {name: commands for name, commands in given.items() if commands is not None}
+        return {name: commands for name, commands in self if commands is not None}
 
 
 class AgentSettings(Frozen):
@@ -364,23 +357,21 @@ class Config(Frozen):
 
 
 _CONFIG: TypeAdapter[Config] = TypeAdapter(Config)
-_KEYS = (
-    *Config.model_fields,
-    *(f"agent.{name}" for name in AgentSettings.model_fields),
-    *(f"capabilities.{name}" for name in CapabilityPolicy.model_fields),
-    *(f"caps.{name}" for name in CapSettings.model_fields),
-    *(f"wakes.{name}" for name in WakeSettings.model_fields),
-    *(f"tries.{name}" for name in TrySettings.model_fields),
-    *(f"commands.{name}" for name in CommandSettings.model_fields),
-    *(f"approvals.{field.alias or name}" for name, field in ApprovalRule.model_fields.items()),
-)
+
+
+def _keys(settings: type[Frozen], before: str = "") -> Iterator[str]:
+    for name, field in settings.model_fields.items():
+        yield f"{before}{field.alias or name}"
+        for inner in (field.annotation, *get_args(field.annotation)):
+            if isinstance(inner, type) and issubclass(inner, Frozen):
+                yield from _keys(inner, f"{name}.")
 
 
 @lru_cache(maxsize=16)
 def _parse(text: str) -> Config:
     from forge_bot.settings.yaml_file import read_yaml
 
-    return read_yaml(text, CONFIG, _CONFIG, BadConfig, _KEYS)
+    return read_yaml(text, CONFIG, _CONFIG, BadConfig, tuple(_keys(Config)))
 
 
 def file_text(root: Path, path: str) -> str | None:

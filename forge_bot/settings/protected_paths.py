@@ -10,10 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
-from forge_bot.artifacts.task_checks import fold_path, normal_path
+from forge_bot.artifacts.task_checks import normal_path
 from forge_bot.sentences import say
 from forge_bot.text_format import names
 
@@ -29,13 +28,22 @@ def checked_pattern(text: str) -> str:
 
 
 def matches_path(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether one of the patterns fits a path, or a folder that it lies in."""
-    return any(_compiled(fold_path(pattern)).fullmatch(fold_path(path)) for pattern in patterns)
+    """Return whether one of the patterns fits a path, or a folder that it lies in. A pattern of one
+    name fits at any depth, one with a slash inside counts from the root.
+    """
+    return _compiled(tuple(patterns)).fullmatch(_folded(path)) is not None
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern_expression(pattern) + "(?:/.*)?", re.DOTALL)
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    wholes = [_folded(pattern) for pattern in patterns]
+    anywhere = "|".join(pattern_expression(whole) for whole in wholes if "/" not in whole)
+    rooted = [pattern_expression(whole) for whole in wholes if "/" in whole]
+    return re.compile(
+        f"(?:{'|'.join(filter(None, (anywhere and f'(?:.*/)?(?:{anywhere})', *rooted))) or '(?!)'})"
+        "(?:/.*)?",
+        re.DOTALL,
+    )
 
 
 def pattern_expression(pattern: str) -> str:
@@ -207,7 +215,7 @@ RULES = (
             """),
     ),
     ProtectionRule("settings.protected_paths.option", names("-*")),
-    ProtectionRule("settings.protected_paths.short_name", names("*~[0-9] *~[0-9].*")),
+    ProtectionRule("settings.protected_paths.short_name", names("*~? *~?.*")),
 )
 """Every protected path, by the reason for which it is protected."""
 
@@ -225,11 +233,11 @@ def reason_for(path: str, patterns: Sequence[str] = ()) -> str:
     Case does not matter, since some file systems do not see it, nor does anything else in a name
     that one of them leaves out.
     """
-    parts = tuple(_fold(part) for part in _SEPARATOR.split(path) if part not in {"", "."})
+    name = _folded(path).rpartition("/")[2]
     for rule in RULES:
-        if covered(parts[-1:] if rule.of_files else parts, rule.patterns):
+        if matches_path(name if rule.of_files else path, rule.patterns):
             return say(rule.reason)
-    return say(_OWN_REASON) if covered(parts, tuple(patterns)) else ""
+    return say(_OWN_REASON) if matches_path(path, patterns) else ""
 
 
 def protected_changes(paths: Iterable[str], patterns: Sequence[str] = ()) -> dict[str, str]:
@@ -247,23 +255,8 @@ def held_in_sandbox() -> tuple[str, ...]:
     return tuple(name for name in names if "/" not in name and not set(name) & set("*?["))
 
 
-def covered(parts: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
-    name, from_root = _compile(patterns)
-    if any(name.fullmatch(part) for part in parts):
-        return True
-    return any(
-        len(parts) >= len(wanted)
-        and all(fnmatchcase(part, want) for part, want in zip(parts, wanted, strict=False))
-        for wanted in from_root
-    )
-
-
-@lru_cache(maxsize=64)
-def _compile(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[str, ...], ...]]:
-    """Return one expression for the patterns of one name, and the others as folded parts."""
-    split = [tuple(_fold(part) for part in pattern.strip("/").split("/")) for pattern in patterns]
-    names = "|".join(translate(parts[0]) for parts in split if len(parts) == 1)
-    return re.compile(names or r"(?!)"), tuple(parts for parts in split if len(parts) > 1)
+def _folded(path: str) -> str:
+    return "/".join(_fold(part) for part in _SEPARATOR.split(path) if part not in {"", "."})
 
 
 def _fold(part: str) -> str:
