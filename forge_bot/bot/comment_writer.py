@@ -24,7 +24,6 @@ from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
-from forge_bot.gate import messages
 from forge_bot.github_api.pygithub import GitHub, Reaction
 from forge_bot.github_api.types import Comment
 from forge_bot.interaction.command_names import CommandNames
@@ -49,8 +48,8 @@ _MOST_NAMED = 6
 class CommentWriter:
     """Writes for one issue.
 
-    `tip` gives the newest commit of a branch that GitHub has. With `pushes_workflows` the token may
-    push workflow files, so that none is left to a person. `tracked` is the comment of the progress.
+    `tip` gives the newest commit of a branch that GitHub has. `tracked` is the comment of the
+    progress.
     """
 
     github: GitHub
@@ -60,7 +59,6 @@ class CommentWriter:
     job: str
     tip: Callable[[str], str]
     tracked: int | None = None
-    pushes_workflows: bool = False
     estimate: str = ""
     removed: str = ""
     unread: tuple[UnreadComment, ...] = ()
@@ -75,8 +73,6 @@ class CommentWriter:
         commit = run.tree.head().commit if trouble is None else _pushed(run)
         view = self.view_at(run.state, run.pipeline, commit)
         view = view.replace(question=open_question(run), trouble=trouble, target=target_of(run))
-        if self.pushes_workflows:
-            return view
         read = run.workspace.read_bytes
         return view.replace(
             patches=patches_by_hand(run.state, read),
@@ -218,12 +214,6 @@ class CommentWriter:
     def edited(self, comment: Comment, text: str) -> bool:
         """Give a comment of ours another text; return False if somebody deleted it meanwhile."""
         return comment.body.strip() == text.strip() or self._edited(comment.id, text)
-
-    def begin(self) -> int:
-        """Write the first line of the tracking comment, unless it exists; return its id."""
-        issue = self.thread.number
-        written = self.thread.written("tracking", issue=str(issue))
-        return (written or self.write(issue, messages.beginning(self.job, issue))).id
 
     def say_once(self, reply: CommentReply, about: str = "") -> None:
         """Say something in the issue unless it was said before; `about` one run or for all time."""

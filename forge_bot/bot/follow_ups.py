@@ -36,7 +36,6 @@ from forge_bot.sentences import listed, say
 from forge_bot.values import RunStatus
 
 _MOST_CHECKS = 8
-_WAITS = "action_required"
 _FAILED = frozenset({"failure", "error"})
 """Conclusions that a change can fix. The others (cancelled, timed out, stale, never started) are
 about the runner.
@@ -87,10 +86,7 @@ def follow_failed_checks(run: Run, writer: CommentWriter, strike: Redactor) -> N
     leads to one round, however often this is called.
     """
     key, checks = f"checks-{run.tree.head().commit}", _failed_checks(run, writer)
-    if isinstance(checks, CommentReply):
-        if checks.occasion == "checks-wait":
-            writer.say_once(checks)
-    elif key not in run.state.seen:
+    if not isinstance(checks, CommentReply) and key not in run.state.seen:
         run.tell(make_follow_up(run, Wanted(checks=checks), key=key, at=now(), strike=strike))
         show_follow_ups(run, writer.view(run), writer)
 
@@ -177,8 +173,6 @@ def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] |
     failed, address = writer.github.failed_checks(pull), f"{writer.address}/pull/{pull}"
     if ours := [check for check in failed if can_mend(check)]:
         return tuple(ours[:_MOST_CHECKS])
-    if any(check.conclusion == _WAITS for check in failed):
-        return reply("checks_wait", pull_request=address)
     named = [f"{check.name}: {check.conclusion}" for check in failed]
     return command_replies.no_fix(writer.view(run), checks=named, pull_request=address)
 

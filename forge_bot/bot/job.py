@@ -312,13 +312,12 @@ def _record(
     except GitFailed as error:
         details = (error.message,)
         raise CommitsRefused("The worker's commits could not be read.", details=details) from error
-    secrets, workflows = secrets_of(supervisor.environ), supervisor.around.push_workflows
     with supervisor.opened(info) as run:
         # Somebody pushed in the meantime: their commits count, and our work is done again from
         # there.
         if run.tree.commit_id() != handed.commit:
             return
-        recorder = WorkRecorder(run, secrets, workflows=workflows)
+        recorder = WorkRecorder(run, secrets_of(supervisor.environ))
         for commit in result.commits:
             recorder.record(commit)
         run.tree.take_in(recorder.head)

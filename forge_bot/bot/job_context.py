@@ -54,7 +54,6 @@ class JobContext(Frozen):
     outputs: Path | None
     budget: Amount
     trust_local: bool
-    push_workflows: bool = False
     by_timer: bool = False
     """Whether a timer wakes a worker again after a passing problem."""
 
@@ -93,17 +92,9 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         outputs=_path(environ, "GITHUB_OUTPUT"),
         budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
-        push_workflows=may_push_workflows(environ),
         by_timer=_is_true(environ, "FORGE_BOT_BY_TIMER"),
     )
     return around, read_inputs(environ)
-
-
-def may_push_workflows(environ: Mapping[str, str]) -> bool:
-    """Return whether the token may change workflow files, which that of Actions never may: an App's
-    or a person's may be given.
-    """
-    return _is_true(environ, "FORGE_BOT_PUSH_WORKFLOWS")
 
 
 def _is_true(environ: Mapping[str, str], name: str) -> bool:

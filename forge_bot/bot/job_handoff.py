@@ -42,7 +42,6 @@ _LARGEST = 1_000_000
 class JobRequest(Frozen):
     """The work of a worker: answer these questions, then continue the run from this commit."""
 
-    v: int = 1
     run: str
     branch: str
     commit: str
@@ -61,7 +60,6 @@ class QuestionAnswered(Frozen):
 class JobResult(Frozen):
     """The result of a worker's job. `commits` are those with its files, the oldest first."""
 
-    v: int = 1
     commits: tuple[ObjectId, ...] = Field(default=(), max_length=1_000)
     answers: tuple[QuestionAnswered, ...] = ()
     stopped: WorkerStopped = WorkerStopped()

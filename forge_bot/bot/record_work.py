@@ -80,14 +80,11 @@ _TASK = "[A-Za-z0-9_.-]{0,40}"
 
 
 class WorkRecorder:
-    """Records the work of one worker, whose run another process of ours may have open. With
-    `workflows` the token can push workflow files.
-    """
+    """Records the work of one worker, whose run another process of ours may have open."""
 
-    def __init__(self, run: Run, secrets: Mapping[str, str], *, workflows: bool = False) -> None:
+    def __init__(self, run: Run, secrets: Mapping[str, str]) -> None:
         self.run = run
         self.record_folder = f"{run.workspace.relative}/"
-        self.workflows = workflows
         self.head = run.tree.commit_id()
         """The newest commit that is ours: every other one is the worker's."""
         self._needles = {
@@ -171,12 +168,11 @@ class WorkRecorder:
             for path, mode in modes.items()
             if path.split("/")[0].casefold() == SPECS and not self._is_document(path, mode)
         ]
-        if not self.workflows:
-            problems += [
-                f"{path} is a workflow, which this token cannot push"
-                for path in code
-                if path.startswith(_WORKFLOWS)
-            ]
+        problems += [
+            f"{path} is a workflow, which only people push"
+            for path in code
+            if path.startswith(_WORKFLOWS)
+        ]
         if f"{self.record_folder}{REQUEST}" in modes:
             problems.append(
                 f"{REQUEST} is the request that the run was started with, and does not change"

@@ -136,17 +136,14 @@ def _linked(link: str, thread: Thread, command: Comment | None) -> Comment:
     in.
     """
     match = COMMENT_LINK.fullmatch(link)
-    if match is None or match["name"].casefold() != thread.github.name.casefold():
-        raise _not_taken(link, "it is in another repository")
-    if int(match["issue"]) != thread.number:
-        raise _not_taken(link, "it is of another issue")
-    comment = next((one for one in thread.comments() if one.id == int(match["comment"])), None)
-    if comment is None:
-        raise _not_taken(link, "it is not there, or was deleted")
-    if thread.own(comment):
-        raise _not_taken(link, "I wrote it")
-    if thread.may(comment) and command is not None and comment.id < command.id:
-        raise _not_taken(link, "it is read without that")
+    here = match is not None and (match["name"].casefold(), int(match["issue"])) == (
+        thread.github.name.casefold(),
+        thread.number,
+    )
+    wanted = int(match["comment"]) if match is not None and here else 0
+    comment = next((one for one in thread.comments() if one.id == wanted), None)
+    if comment is None or thread.own(comment):
+        raise _not_taken(link, "it is no comment of a person on this issue")
     if command is not None and comment.updated_at > command.created_at:
         raise _not_taken(link, "it was edited after you named it")
     return comment

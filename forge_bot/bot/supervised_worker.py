@@ -176,8 +176,8 @@ class SupervisedWorker:
         asked = (question.model_dump_json(),) if question is not None else ()
         # The worker opens the run, and has its lock; it waits whenever this process writes.
         run = look_at_run(self.repository, info, load_config(self.repository.root))
-        workflows, known = self.around.push_workflows, len(run.workspace.reports())
-        recorder = WorkRecorder(run, secrets_of(self.environ), workflows=workflows)
+        known = len(run.workspace.reports())
+        recorder = WorkRecorder(run, secrets_of(self.environ))
         with watched_switch(self.repository) as switch:
             stopped = self._watched((info.name, *asked), recorder, switch)
         _show_red(run, known)

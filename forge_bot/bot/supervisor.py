@@ -109,7 +109,6 @@ class Supervisor:
             around.run_url,
             tip=lambda branch: known_tip(repository, branch),
             tracked=around.wake.tracking_comment,
-            pushes_workflows=around.push_workflows,
         )
         self.shift = SupervisedWorker(repository, around, environ, self._push_work)
         # Read first of all: an issue that is gone or went elsewhere is left alone.

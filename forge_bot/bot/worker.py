@@ -13,7 +13,6 @@ from pathlib import Path
 
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.setup import SERVER_VARIABLES
-from forge_bot.bot.job_context import may_push_workflows
 from forge_bot.bot.worker_messages import (
     Cancelled,
     Outbox,
@@ -79,9 +78,8 @@ class Worker:
         project = project_of(run, config, self.outbox.tell)
         templates = prompts_for(repository.root, run.pipeline)
         models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
-        withheld = () if may_push_workflows(self.environ) else (f"{WORKFLOWS}/*",)
         agents = Agents(run, project, models, templates, self.outbox.tell, environ=self.environ)
-        return LocalHost(agents, withheld=withheld)
+        return LocalHost(agents, withheld=(f"{WORKFLOWS}/*",))
 
     def _answer(self, run: Run, config: Config, asked: WorkerQuestion) -> str:
         inquirer = Inquirer(

@@ -14,7 +14,7 @@ from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, Rows, compose, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
-from forge_bot.interaction.number_format import money, spent, tokens_of_cap
+from forge_bot.interaction.number_format import spent
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_text import changed_lines, first_screen
@@ -154,22 +154,10 @@ def _evidence(view: RunView, gate: OpenGate) -> Sequence[str | Papers | Rows]:
             return [commands(view.state.baseline, ()), *outputs(view.state.baseline)]
         case Reason.BASELINE:
             return [commands(view.state.baseline, ())] if view.state.baseline else []
-        case Reason.BUDGET:
-            return [_money(view)]
         case None if gate.task is not None:
             return [_criteria(view, gate)]
         case _:
             return []
-
-
-def _money(view: RunView) -> str:
-    budget = view.state.budget
-    spent = money(budget.spent)
-    if budget.cap is not None:
-        spent += say("checkpoint.spent_of_cap", cap=money(budget.cap))
-    if budget.token_cap is not None:
-        spent += say("checkpoint.spent_and_tokens", tokens=tokens_of_cap(budget))
-    return say("checkpoint.spent", spent=spent, count=view.state.usage.calls)
 
 
 def _criteria(view: RunView, gate: OpenGate) -> str:

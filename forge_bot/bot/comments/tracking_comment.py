@@ -6,7 +6,6 @@ The next step is at the top, then the state of each phase, and the cost.
 
 from forge_bot.bot.comments.next_step import next_move, pull_request_link
 from forge_bot.bot.comments.reply import CommentReply, RunView
-from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.phases import (
     EndPhase,
@@ -25,7 +24,6 @@ from forge_bot.prompts import escape
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.sentences import listed, say
 
-_MOST_CAPABILITIES = 40
 _MOST_UNREAD = 3
 """Comments that are listed without a fold."""
 
@@ -47,7 +45,6 @@ def tracking(view: RunView) -> str:
             unread_comments(view),
             phases(view),
             tasks(view),
-            capabilities(view),
             commands_now(view),
             footer(view, with_time=False),
             markers.tracking(view.state.run, _issue_at_work(view)),
@@ -81,13 +78,6 @@ def unread_comments(view: RunView) -> str:
     listed = render("parts.unread", by_author=by_author, prefix=view.commands.prefix)
     many = len(view.unread) > _MOST_UNREAD
     return fold(f"<b>{label}</b>", listed) if many else f"**{label}**: {listed}"
-
-
-def capabilities(view: RunView) -> str:
-    """Return the used tools and skills, folded, each with its results."""
-    uses = use_lines(view.state)[:_MOST_CAPABILITIES]
-    label = say("progress.tools_and_skills", count=len(uses))
-    return fold(label, render("parts.capabilities", uses=uses)) if uses else ""
 
 
 def commands_now(view: RunView) -> str:
