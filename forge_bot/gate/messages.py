@@ -63,19 +63,12 @@ def refusal_mark(refused: Denied, comment: int | None) -> str:
 def refusal(
     refused: Denied, floor: Role, prefix: str, *, run_url: str, comment: int | None = None
 ) -> str:
-    """Return one kind sentence for somebody who was refused. Without a comment a label was put on,
-    which nobody can put on again while it is there.
-    """
-    label = comment is None
+    """Return one kind sentence for somebody who was refused, by a comment or a label."""
     match refused.ground:
-        case DenyReason.ROLE if label:
-            text = say("gate.refused_label_for_role", role=floor.word, prefix=prefix)
         case DenyReason.ROLE:
-            text = say("gate.refused_for_role", role=floor.word)
-        case DenyReason.UNVERIFIED if label:
-            text = say("gate.not_verified_label", run_url=run_url, prefix=prefix)
+            text = say("gate.refused_for_role", role=floor.word, prefix=prefix)
         case DenyReason.UNVERIFIED:
-            text = say("gate.not_verified_comment", run_url=run_url)
+            text = say("gate.not_verified", run_url=run_url, prefix=prefix)
         case _:
             text = say("gate.nothing_was_done", reason=refused.sentence, prefix=prefix)
     who = f"@{refused.who}, " if refused.who else ""

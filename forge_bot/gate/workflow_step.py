@@ -9,8 +9,10 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
+from forge_bot.gate.admission import Admission
 from forge_bot.gate.environment_variables import Inputs, StepContext, read_inputs, read_step_context
 from forge_bot.gate.events import GateOutcome, Intent, Nothing, Result, read_event
+from forge_bot.gate.github import GateClient, OwnComments
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.sentences import hint_of
 
@@ -39,10 +41,6 @@ def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     if isinstance(intent, Nothing):
         outcome = GateOutcome(Result.NOTHING, intent.reason)
     else:
-        # Most events ask for nothing, and what speaks HTTP is not loaded for them.
-        from forge_bot.gate.admission import Admission
-        from forge_bot.gate.github import GateClient
-
         github = GateClient(context.api, context.repository, context.token, wait)
         outcome = Admission(intent, github, inputs, context).decide()
     outputs.write_outputs(environ["GITHUB_OUTPUT"], output_values(outcome, intent, context))
@@ -136,8 +134,6 @@ def tell_thread(
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is None:
         return
-    from forge_bot.gate.github import GateClient, OwnComments
-
     github = GateClient(context.api, context.repository, context.token, wait)
     thread = OwnComments(github, issue, inputs.policy.own)
     mark = messages.tracking_mark(issue)

@@ -185,7 +185,7 @@ def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody
     assert ("comment", 1001, "confused") in api.reactions
     (said,) = api.said()
     assert "GitHub did not say just now" in said
-    assert "what you wrote counts when [the job](" in said
+    assert "run [the job](" in said
 
 
 def test_a_question_that_fails_once_is_asked_again(gate: Gate, api: SmallApi) -> None:
