@@ -1,5 +1,6 @@
-"""The gate as a step of a workflow: environment and payload in, outputs out. A second step says
-that forge-bot could not be installed.
+"""The gate as a step of a workflow: environment and payload in, outputs out; one request is
+admitted or refused, and the person who made it is told. A second step says that forge-bot could
+not be installed.
 """
 
 import json
@@ -9,12 +10,169 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
-from forge_bot.gate.admission import Admission
 from forge_bot.gate.environment_variables import Inputs, StepContext, read_inputs, read_step_context
-from forge_bot.gate.events import GateOutcome, Intent, Nothing, Result, read_event
+from forge_bot.gate.events import (
+    GateOutcome,
+    Intent,
+    Nothing,
+    Result,
+    Trigger,
+    issue_of_branch,
+    read_event,
+)
 from forge_bot.gate.github import GateClient, OwnComments
+from forge_bot.gate.grammar import Help, Mistyped
 from forge_bot.gate.json_payload import Node, read_json
+from forge_bot.gate.people import (
+    Account,
+    ActorPart,
+    Denied,
+    DenyReason,
+    RequestedOperation,
+    authorise,
+    read_membership,
+    to_ask_about,
+)
 from forge_bot.sentences import hint_of
+
+
+class Admission:
+    """Carries out one request on GitHub: one question about each person, a reaction, and comments
+    that are never written twice.
+    """
+
+    def __init__(
+        self, intent: Intent, github: GateClient, inputs: Inputs, context: StepContext
+    ) -> None:
+        self._intent = intent
+        self._github = github
+        self._inputs = inputs
+        self._context = context
+        self._thread = OwnComments(github, intent.thread, inputs.policy.own)
+
+    def decide(self) -> GateOutcome:
+        """Let the intent in, or refuse it."""
+        intent, policy = self._intent, self._inputs.policy
+        memberships = {
+            login: read_membership(login, answer.status, answer.body, answer.reason)
+            for login in to_ask_about(intent.attempt, policy)
+            if (answer := self._github.permission(login))
+        }
+        verdict = authorise(intent.attempt, memberships, policy)
+        if isinstance(verdict, Denied):
+            return self._refuse(verdict)
+        issue = self._issue_of_pull() if intent.on_pull else intent.thread
+        if issue is None:
+            return GateOutcome(Result.NOTHING, "the pull request does not belong to a run here")
+        self._react("eyes")
+        if isinstance(intent.command, Mistyped):
+            return self._correct(intent.command, issue, verdict.by)
+        if isinstance(intent.command, Help):
+            self._help()
+            return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
+        if self._begins and intent.trigger is not Trigger.LABEL:
+            # By this mark a workflow knows an issue without the label when it is closed.
+            self._react_to(f"issues/{issue}", "eyes")
+        tracking = self._tracking(issue)
+        if tracking is None and intent.trigger is Trigger.STATE:
+            return GateOutcome(Result.NOTHING, "no run of this issue is under way")
+        reason = f"allowed, in the name of {verdict.by.login}"
+        return GateOutcome(Result.PROCEED, reason, issue, verdict.by, tracking)
+
+    @property
+    def _begins(self) -> bool:
+        return self._intent.attempt.operation is RequestedOperation.START
+
+    def _issue_of_pull(self) -> int | None:
+        """Return the issue of the run that a pull request belongs to. A branch of a fork may have
+        any name, so it must lie here.
+        """
+        answer = self._github.pull(self._intent.thread)
+        head, base = answer.body["head"], answer.body["base"]
+        repository = head.number("repo", "id")
+        if not answer.good or repository is None or repository != base.number("repo", "id"):
+            return None
+        return issue_of_branch(head.text("ref"))
+
+    def _react(self, content: str) -> None:
+        """React where the intent was written."""
+        if self._intent.comment is not None:
+            self._react_to(f"issues/comments/{self._intent.comment}", content)
+        elif self._intent.trigger is Trigger.LABEL:
+            self._react_to(f"issues/{self._intent.thread}", content)
+
+    def _react_to(self, place: str, content: str) -> None:
+        answer = self._github.react(place, content)
+        if not answer.good:
+            _warn("the reaction could not be put there", answer.problem)
+
+    def _write(self, mark: str, text: str) -> None:
+        """Write the answer, unless its mark is in the thread already."""
+        _, problem = self._thread.write_once(mark, text)
+        if problem:
+            _warn("the answer in the thread", problem)
+
+    def _refuse(self, refused: Denied) -> GateOutcome:
+        result = Result.UNVERIFIED if refused.ground is DenyReason.UNVERIFIED else Result.REFUSED
+        intent, people = self._intent, self._intent.attempt.people
+        # Who ran the workflow again sees the log of it; the person who wrote the comment did
+        # nothing now. On a pull request of no run the words are for other programs.
+        own_doing = not refused.who or any(
+            account is not None and account.named(refused.who)
+            for part, account in people.items()
+            if part in {ActorPart.AUTHOR, ActorPart.SENDER}
+        )
+        written_here = intent.trigger in {Trigger.COMMENT, Trigger.LABEL}
+        answered = written_here and own_doing and refused.is_answered
+        if answered and not (intent.on_pull and self._issue_of_pull() is None):
+            self._react("confused")
+            text = messages.refusal(
+                refused,
+                self._inputs.policy.floor,
+                self._inputs.prefix,
+                run_url=self._context.run_url,
+                comment=intent.comment,
+            )
+            self._write(messages.refusal_mark(refused, intent.comment), text)
+        return GateOutcome(result, messages.plain(refused.sentence))
+
+    def _correct(self, mistyped: Mistyped, issue: int, by: Account) -> GateOutcome:
+        if (comment := self._intent.comment) is not None:
+            self._react("confused")
+            text = messages.correction(mistyped, self._inputs.prefix, comment)
+            self._write(messages.reply_mark(comment), text)
+        line = messages.plain(f"{mistyped.written}: {mistyped.hint}")
+        return GateOutcome(Result.MISTYPED, line, issue, by)
+
+    def _help(self) -> None:
+        comment = self._intent.comment
+        if comment is not None:
+            self._react("+1")
+            mark = messages.reply_mark(comment)
+            text = messages.help_text(self._inputs.prefix, bare=self._inputs.bare)
+            self._write(mark, f"{text}\n\n{mark}")
+
+    def _tracking(self, issue: int) -> int | None:
+        """Return the comment that shows the progress of the run: a new one if a run is to begin,
+        otherwise the existing one.
+        """
+        thread = self._thread
+        if issue != thread.number:
+            thread = OwnComments(self._github, issue, self._inputs.policy.own)
+        mark = messages.tracking_mark(issue)
+        if self._begins:
+            text = messages.beginning(self._context.run_url, issue)
+            comment, problem = thread.write_once(mark, text)
+            if problem:
+                _warn("the comment that tells about the run", problem)
+        else:
+            comment = thread.find(mark)
+        return None if comment is None else comment.id
+
+
+def _warn(about: str, problem: str) -> None:
+    outputs.warning(f"{about}: {messages.plain(problem)}")
+
 
 UNVERIFIED = 5
 """Exit status when GitHub did not answer: the step is red, so that the command is not lost without
