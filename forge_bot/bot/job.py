@@ -4,10 +4,9 @@ comment, summary and exit code say the same.
 
 import signal
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.comments.command_replies import reply_to_error
@@ -351,23 +350,15 @@ def _end_of(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> En
     return ended_by(supervisor.trouble(info, stopped))
 
 
-class _stopped_by_signals:  # noqa: N801 - used like a function, in a `with`
-    """Calls `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the
+@contextmanager
+def _stopped_by_signals(stop: Callable[[], None]) -> Generator[None]:
+    """Call `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the
     first, and the second 7.5 s later).
     """
-
-    def __init__(self, stop: Callable[[], None]) -> None:
-        self._stop = stop
-        self._before: dict[int, object] = {}
-
-    def __enter__(self) -> None:
-        def stop(_number: int, _frame: FrameType | None) -> None:
-            self._stop()
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, stop)
-
-    def __exit__(self, *error: object) -> None:
-        for number, before in self._before.items():
-            # What signal() itself gave back.
-            signal.signal(number, before)  # pyright: ignore[reportArgumentType]
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda *_signal: stop()) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

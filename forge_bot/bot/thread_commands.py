@@ -61,9 +61,6 @@ ReportedCommand = (
 model.
 """
 
-_COMMENT = "#issuecomment-"
-"""In every address of a comment on GitHub."""
-
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     """Return the commands since the run began that are neither reported to it nor answered, so a
@@ -341,7 +338,11 @@ def _version(command: grammar.Approve, at: datetime, state: State) -> str | None
     gate = state.gate
     if command.digest or gate is None or "approve" not in gate.options:
         return command.digest
-    here = [showing.digest for showing in gate.shown if _COMMENT in showing.via and showing.at < at]
+    here = [
+        showing.digest
+        for showing in gate.shown
+        if grammar.COMMENT_ANCHOR in showing.via and showing.at < at
+    ]
     if not here:
         raise StaleApproval("What waits was not shown here before the approval was given.")
     return here[-1]

@@ -24,6 +24,7 @@ from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import issue_of_branch
+from forge_bot.gate.grammar import COMMENT_ANCHOR
 from forge_bot.git import Repository
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.command_names import CommandNames
@@ -41,7 +42,6 @@ from forge_bot.values import Frozen
 _OF_THREAD = ("comment-", "label-")
 """The beginnings of the key of a run's first report, where the thread began it."""
 
-_COMMENT = "#issuecomment-"
 _MOST = 50
 """Steps of one look. GitHub limits what is written in a minute; the rest is for the next look."""
 
@@ -264,7 +264,9 @@ class _Look:
     def _with_question(self, run: WaitingRun, state: State, labelled: set[int]) -> WaitingRun:
         """Return a run with what its thread says of an open question that is old."""
         gate = state.gate
-        shown = [show for show in gate.shown if _COMMENT in show.via] if gate is not None else []
+        shown = (
+            [show for show in gate.shown if COMMENT_ANCHOR in show.via] if gate is not None else []
+        )
         if gate is None or not shown or self.at - shown[-1].at < self.remind_after:
             return run
         self._places[run.run] = f"{run.run}/{gate.name}/{gate.round}"

@@ -210,11 +210,13 @@ AnswerCommand = Approve | Reject | AnswerQuestion | MarkDone | Skip | PostSummar
 # --------------------------------------------------------------------------------------------------
 
 _Command = TypeVar("_Command", bound=Command | PostSummary)
+COMMENT_ANCHOR = "#issuecomment-"
+"""In every address of a comment on GitHub."""
 COMMENT_LINK = re.compile(
     r"https?://[^/\s]+/(?P<name>[^/\s]+/[^/\s]+)/(?:issues|pull)/(?P<issue>\d{1,9})"
-    r"#issuecomment-(?P<comment>\d{1,15})"
+    rf"{COMMENT_ANCHOR}(?P<comment>\d{{1,15}})"
 )
-"""The address of a comment, as GitHub gives it."""
+"""The address of a comment."""
 _WITH_LINKS = re.compile(r"with\s+((?:https?://\S+(?:\s+|$))+)", re.IGNORECASE)
 _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 

@@ -35,6 +35,14 @@ _HOSTS = frozenset(
 )
 """Where github.com keeps attachments, beside its own address."""
 
+ATTACHED = re.compile(
+    r"https?://[^\s()<>\[\]\"'`/]+/(?:(?:user-attachments|[\w.-]+/[\w.-]+)/(?:assets|files)/"
+    r"|(?<=user-images\.githubusercontent\.com/))[\w./%+~?=&;-]+"
+    r"|!\[\]\((?P<image>[^\s()<>]+)\)"
+)
+"""The address of a file that was dropped into a text on GitHub, or of any image; as `clean` writes
+them."""
+
 _ASSET = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REDIRECTS = 3
 _MOVED = frozenset({301, 302, 303, 307, 308})

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from forge_bot.agent.models.base import Image, reads_images
 from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.github_api.attachments import (
+    ATTACHED,
     MOST_BYTES,
     AttachmentReader,
     NotAnImage,
@@ -33,14 +34,6 @@ _MOST_NAMED = 100
 _MOST_TOGETHER = 8_000_000
 _TEXT_BEGINNING, _TEXT_END = 10_000, 30_000
 _FEW_WORDS = 25
-
-_ATTACHED = re.compile(
-    r"https?://[^\s()<>\[\]\"'`/]+/(?:(?:user-attachments|[\w.-]+/[\w.-]+)/(?:assets|files)/"
-    r"|(?<=user-images\.githubusercontent\.com/))[\w./%+~?=&;-]+"
-    r"|!\[\]\((?P<image>[^\s()<>]+)\)"
-)
-"""The address of a file that was dropped into a text on GitHub, or of any image; as `clean` writes
-them."""
 
 _BEGINNINGS = (
     (0, b"%PDF", "a PDF"),
@@ -90,7 +83,7 @@ def freeze_attachments(text: str, server: str, rendered: Callable[[], str]) -> F
 
 def _addresses(text: str) -> list[str]:
     """Return the addresses of attachments and images that a reader is shown, each once."""
-    matches = _ATTACHED.finditer(clean(text).text)
+    matches = ATTACHED.finditer(clean(text).text)
     return list(dict.fromkeys(match["image"] or match[0].rstrip(".,;") for match in matches))[
         :_MOST_NAMED
     ]
@@ -108,7 +101,7 @@ def _fetched(
     reader: AttachmentReader, address: str, number: int, left: int
 ) -> tuple[str, str, bytes]:
     """Return what is kept of the attachment of this number. Raises NotFetched, NotAnImage."""
-    if not _ATTACHED.match(address):
+    if not ATTACHED.match(address):
         raise NotFetched("it is no attachment that GitHub hosts")
     if number > MOST_READ:
         raise NotFetched(f"only {MOST_READ} are read")

@@ -116,7 +116,7 @@ def test_a_label_by_somebody_who_may_only_sort_issues_starts_nothing(
     assert step.outputs["result"] == "refused"
     assert [comment.count("triage") for comment in api.said()] == [0]
     # The label is there already: who may begin something cannot put it on once more.
-    assert "can write `/forge`" in api.said()[0]
+    assert "or write `/forge`" in api.said()[0]
     assert api.reactions == [("issue", 42, "confused")]
     assert (
         gate(
