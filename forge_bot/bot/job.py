@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.comments.command_replies import reply_to_error
@@ -355,8 +356,12 @@ def _stopped_by_signals(stop: Callable[[], None]) -> Generator[None]:
     """Call `stop` on SIGINT and SIGTERM, which is how a job is cancelled (the runner sends the
     first, and the second 7.5 s later).
     """
+
+    def stop_soon(_number: int, _frame: FrameType | None) -> None:
+        stop()
+
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_signal: stop()) for number in numbers]
+    before = [signal.signal(number, stop_soon) for number in numbers]
     try:
         yield
     finally:
