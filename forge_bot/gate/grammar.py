@@ -17,10 +17,9 @@ from forge_bot.gate.arguments import (
     Amount,
     Size,
     read_amount,
-    read_approval,
     read_digest,
-    read_task_flags,
 )
+from forge_bot.gate.flags import read_approval, read_task_flags
 from forge_bot.sentences import say
 
 LONGEST_SHOWN = 60

@@ -2,7 +2,7 @@
 
 from unicodedata import category
 
-from forge_bot.gate.arguments import SWITCHES, VALUES
+from forge_bot.gate.flags import SWITCHES, VALUES
 from forge_bot.gate.grammar import FORMS, LONGEST_SHOWN, Mistyped
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.people import Denied, DenyReason, Role

@@ -10,7 +10,7 @@ from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
-from forge_bot.gate.arguments import read_approval
+from forge_bot.gate.flags import read_approval
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.interaction.fit_comment import shares
 from forge_bot.prompts import escape

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
-from forge_bot.gate.arguments import TaskFlags, read_task_flags
+from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
