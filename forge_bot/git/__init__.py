@@ -5,7 +5,6 @@ amended.
 """
 
 from forge_bot.git.changes import StatusEntry
-from forge_bot.git.commits import Commit
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
 from forge_bot.git.remotes import Tracking
@@ -14,7 +13,6 @@ from forge_bot.git.revisions import Head, Ref
 from forge_bot.git.worktree import Tree, WorktreeInfo
 
 __all__ = [
-    "Commit",
     "Head",
     "MergeConflict",
     "Ref",

@@ -72,14 +72,13 @@ class CommitInfo:
         return self.message.strip().partition("\n")[0]
 
 
-def first_parents(root: Path, base: str, tip: str) -> tuple[CommitInfo, ...]:
+def first_parents(root: Path, base: str | None, tip: str) -> tuple[CommitInfo, ...]:
     """Return the commits from `base`, which is left out, to `tip`, oldest first, along the first
-    parents. Raises GitFailed.
+    parents; without a base, all. Raises GitFailed.
     """
-    first, last = commit_id(root, base), commit_id(root, tip)
     options = ("-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent", "--reverse")
     plain = ("--no-color", "--no-notes", "--encoding=UTF-8", "--date=raw", f"--format={_FORM}")
-    limits = (last, f"^{first}")
+    limits = (commit_id(root, tip), *(() if base is None else (f"^{commit_id(root, base)}",)))
     settings = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none")
     answer = git(root, *settings, "log", *options, *plain, *limits, "--", seconds=LONG)
     return tuple(_commits(answer.out.decode(errors="surrogateescape").split("\0")))

@@ -12,7 +12,7 @@ from pathlib import Path
 from forge_bot.errors import GitFailed, RecordChanged
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
-from forge_bot.git.revisions import HEADS, commit_id, head, ref_target, tree_id
+from forge_bot.git.revisions import HEADS, head, ref_target, tree_id
 
 Trailers = tuple[tuple[str, str], ...]
 
@@ -28,27 +28,8 @@ SETTINGS = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _LINE = re.compile(rf"({_KEY.pattern}):[ \t]*(.*)")
 _CHERRY = "(cherry picked from commit "
-_LOG_FORM = (
-    "-z",
-    "--first-parent",
-    "--no-color",
-    "--no-notes",
-    "--no-patch",
-    "--encoding=UTF-8",
-    "--format=tformat:%H%x00%s%x00%B",
-)
 _SPARSE = "outside of your sparse-checkout definition"
 _BETWEEN = re.compile(r"\n[ \t]*\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit: full id, first line of its message, trailers in order, and the whole message."""
-
-    id: str
-    subject: str
-    trailers: Trailers
-    message: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +154,6 @@ def commit(
 def match_index(folder: Path, paths: Sequence[str] = (".",)) -> None:
     """Make these files in the index those of the newest commit. Files stay as they are."""
     git(folder, "reset", "--quiet", *FROM_INPUT, stdin=listing(paths), seconds=LONG)
-
-
-def log(folder: Path, since: str | None = None, *, tip: str = "HEAD") -> tuple[Commit, ...]:
-    """Commits from a tip back along the first parents, without those of `since`, newest first."""
-    limits = () if since is None else (f"^{commit_id(folder, since)}",)
-    answer = git(folder, "-c", "log.showSignature=false", "log", *_LOG_FORM, tip, *limits, "--")
-    fields = answer.out.decode(errors="replace").split("\0")
-    triples = zip(fields[0::3], fields[1::3], fields[2::3], strict=False)
-    return tuple(Commit(oid, subject, read_trailers(body), body) for oid, subject, body in triples)
 
 
 def last_author(folder: Path, path: str, *, tip: str = "HEAD") -> str:

@@ -14,6 +14,7 @@ from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import changes, own_files, remotes, revisions, uncommitted_work
 from forge_bot.git import commits as made_commits
 from forge_bot.git import diff as differences
+from forge_bot.git.commit_history import CommitInfo, first_parents
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id
 
@@ -72,11 +73,11 @@ class Tree:
             return revisions.Head(self.beside, self.commit_id())
         return revisions.head(self.path)
 
-    def commits(self, since: str | None = None) -> tuple[made_commits.Commit, ...]:
+    def commits(self, since: str | None = None) -> tuple[CommitInfo, ...]:
         """Return the branch's commits along the first parents, without those of `since`, the newest
         first.
         """
-        return made_commits.log(self.path, since, tip=self.tip)
+        return first_parents(self.path, since, self.tip)[::-1]
 
     def last_author(self, path: str) -> str:
         """Return the author's name of the last commit that changed a file; empty without one."""

@@ -197,14 +197,6 @@ def test_configured_commands_are_in_the_graph_as_long_as_they_are_configured(
     assert commands() == ["make test", "make lint"]
 
 
-def test_stacks_say_what_is_read_of_them(tmp_path: Path) -> None:
-    found = graph(tmp_path, {"a.rs": "fn a() {}\n", "b.py": ""})
-    assert found.notes == (
-        "Python (1 file): definitions and imports; src layouts, namespace packages and relative imports",
-        "Rust (1 file): definitions and commands; imports are not resolved",
-    )
-
-
 def test_a_workflow_that_is_no_yaml_or_never_ends_is_a_node(tmp_path: Path) -> None:
     bomb = (
         "a: &a [x/y, x/y]\n"

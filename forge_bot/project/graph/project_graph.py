@@ -102,7 +102,6 @@ class ProjectGraph:
 
     files: Mapping[str, FileNode]
     commands: tuple[GraphCommand, ...]
-    notes: tuple[str, ...]
     facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)

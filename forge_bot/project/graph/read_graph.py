@@ -5,9 +5,9 @@ comes from one SQLite file, in which everything is derived: it may be deleted at
 it is broken or cannot be written, files are read anew.
 """
 
+import json
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
@@ -21,13 +21,12 @@ from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
 from forge_bot.project.graph.project_files import LINK, SUBMODULE, ProjectFiles
 from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph, with_tests
-from forge_bot.project.graph.stacks.all_stacks import STACKS, stack_for
+from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import FileFacts, ImportLine
 from forge_bot.project.scoped_commands import scoped_commands
 from forge_bot.settings import Config
 from forge_bot.settings.config import CONFIG, parse_config
-from forge_bot.text_format import several
 from forge_bot.values import CommandName
 
 _PARTS = 2_000
@@ -84,7 +83,6 @@ class GraphReader:
         return ProjectGraph(
             with_tests(nodes, facts_of),
             _commands(listing),
-            tuple(_promises(facts)),
             facts_of,
             files.text,
             files.blob,
@@ -183,20 +181,8 @@ def _commands(listing: Listing) -> tuple[GraphCommand, ...]:
     )
 
 
-def _promises(paths: Iterable[str]) -> Iterator[str]:
-    """Yield one sentence for each stack of the project: the number of its files, and the facts that
-    are read.
-    """
-    counts = Counter(stack.name for path in paths if (stack := stack_for(path)) is not None)
-    for stack in STACKS:
-        if count := counts[stack.name]:
-            yield f"{stack.name} ({several(count, 'file')}): {stack.promise}"
-
-
 _FORM = 3
 """The number of the form of the facts. It grows when files are read differently."""
-_MOST = 300_000
-_AT_ONCE = 500
 _BUSY = 2.0
 _T = TypeVar("_T")
 
@@ -208,27 +194,15 @@ class FactsCache:
         self._file = file
 
     def facts(self, keys: Sequence[str]) -> dict[str, bytes]:
-        def read(store: sqlite3.Connection) -> dict[str, bytes]:
-            facts: dict[str, bytes] = {}
-            for start in range(0, len(keys), _AT_ONCE):
-                part = keys[start : start + _AT_ONCE]
-                marks = ",".join("?" * len(part))
-                # Question marks only.
-                asked = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608
-                facts.update(store.execute(asked, part))
-            return facts
-
-        return self._use(read, {}) if keys else {}
+        """Return those of the facts that are kept."""
+        asked = "SELECT key, value FROM facts WHERE key IN (SELECT value FROM json_each(?))"
+        wanted = (json.dumps(keys),)
+        return self._use(lambda store: dict(store.execute(asked, wanted)), {}) if keys else {}
 
     def keep(self, facts: Mapping[str, bytes]) -> None:
-        """Keep facts; the oldest go when there are too many."""
-
-        def write(store: sqlite3.Connection) -> None:
-            store.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
-            oldest = "(SELECT max(rowid) FROM facts) - ?"
-            store.execute(f"DELETE FROM facts WHERE rowid <= {oldest}", (_MOST,))  # noqa: S608 - no input
-
-        self._use(write, None)
+        """Keep facts for the processes that come."""
+        kept = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+        self._use(lambda store: store.executemany(kept, facts.items()), None)
 
     def _use(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
         try:
