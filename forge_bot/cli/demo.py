@@ -19,7 +19,7 @@ from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository, make_repository
 from forge_bot.resources import templates
-from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion
+from forge_bot.runs.answers import PersonAnswer, PersonQuestion
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.question import Question
@@ -104,14 +104,12 @@ def _recorded(ask: Asker, console: Console) -> Asker:
     """A recorded model can neither answer questions nor work off notes: say so, and ask again."""
 
     def again(question: Question) -> PersonAnswer | PersonQuestion | None:
-        while isinstance(reply := ask(question), PersonQuestion | PersonEdit) or (
+        while isinstance(reply := ask(question), PersonQuestion) or (
             reply is not None and reply.answer is Answer.REJECT
         ):
             live = (
                 "a model would now look it up for you."
                 if isinstance(reply, PersonQuestion)
-                else "your version would now be the one that is asked about."
-                if isinstance(reply, PersonEdit)
                 else "your notes would now go to the architect."
             )
             console.print(

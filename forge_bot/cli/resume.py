@@ -29,7 +29,7 @@ from forge_bot.runs.branch_for_merge import fetch_for_update, update
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
-from forge_bot.runs.invocation_end import check_documents, phase_named
+from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_models import TierModels, keep_model, kept_model
@@ -102,7 +102,6 @@ def retry(options: ResumeOptions, phase: str | None, *, notes: str = "") -> int:
             passed = run.state.gate.name
             check_person(f"retry past the open question {passed}", by_script=options.by_script)
         target = phase_named(run.pipeline, phase) if phase is not None else run.state.current_phase
-        check_documents(run, target)
         return RetryAsked(
             key=f"retry-{uuid4().hex}",
             at=now(),

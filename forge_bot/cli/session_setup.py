@@ -10,7 +10,6 @@ from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.terminal_question import (
     ask_at_terminal,
-    open_editor,
     print_for_later,
     show_question,
 )
@@ -78,7 +77,6 @@ def make_session(
         progress,
         ask or usual,
         show=shown,
-        edit=open_editor,
         push=ending.push or ending.open_pr,
         # Only where somebody can be asked whether it may be.
         post=poster(os.environ) if at_terminal() else None,

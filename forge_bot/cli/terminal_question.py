@@ -1,10 +1,7 @@
 """Ask the person at the terminal; without a terminal, print how to answer later."""
 
 import os
-import shlex
-import subprocess
 from collections.abc import Iterable
-from pathlib import Path
 
 from rich.markup import escape
 from rich.rule import Rule
@@ -17,7 +14,7 @@ from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.prompts.escape import reveal_invisible
-from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, person_answer
+from forge_bot.runs.answers import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import question_text
 from forge_bot.runs.session import Asker
@@ -35,7 +32,6 @@ _BY_KEY = {
     "skip": "s, skip",
     "post": "p, post",
 }
-_EDIT = ("e, edit", "edit the first document; you are asked about your version")
 _LATER = ("l, later", "stop here; forge-bot resume asks again")
 _ASK = "the model answers; nothing changes"
 
@@ -46,7 +42,7 @@ def ask_at_terminal(progress: Progress, *, asks: bool = True) -> Asker:
     """
     explained: list[Question] = []
 
-    def ask(question: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
+    def ask(question: Question) -> PersonAnswer | PersonQuestion | None:
         progress.stop()
         if question not in explained:
             show_question(question, progress.console, asks=asks)
@@ -55,18 +51,6 @@ def ask_at_terminal(progress: Progress, *, asks: bool = True) -> Asker:
         return answer
 
     return ask
-
-
-def open_editor(path: Path) -> None:
-    """Open a file in the editor that $VISUAL or $EDITOR names (else vi), and wait until it ends."""
-    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    try:
-        subprocess.run([*words, str(path)], check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        Console().print(
-            f"[yellow]The editor {escape(words[0])} failed: {escape(str(error))}.[/] Set "
-            "$EDITOR to one that is installed."
-        )
 
 
 def print_for_later(question: Question, *, asks: bool = True) -> None:
@@ -127,7 +111,6 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
         ),
         *([("?, ask and your question", _ASK)] if asks else []),
         *([("v, view", f"show {listed(sizes)} in a pager")] if sizes else []),
-        *([_EDIT] if _editable_document(question) else []),
         _LATER,
     ]
 
@@ -151,7 +134,7 @@ def _print_code(text: str, language: str, console: Console) -> None:
 
 def _read_reply(
     question: Question, console: Console, *, asks: bool
-) -> PersonAnswer | PersonQuestion | PersonEdit | None:
+) -> PersonAnswer | PersonQuestion | None:
     """Read one key, and words where they are needed. `later` leaves the run waiting."""
     offered = tuple(choice.answer for choice in question.actions)
     words = (*offered, *(("ask",) if asks else ()), "later")
@@ -166,8 +149,6 @@ def _read_reply(
         if word in {"v", "view"} and not rest:
             _page_documents(question, console)
             continue
-        if word in {"e", "edit"} and not rest and (editable := _editable_document(question)):
-            return PersonEdit(document=editable)
         answer = _read_answer(f"{_KEYS.get(word, word)} {rest}".strip(), words, question)
         if isinstance(answer, str):
             console.print(f"  {escape(answer)}")
@@ -177,12 +158,6 @@ def _read_reply(
             return answer.replace(notes=notes)
         else:
             console.print("  Without words the next version will be no better.")
-
-
-def _editable_document(question: Question) -> str:
-    """Return the first document that a person may edit; empty without one."""
-    names = (document.name for document in question.data.documents)
-    return next((name for name in names if name.endswith(".md")), "")
 
 
 def _page_documents(question: Question, console: Console) -> None:

@@ -34,7 +34,7 @@ from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResul
 from forge_bot.runs.answers import PersonAnswer, answer
 from forge_bot.runs.branch_for_merge import fetch_for_update, update
 from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
-from forge_bot.runs.invocation_end import check_documents, phase_named
+from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
@@ -180,8 +180,6 @@ def control_run(
     NothingToRetry, RunEnded, CannotUpdate.
     """
     target = phase_named(run.pipeline, phase) if phase else run.state.current_phase
-    if operation == "retry":
-        check_documents(run, target)
     if run.state.gate is not None and operation != "update":
         _refuse(run, operation, target)
     if report := _make_report(

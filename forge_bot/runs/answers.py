@@ -50,12 +50,6 @@ class PersonQuestion(Frozen):
     question: str
 
 
-class PersonEdit(Frozen):
-    """A person's request to edit a document that is shown, before they answer."""
-
-    document: str
-
-
 ANSWER_OF: dict[type[object], Answer] = {
     Approve: Answer.APPROVE,
     Reject: Answer.REJECT,

@@ -24,9 +24,8 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, SetupPhase
 from forge_bot.engine.state import Reason, TaskStatus
-from forge_bot.errors import BadOption, NothingToRetry, TimeUsedUp
+from forge_bot.errors import BadOption, TimeUsedUp
 from forge_bot.interaction.number_format import duration
-from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId
 
 
@@ -100,21 +99,6 @@ class StopAtLine:
         """Let the host publish if the action is before the line."""
         behind = self._line(state, action)
         return no_reports() if behind else self._host.publish(state, action)
-
-
-def check_documents(run: Run, target: PhaseId) -> None:
-    """Raise NothingToRetry if a recorded document from before the phase lies nowhere any more."""
-    before = {phase.id for phase in run.pipeline.phases[: run.pipeline.position(target)]}
-    recorded = (name for name, record in run.state.artifacts.items() if record.phase in before)
-    gone = [name for name in recorded if run.workspace.read_bytes(name) is None]
-    if gone:
-        raise NothingToRetry(
-            f"{target} builds on documents that are gone: {', '.join(gone)}.",
-            hint=(
-                f"Restore them under {run.workspace.relative}, or go back to the phase that "
-                "writes them."
-            ),
-        )
 
 
 class Outcome(IntEnum):

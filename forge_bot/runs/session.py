@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
-from pathlib import Path
 
 from forge_bot.agent.assignment import StopReason
 from forge_bot.agent.models.base import Model
@@ -15,7 +14,6 @@ from forge_bot.engine import (
     Done,
     Exec,
     Host,
-    HumanGate,
     PersonAction,
     State,
     WorkAction,
@@ -26,7 +24,7 @@ from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.answers import PersonAnswer, PersonEdit, PersonQuestion, answer, counted
+from forge_bot.runs.answers import PersonAnswer, PersonQuestion, answer, counted
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.find_runs import RunInfo
@@ -42,7 +40,7 @@ from forge_bot.runs.invocation_end import (
 )
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
-from forge_bot.runs.open_run import hand_edits, open_run
+from forge_bot.runs.open_run import open_run
 from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
@@ -57,7 +55,7 @@ VIA = "terminal"
 """The source of an answer that a person typed at a terminal."""
 
 
-Asker = Callable[[Question], PersonAnswer | PersonQuestion | PersonEdit | None]
+Asker = Callable[[Question], PersonAnswer | PersonQuestion | None]
 """Asks a person; None means that nobody answers now. After a PersonQuestion it is asked once more,
 with the same question."""
 
@@ -73,7 +71,6 @@ class Session:
     ask: Asker
     _: KW_ONLY
     show: Callable[[Question], None] = lambda _question: None
-    edit: Callable[[Path], None] | None = None
     push: bool = False
     post: Post | None = None
     open_pr: OpenPullRequest | None = None
@@ -263,11 +260,9 @@ class TerminalHost:
             if isinstance(reply, PersonAnswer):
                 report = self._answered(reply)
                 continue
-            async with aclosing(self._before_answering(reply)) as reports:
+            async with aclosing(self._explain(reply.question)) as reports:
                 async for earlier in reports:
                     yield earlier
-            if isinstance(reply, PersonEdit):
-                asked = open_question(self.run) or asked
         if report is not None:
             yield report
 
@@ -284,24 +279,6 @@ class TerminalHost:
             self.session.tell(Message(text=words))
         return report
 
-    async def _before_answering(self, reply: PersonQuestion | PersonEdit) -> AsyncGenerator[Report]:
-        """Answer a question, or let a person edit; an edited document is shown and asked about
-        again.
-        """
-        if isinstance(reply, PersonQuestion):
-            async with aclosing(self._explain(reply.question)) as reports:
-                async for report in reports:
-                    yield report
-        elif self.session.edit is not None:
-            self.session.edit(self.run.workspace.path / reply.document)
-            for report in hand_edits(self.run):
-                yield report
-            action = self.run.action
-            if isinstance(action, Checkpoint | HumanGate) and (
-                shown := gate_shown(self.run, action, VIA)
-            ):
-                yield shown
-
     def _host(self) -> LocalHost:
         """The host that works on this machine, made when there is something to do."""
         if self._local is None:
@@ -312,7 +289,7 @@ class TerminalHost:
             self._local = self.session.local_host(self.run)
         return self._local
 
-    async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | PersonEdit | None:
+    async def _reply(self, asked: Question) -> PersonAnswer | PersonQuestion | None:
         timeout = self.session.timeout
         # A Ctrl-C that came before ends the work here.
         await asyncio.sleep(0)

@@ -2,7 +2,6 @@
 to answer.
 """
 
-import getpass
 import json
 import os
 import pty
@@ -253,28 +252,6 @@ def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None
 
 
 @pytest.mark.slow
-def test_a_person_edits_the_design_at_the_question_and_approves_their_version(
-    sample: Sample,
-) -> None:
-    editor = sample.path.parent / "editor"
-    editor.write_text('#!/bin/sh\nprintf "\\nOne more line.\\n" >> "$1"\n')
-    editor.chmod(0o755)
-    words = ("run", TASK, "--effort", "S", "--yes", "--model", sample.model())
-    with terminal(sample, *words, EDITOR=str(editor), PAGER="cat") as shell:
-        shell.until("Your answer")
-        shell.say("e")
-        shown = plain(shell.until("Your answer"))
-        assert "design.md was changed by hand" in shown
-        assert f"by {getpass.getuser()} (" in shown
-        assert "+One more line." in shown
-        shell.say("v")
-        assert "+One more line." in shell.until("Your answer")
-        shell.say("a")
-        assert shell.ended() == 0
-    assert "One more line." in (sample.workspace / "design.md").read_text()
-
-
-@pytest.mark.slow
 def test_the_question_has_48_lines_at_80_columns_and_begins_with_the_decisions(
     sample: Sample,
 ) -> None:
@@ -295,7 +272,7 @@ def test_the_question_has_48_lines_at_80_columns_and_begins_with_the_decisions(
             *("⚠️ Duration", "4 files, 1 of them tests", "rota/cli.py: the command"),
             *("approved with notes", "MINOR A word about swaps"),
             *("Cost: so far", "a, approve: go on with exactly this version, and 1a", "r, reject"),
-            *("?, ask", "v, view: show design.md (", "e, edit", "l, later", "This is version"),
+            *("?, ask", "v, view: show design.md (", "l, later", "This is version"),
         )
     ]
     assert -1 not in places, (places, question)
