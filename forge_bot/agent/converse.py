@@ -272,7 +272,7 @@ class _Conversation:
             return True
         self.rejected, self.complaints = answer, ()
         self.attempt += 1
-        words = model_answers.newly_red(outcome.words, self.assignment.kind)
+        words = model_answers.newly_red(outcome.words)
         self._tell(words, last=self.last)
         return False
 

@@ -70,7 +70,7 @@ _WORKFLOWS = ".github/workflows/"
 _GONE = "000000"
 _PLAIN_MODES = frozenset({"100644", "100755", _GONE})
 _RUN_FILES = re.compile(
-    rf"{re.escape(REPORTS)}|{re.escape(STATE)}|{re.escape(CARRIED)}|request\.md|baseline\.md|snippets\.md"
+    rf"{re.escape(REPORTS)}|{re.escape(STATE)}|{re.escape(CARRIED)}|request\.md|baseline\.md|snippets\.md|draft\.patch"
     r"|calls-\d+\.json|calls-\d+-\d+\.md"
 )
 """What a worker writes besides the documents of the pipeline and held patches."""

@@ -12,7 +12,7 @@ from forge_bot.engine.artifact_records import facts_of
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
-from forge_bot.engine.phases import AgentPhase, TasksPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase, TasksPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
@@ -280,6 +280,9 @@ def _change_pipeline(pipeline: Pipeline, state: State, report: ArtifactChanged) 
         )
     changed = record.replace(blob=report.blob, **facts_of(report.inspection))
     state = state.with_document(report.artifact, changed)
+    if writer is not None and writer is pipeline.approved_first:
+        # The draft follows the design as its author wrote it.
+        state = state.without_document(DRAFT)
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))

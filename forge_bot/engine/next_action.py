@@ -16,6 +16,7 @@ from forge_bot.engine.actions import (
 )
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.phases import (
+    DRAFT,
     AgentPhase,
     AnsweringPhase,
     DecisionPhase,
@@ -146,8 +147,15 @@ def _spawn(
         input_files=inputs(pipeline, state, phase),
         output_file=phase.writes,
         headings=headings,
-        closing=phase.closing,
+        closing=phase.closing if closes(state, phase) else (),
     )
+
+
+def closes(state: State, phase: AnsweringPhase) -> bool:
+    """Return whether the phase is asked for its closing sections: a review of drafts is, if there
+    is one.
+    """
+    return DRAFT in state.artifacts or not (isinstance(phase, ReviewPhase) and phase.of_drafts)
 
 
 def _tier(phase: AnsweringPhase, state: State) -> Tier:
@@ -169,7 +177,8 @@ def _agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple
 def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
     implementation = pipeline.implementation
     if cleared := next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None):
-        task, patch = cleared.spec.id, held_patch_name(cleared.spec.id)
+        task = cleared.spec.id
+        patch = DRAFT if cleared.drafted else held_patch_name(task)
         return _operation(state, "apply-held", patch, task, implementation.id)
     wave = state.wave or Wave(review=False, remaining=())
     return _ask_tasks(pipeline, state, phase_of_wave(pipeline, wave), wave.remaining)

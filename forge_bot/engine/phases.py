@@ -18,6 +18,9 @@ LOOKING_AROUND = (
 FROM_OUTSIDE = ("mcp_*", "skill_*")
 """The tools and skills that a repository configures, if it does."""
 
+DRAFT = "draft.patch"
+"""The document with the change that the author of a design drafted, for the approval of both."""
+
 
 Recalled = Literal["similar", "patterns", "friction"]
 """Kinds of memory of past runs.
@@ -135,6 +138,13 @@ class AgentPhase(AnsweringPhase):
     stand_in: Literal["one-task"] | None = Field(
         default=None, description="what is written when the phase is left out"
     )
+    drafts: tuple[Effort, ...] = Field(
+        default=(),
+        description=(
+            "efforts at which the agent may answer with the change too; it waits, as `draft.patch`,"
+            " for the approval of the design"
+        ),
+    )
     debug_headings: tuple[str, ...] = Field(
         default=(), description="headings asked for with --debug only"
     )
@@ -167,6 +177,10 @@ class ReviewPhase(AnsweringPhase):
     )
     sends_back_to: PhaseId | None = None
     adds_task: bool = False
+    of_drafts: bool = Field(
+        default=False,
+        description="a draft brings the phase back too; it then counts as the review of the change",
+    )
     restored_by_auto: bool = Field(
         default=False, description="--auto brings the phase back where an effort leaves it out"
     )

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self, cast
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from forge_bot.engine.phases import (
+    DRAFT,
     AgentPhase,
     AnsweringPhase,
     AnyPhase,
@@ -97,6 +98,8 @@ def reference_problems(phases: Phases) -> list[str]:
             ]
         if isinstance(phase, AgentPhase | StepPhase):
             agents.add(phase.id)
+        if isinstance(phase, AgentPhase) and phase.drafts:
+            written.add(DRAFT)
         if isinstance(phase, SetupPhase | AnsweringPhase | StepPhase):
             written.add(_plain(phase.writes))
     return problems
@@ -172,6 +175,11 @@ class Pipeline(Frozen):
         later = variant.also_writes if variant is not None else ()
         agents = (agent for agent in self.phases if isinstance(agent, AgentPhase))
         return tuple(agent for agent in agents if agent.id in later)
+
+    def drafts(self, phase_id: PhaseId, effort: Effort) -> bool:
+        """Return whether the agent of a phase may answer with the change that it designs."""
+        phase = self.phase(phase_id)
+        return isinstance(phase, AgentPhase) and effort in phase.drafts
 
     def by_model(self) -> "Pipeline":
         phases = tuple(
@@ -268,6 +276,12 @@ class Pipeline(Frozen):
 
     def implements(self, phase_id: PhaseId) -> bool:
         return any(phase.id == phase_id for phase in self.phases if isinstance(phase, TasksPhase))
+
+    @property
+    def draft_review(self) -> ReviewPhase | None:
+        """The phase that reviews a draft with the design, if there is one."""
+        reviews = (phase for phase in self.phases if isinstance(phase, ReviewPhase))
+        return next((phase for phase in reviews if phase.of_drafts), None)
 
     @property
     def task_review(self) -> TaskReviewPhase | None:

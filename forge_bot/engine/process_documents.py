@@ -5,11 +5,12 @@ document on every host: a host writes it as the action `write_file`, and its pha
 completed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from forge_bot.engine.capability_uses import uses_section
 from forge_bot.engine.phases import (
+    DRAFT,
     AgentPhase,
     AnsweringPhase,
     ReviewPhase,
@@ -18,7 +19,7 @@ from forge_bot.engine.phases import (
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
-from forge_bot.engine.transitions import is_left_out
+from forge_bot.engine.transitions import draft_review, is_left_out
 from forge_bot.text_format import several
 from forge_bot.values import Effort, NothingToDo, Unneeded
 
@@ -101,6 +102,18 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
             return f"{text}\n{uses}" if (uses := uses_section(state)) else text
 
 
+def drafted_document(pipeline: Pipeline, state: State, paths: Sequence[str]) -> str:
+    """Return the document of the only task where the approved draft is its change."""
+    phase = pipeline.implementation
+    bodies = {
+        "Files Changed": "\n".join(f"- `{path}`" for path in paths),
+        "Tests": f"As `{pipeline.planned_in}` says under “Test Strategy”.",
+        "Deviations": f"None: this is `{DRAFT}`, as it was approved.",
+    }
+    headings = [name for name in phase.headings if name not in phase.only_for_parts]
+    return _fill_headings(phase.replace(headings=tuple(headings)), state.title, bodies)
+
+
 def _written_before(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> str:
     """Return the document of a phase that the agent of an earlier one wrote with its own; "" if
     none did, or if the phase has written another since.
@@ -155,8 +168,10 @@ def _plan(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
 
 
 def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactRecord] | None:
-    """Return the only task of the run and its review, if a reviewer passed it."""
+    """Return the only task of the run and its review, if a reviewer passed it or its draft."""
     review = pipeline.task_review
+    if (drafted := draft_review(pipeline, state)) is not None:
+        return state.tasks[0], drafted
     if review is None or is_left_out(pipeline, state, review) or len(state.tasks) != 1:
         return None
     (task,) = state.tasks
@@ -174,7 +189,8 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     name = _review_name(pipeline, task)
     positive = [verdict for verdict in phase.verdicts if verdict.positive]
     given = [verdict for verdict in positive if task is not None and verdict is task.verdict]
-    verdict = (*given, *positive)[0]
+    noted = positive[1:] if record is not None and record.findings and not given else []
+    verdict = (*given, *noted, *positive)[0]
     table = record.sections.get(REQUIREMENTS, "") if record is not None else ""
     bodies = {REQUIREMENTS: table or f"As `{name}` says.", "Findings": "None."}
     text = _fill_headings(phase, phase.label.capitalize(), bodies)
@@ -184,6 +200,8 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
 
 def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:
     review = pipeline.task_review
+    if pipeline.draft_review is not None and task is not None and task.drafted:
+        return pipeline.draft_review.writes
     if review is None or task is None:
         return "the review"
     return review.writes.replace("{task}", task.spec.id)

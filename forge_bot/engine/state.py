@@ -120,6 +120,7 @@ class TaskState(Recorded):
     rounds: int = 0
     verdict: Verdict | None = None
     stuck: Stuck | None = None
+    drafted: bool = Field(default=False, description="the approved draft is its change")
 
     @property
     def settled(self) -> bool:
@@ -348,6 +349,11 @@ class State(Recorded):
     def with_document(self, name: str, record: ArtifactRecord) -> Self:
         """Return this state with a new version of a document."""
         return self.replace(artifacts={**self.artifacts, name: record})
+
+    def without_document(self, name: str) -> Self:
+        """Return this state without a document."""
+        left = {other: record for other, record in self.artifacts.items() if other != name}
+        return self.replace(artifacts=left)
 
     def with_round(self, name: str, count: int) -> Self:
         """Return this state with the rounds of a phase, gate or kind of event counted."""

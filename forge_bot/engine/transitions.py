@@ -6,12 +6,14 @@ from itertools import count
 from forge_bot.artifacts.task_checks import next_human, ready
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.gates import (
+    approvals_of,
     is_approved_by_auto,
     open_decision,
     open_gate,
     record_auto_approval,
 )
 from forge_bot.engine.phases import (
+    DRAFT,
     AgentPhase,
     AnyPhase,
     DecisionPhase,
@@ -22,7 +24,14 @@ from forge_bot.engine.phases import (
     TasksPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import CallStatus, State, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    CallStatus,
+    State,
+    TaskState,
+    TaskStatus,
+    Wave,
+)
 from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
@@ -39,6 +48,8 @@ def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
         return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (
             phase.skip_when == "no-source" and not state.source.url
         )
+    if isinstance(phase, ReviewPhase) and phase.of_drafts and DRAFT in state.artifacts:
+        return False
     return phase.id in pipeline.skipped(state.effort, auto=state.flags.auto)
 
 
@@ -85,7 +96,11 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
         if is_passed_over(pipeline, state, phase):
             state = _skip(state, phase)
             continue
-        here = state.replace(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
+        here = state.replace(
+            current_phase=phase.id,
+            current_phase_status=RunStatus.IN_PROGRESS,
+            skipped_phases=tuple(name for name in state.skipped_phases if name != phase.id),
+        )
         if isinstance(phase, EndPhase):
             return here.replace(
                 current_phase_status=RunStatus.COMPLETED,
@@ -170,6 +185,10 @@ def go_back(
             TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin
         )
         state = _without_task_work(pipeline, state)
+    design = pipeline.approved_first
+    if design is not None and position <= pipeline.position(design.id):
+        # The next version of the design has a draft of its own, or none.
+        state = state.without_document(DRAFT)
     return state.replace(**changes)
 
 
@@ -211,7 +230,7 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     """
     if state.wave is not None and state.wave.remaining:
         return state
-    state = _pass_unreviewed(pipeline, state.replace(wave=None))
+    state = _pass_unreviewed(pipeline, _take_draft(pipeline, state.replace(wave=None)))
     state = state.replace(
         current_phase=_phase_now(pipeline, state),
         current_phase_status=RunStatus.IN_PROGRESS,
@@ -235,9 +254,42 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     return _tasks_done(pipeline, state, at)
 
 
+def _take_draft(pipeline: Pipeline, state: State) -> State:
+    """Return the state in which the only task has the approved draft as its change.
+
+    It has not if a person approved with a condition or another option than the draft follows, or
+    if the task was begun already.
+    """
+    place = f"{pipeline.implementation.id}/{state.tasks[0].spec.id}" if state.tasks else ""
+    untouched = len(state.tasks) == 1 and place not in state.visits and not state.tasks[0].attempts
+    asked = any(
+        one.condition or any(not choice.endswith("a") for choice in one.choices)
+        for decision in state.decisions
+        for one in approvals_of(state, decision)
+    )
+    if DRAFT not in state.artifacts or not untouched or asked or state.notes:
+        return state
+    return state.with_task(state.tasks[0].replace(status=TaskStatus.CLEARED, drafted=True))
+
+
+def draft_review(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
+    """Return the review of the draft that is the only task's change, if its reviewer passed it and
+    nothing was done on the task since.
+    """
+    review = pipeline.draft_review
+    if review is None or len(state.tasks) != 1 or not state.tasks[0].drafted:
+        return None
+    record, (task,) = state.artifacts.get(review.writes), state.tasks
+    once = state.visits.get(f"{pipeline.implementation.id}/{task.spec.id}", 0) <= 1
+    passed = record is not None and record.verdict is not None and record.verdict.positive
+    return record if passed and once and not state.notes else None
+
+
 def reviewed(pipeline: Pipeline, state: State) -> bool:
+    """Return whether reviewers of tasks are asked: not where the draft was reviewed."""
     review = pipeline.task_review
-    return review is not None and not is_left_out(pipeline, state, review)
+    asked = review is not None and not is_left_out(pipeline, state, review)
+    return asked and draft_review(pipeline, state) is None
 
 
 def _pass_unreviewed(pipeline: Pipeline, state: State) -> State:

@@ -190,6 +190,7 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
         "paths": _lines(dict.fromkeys(paths)),
         "further": _lines(f"{material.workspace}/{name}" for name in material.further),
         "writes_next": bool(material.next_documents),
+        "drafts": material.drafts,
         "change": _open(material.change),
         "shown": [
             Line(label=entry.name, text=entry.text if texts else "") for entry in contents.shown

@@ -140,6 +140,9 @@ class Material(Frozen):
         description="what the list of capabilities leaves out: names only, or why one is missing",
     )
     answer: Literal["Document", "Change"] = "Document"
+    drafts: bool = Field(
+        default=False, description="the answer may hold the change that the document designs"
+    )
     limits: tuple[int, int] = Field(
         default=(8, 8), description="turns, and requests and actions a turn"
     )

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
-from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
+from forge_bot.engine.process_documents import drafted_document
 from forge_bot.engine.reports import (
     ActionFailed,
     ArtifactWritten,
@@ -131,7 +131,7 @@ def applied(
     action: Exec,
     state: State,
     run: Run,
-    try_patch: Callable[[TaskId], TryOutcome],
+    try_patch: Callable[[TaskId, str], TryOutcome],
     withheld: tuple[str, ...] = (),
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """Apply the patch that a person approved, without the withheld files. Return the report and the
@@ -140,8 +140,7 @@ def applied(
     What the project's commands say of the patch is written into the task's document, for its
     reviewer. Raises GitFailed if the patch does not fit.
     """
-    task = action.task or TaskId("")
-    name = held_patch_name(task)
+    task, name = action.task or TaskId(""), action.artifact or ""
     raw = run.workspace.read_bytes(name)
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
         patch = f"{run.workspace.relative}/{name}"
@@ -150,20 +149,18 @@ def applied(
             "commit of yours."
         )
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
-    outcome = try_patch(task)
+    outcome = try_patch(task, name)
+    paths = OutputApplier(run).apply_held(name, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
-    before = run.workspace.read(artifact)
-    text = with_tries(before, (outcome,))
-    blob = state.artifacts[artifact].blob
-    if text != before:
-        blob = blob_id(run.workspace.write(artifact, text))
-    paths = OutputApplier(run).apply_held(task, withheld)
+    before = run.artifact(artifact) or drafted_document(run.pipeline, state, paths)
+    raw = run.workspace.write(artifact, with_tries(before, (outcome,)))
     report = ArtifactWritten(
         **head_of(action.action_id, run.now(), task),
         phase=action.phase,
         task=task,
         artifact=artifact,
-        blob=blob,
+        blob=blob_id(raw),
+        inspection=contract_of(run, run.pipeline.implementation, ()).inspect(before),
     )
     return report, paths
 

@@ -45,7 +45,7 @@ _SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
 
 
 class PastRuns(Frozen):
-    """Find earlier runs of this pipeline that resemble what you describe, and their lessons."""
+    """Find earlier runs like what you describe."""
 
     query: str = Field(
         min_length=1, max_length=2_000, description="what you are looking for, in words"
@@ -53,7 +53,7 @@ class PastRuns(Frozen):
 
 
 class RunTests(Frozen):
-    """Run the project's own tests and show what they say."""
+    """Run the project's tests."""
 
     paths: tuple[str, ...] | None = Field(
         default=None, max_length=50, description="test files or tests; all if left out"
@@ -61,7 +61,7 @@ class RunTests(Frozen):
 
 
 class LintCheck(Frozen):
-    """Run the project's own linters and show what they say. Nothing is changed."""
+    """Run the project's linters; nothing is changed."""
 
     paths: tuple[str, ...] | None = Field(
         default=None, max_length=200, description="files to check; all if left out"
@@ -70,7 +70,7 @@ class LintCheck(Frozen):
 
 class RunSnippet(Frozen):
     """Run a few lines with the project's interpreter on the code before any change, at most ten
-    seconds and without network: what the code does is tried, not believed.
+    seconds: what the code does is tried, not believed.
     """
 
     code: str = Field(

@@ -81,7 +81,7 @@ _COMMITS = 20
 
 
 class GitLog(Frozen):
-    """Show the latest commits, newest first: hash, date, author, subject."""
+    """Show the latest commits."""
 
     path: str | None = Field(
         default=None, description="only commits that touch this file or folder"
@@ -108,7 +108,7 @@ _FORM = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--stat", 
 
 
 class GitDiff(Frozen):
-    """Show the difference between a commit and the files as they are now, without .specs."""
+    """Show the difference between a commit and the files now."""
 
     base: str | None = Field(
         default=None, description="commit, branch or tag; where this work began if left out"

@@ -31,7 +31,7 @@ _PLACES = 9
 
 
 class ReadFile(Frozen):
-    """Show a text file. Its lines come exactly as they stand."""
+    """Show a text file, exactly as it stands."""
 
     path: str = Field(description="path from the root of the repository")
     start: int | None = Field(default=None, ge=1, description="first line to show, counted from 1")
@@ -144,7 +144,7 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
 
 
 class ListFiles(Frozen):
-    """List files by path, without .specs; of too many, the folders with the number of files."""
+    """List files; of too many, their folders."""
 
     path: str | None = Field(
         default=None, description="folder to list; the whole repository if left out"
@@ -207,9 +207,7 @@ _WITHOUT_PERL = "not compiled with"
 
 
 class SearchCode(Frozen):
-    """Find the lines outside .specs that match a regular expression (Perl's), with path and
-    line.
-    """
+    """Find lines that match a regular expression (Perl's)."""
 
     pattern: str = Field(
         min_length=1, description="regular expression; begin with (?i) to ignore case"

@@ -211,9 +211,9 @@ class _ClientHost:
             case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
-    def _try_patch(self, task: TaskId) -> TryOutcome:
+    def _try_patch(self, task: TaskId, name: str) -> TryOutcome:
         def run_commands(project: Project) -> TryOutcome:
-            return EditTries(self.run, project, self.tell).patch(task)
+            return EditTries(self.run, project, self.tell).patch(task, name)
 
         return self.commands.run_beside(self.run, self.tell, run_commands)
 

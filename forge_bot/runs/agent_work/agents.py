@@ -320,15 +320,16 @@ class Agents:
     ) -> TryOutcome:
         """Run the project's commands on a task's edits, except those that wait for a person."""
         files = self.applier.planned(edits.answer, worktree.tree)
-        if task is None or not files or self.applier.is_held(files):
+        if not files or self.applier.is_held(files):
             return TryOutcome()
-        outcome = self.tries.edits((task,), worktree.commit, files, edits.seconds)
-        self.tries.say((task,), outcome, action.agent, last=edits.last)
+        tasks = (task,) if task is not None else ()
+        outcome = self.tries.edits(tasks, worktree.commit, files, edits.seconds)
+        self.tries.say(tasks, outcome, action.agent, last=edits.last)
         return outcome
 
     def _assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
         settings = self.run.config.agent
-        implementing = self.run.pipeline.implements(action.phase)
+        kind = self._kind_of_answer(action)
         return Assignment(
             action_id=action.action_id,
             agent=action.agent,
@@ -337,7 +338,7 @@ class Agents:
             round=self.prompts.round(action, task),
             tier=action.tier,
             began=began,
-            kind=AnswerKind.CHANGE if implementing else AnswerKind.DOCUMENT,
+            kind=kind,
             providers=self._list_offered(action),
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             outside=self.outside.looked_up,
@@ -347,11 +348,20 @@ class Agents:
                 requests_per_turn=settings.requests_per_turn,
                 total_input_tokens=settings.input_tokens,
                 output_tokens=settings.output_tokens,
-                tries=self.run.config.tries.most if self.tries.possible and implementing else 0,
+                tries=self.run.config.tries.most
+                if self.tries.possible and kind is not AnswerKind.DOCUMENT
+                else 0,
                 try_seconds=self.run.config.tries.seconds,
                 seconds=settings.seconds,
             ),
         )
+
+    def _kind_of_answer(self, action: SpawnAgent) -> AnswerKind:
+        pipeline, effort = self.run.pipeline, self.run.state.effort
+        if pipeline.implements(action.phase):
+            return AnswerKind.CHANGE
+        drafts = pipeline.drafts(action.phase, effort)
+        return AnswerKind.EITHER if drafts else AnswerKind.DOCUMENT
 
     def _list_offered(self, action: SpawnAgent) -> tuple[str, ...]:
         """Return the names that an agent may ask for."""

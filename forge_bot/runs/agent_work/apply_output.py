@@ -12,7 +12,7 @@ from forge_bot.artifacts.sections import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.phases import AgentPhase, AnyPhase, VerifyPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase, AnyPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
 from forge_bot.errors import PathEscapes
@@ -112,9 +112,12 @@ class OutputApplier:
         )
         text, *_ = contract.split(answer.artifact_markdown)
         report = self._write_artifact(action, task, text, inspection, usage)
-        return (
-            (report, ()) if files is None else self._edit_files(report, files, task or TaskId(""))
-        )
+        if files is None:
+            return report, ()
+        if self.run.pipeline.drafts(action.phase, self.run.state.effort):
+            whole = len(inspection.next_documents) == len(contract.next_documents)
+            return (self._keep_draft(report, files) if whole else report), ()
+        return self._edit_files(report, files, task or TaskId(""))
 
     def land_files(
         self,
@@ -209,6 +212,19 @@ class OutputApplier:
         rest = tuple(path for path in touched if path not in risky)
         return self._hold_patch(report, patch, risky, task), rest
 
+    def _keep_draft(self, report: ArtifactWritten, files: Files) -> ArtifactWritten:
+        """Return the report with the edits as the draft, and leave the tree as it is. Edits of
+        protected files are drafted by nobody: the implementer's wait for a person.
+        """
+        touched = tuple(path for path, _ in files)
+        if not files or self.held_paths(touched):
+            return report
+        before = tuple((path, self._bytes(path)) for path in touched)
+        self._write(files)
+        raw = self.run.workspace.write(DRAFT, self.run.tree.patch(touched))
+        self._write(before)
+        return report.replace(held=DRAFT, held_blob=blob_id(raw))
+
     def held_paths(self, touched: tuple[str, ...]) -> tuple[str, ...]:
         protected = protected_changes(touched, self.run.config.protected)
         scope = self.run.state.flags.scope
@@ -241,7 +257,7 @@ class OutputApplier:
             else:
                 write_whole(file, data)
 
-    def apply_held(self, task: TaskId, without: Sequence[str] = ()) -> tuple[str, ...]:
+    def apply_held(self, name: str, without: Sequence[str] = ()) -> tuple[str, ...]:
         """Apply the patch a person approved; the paths it touched. Raises GitFailed when it does
         not fit any more.
 
@@ -249,5 +265,5 @@ class OutputApplier:
         of the patch.
         """
         before = {change.path for change in self.run.tree.status()}
-        self.run.tree.apply(self.run.workspace.read(held_patch_name(task)), without=without)
+        self.run.tree.apply(self.run.workspace.read(name), without=without)
         return tuple(change.path for change in self.run.tree.status() if change.path not in before)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from forge_bot.agent.tries import TryOutcome, with_formatting
-from forge_bot.engine.next_action import held_patch_name
+from forge_bot.engine.phases import DRAFT
 from forge_bot.errors import CannotJudge
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.base_graph import broken_rules, has_rules
@@ -86,16 +86,16 @@ class EditTries:
             seconds=round(outcome.seconds + own.spent, 3),
         )
 
-    def patch(self, task: TaskId, without: Sequence[str] = ()) -> TryOutcome:
-        """Run the commands on the patch of a task that a person approved. Raises GitFailed where it
+    def patch(self, task: TaskId, name: str, without: Sequence[str] = ()) -> TryOutcome:
+        """Run the commands on a patch for a task that a person approved. Raises GitFailed where it
         does not fit any more.
         """
         if not self.possible:
             return TryOutcome()
         repository, base = self.run.repository, self.run.tree.head().commit
-        raw = self.run.workspace.read_bytes(held_patch_name(task)) or b""
+        raw = self.run.workspace.read_bytes(name) or b""
         made = commit_of_patch(repository.root, base, raw, without)
-        before = self._commit_before(task)
+        before = base if name == DRAFT else self._commit_before(task)
         outcome = self.outcome((task,), before, made, self.run.config.tries.seconds)
         self.say((task,), outcome, "", last=True)
         return outcome
@@ -163,7 +163,8 @@ class EditTries:
 
     def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
         """Show a person the outcome of a try, unless all is green."""
-        whose = f"task{'s' if len(tasks) > 1 else ''} {', '.join(tasks)}"
+        several = "s" if len(tasks) > 1 else ""
+        whose = f"task{several} {', '.join(tasks)}" if tasks else "the draft"
         if outcome.red:
             then = "the reviewer is told" if last else f"sent back to the {agent}"
             text = outcome.summary.replace(" red", f" red after the edits of {whose}", 1)

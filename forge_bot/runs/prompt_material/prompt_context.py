@@ -131,6 +131,7 @@ class PromptContext:
             offered=self._list_offered(),
             menu_notes=self.menu_notes,
             answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
+            drafts=self.delivery == "answer" and self.run.pipeline.drafts(phase.id, state.effort),
             limits=turns,
         )
 
