@@ -162,10 +162,10 @@ Answer with one JSON object of one of these forms, and nothing around it:
 "app/errors.py", "operation": "insert_after", "old": "    Timeout: 504,\\n", "new": "    \
 BodyTooLarge: 413,\\n"}]}}}
 
-`params_json` is JSON in a string; an action has `capability`, `capability_type`, `params_json` and \
-`reasoning`. `operation` is `replace` (`old`, copied letter by letter and just long enough to stand \
-there once, becomes `new`), `insert_before` or `insert_after` (the lines of `old` stay), `write` \
-(`new` is the whole file) or `delete`. Edits apply in their order."""
+`params_json` is JSON in a string; an action has `capability`, `capability_type`, `params_json` \
+and `reasoning`. `operation` is `replace` (`old`, copied letter by letter and just long enough to \
+stand there once, becomes `new`), `insert_before` or `insert_after` (the lines of `old` stay), \
+`write` (`new` is the whole file) or `delete`. Edits apply in their order."""
 """The forms of an answer in words, for models that may not be shown the schema."""
 
 
