@@ -24,6 +24,7 @@ from forge_bot.agent.assignment import (
 from forge_bot.agent.capabilities import CapabilityRequest
 from forge_bot.agent.journal import Journal, Parked
 from forge_bot.agent.ledger import Ledger, Reserved
+from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import (
     BatchQuestion,
     BatchRefused,
@@ -215,8 +216,10 @@ class AskModel:
 
     def _call(self, step: str, messages: Sequence[ChatMessage]) -> ModelCall:
         given = self.assignment
+        # A record of documents stays one where a change may come with them.
+        kind = AnswerKind.DOCUMENT if given.kind is AnswerKind.EITHER else given.kind
         return ModelCall(
-            key=ReplayKey(given.agent, given.phase, given.round_text(step), given.kind.value),
+            key=ReplayKey(given.agent, given.phase, given.round_text(step), kind.value),
             messages=tuple(messages),
             kind=given.kind,
             output_tokens=given.limits.output_tokens,

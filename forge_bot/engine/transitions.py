@@ -96,11 +96,11 @@ def enter(pipeline: Pipeline, state: State, position: int, at: datetime) -> Stat
         if is_passed_over(pipeline, state, phase):
             state = _skip(state, phase)
             continue
-        here = state.replace(
-            current_phase=phase.id,
-            current_phase_status=RunStatus.IN_PROGRESS,
-            skipped_phases=tuple(name for name in state.skipped_phases if name != phase.id),
-        )
+        here = state.replace(current_phase=phase.id, current_phase_status=RunStatus.IN_PROGRESS)
+        if isinstance(phase, ReviewPhase):
+            # A draft brings its review back.
+            left_out = tuple(name for name in here.skipped_phases if name != phase.id)
+            here = here.replace(skipped_phases=left_out)
         if isinstance(phase, EndPhase):
             return here.replace(
                 current_phase_status=RunStatus.COMPLETED,

@@ -212,10 +212,10 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
 
 
 def _fewer(material: Material) -> str:
-    """Return the names of the agent's capabilities, if layer 1 names more than these."""
-    own = [entry.name for entry in material.capabilities]
-    all_named = {entry.name for entry in material.offered or material.capabilities}
-    return ", ".join(f"`{_open(name)}`" for name in own) if set(own) != all_named else ""
+    """Return the names of what layer 1 offers and the agent may not ask for."""
+    own = {entry.name for entry in material.capabilities}
+    others = [entry.name for entry in material.offered if entry.name not in own]
+    return ", ".join(f"`{_open(name)}`" for name in others)
 
 
 def _find_document_of_section(material: Material) -> str:

@@ -8,7 +8,7 @@ from forge_bot.artifacts.design_outline import DesignOutline, read_outline
 from forge_bot.artifacts.read_artifact import first_sentence
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.phase_rows import rows
-from forge_bot.engine.phases import AgentPhase, GatePhase, PublishPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase, GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
@@ -49,6 +49,7 @@ class Overview(Frozen):
     reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
+    drafted: str = unless_empty("", "how many lines the drafted change adds and removes")
     until: str = ""
     spent: str = ""
     to_go: str = ""
@@ -59,7 +60,8 @@ class Overview(Frozen):
         files = self.outline.files
         tests = sum(file.is_test for file in files)
         counted = say("question.files", count=len(files))
-        return counted + (say("question.of_them_tests", tests=tests) if tests else "")
+        counted += say("question.of_them_tests", tests=tests) if tests else ""
+        return counted + self.drafted
 
     @property
     def dependencies(self) -> tuple[str, ...]:
@@ -102,10 +104,20 @@ def overview_of(
         ).strip(),
         reviews=_reviews(state, names, reports, edits, read),
         edits=edits,
+        drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
-        to_go=(still_to_come(estimate, state.usage) if estimate is not None else ""),
+        to_go=still_to_come(estimate, state.usage)
+        if estimate is not None and DRAFT not in names
+        else "",
     )
+
+
+def _count_lines(patch: str) -> str:
+    """Return how many lines a patch adds and removes, as the rest of a sentence."""
+    lines = [line for line in patch.splitlines() if not line.startswith(("+++", "---"))]
+    counts = {sign: sum(line.startswith(sign) for line in lines) for sign in "+-"}
+    return say("question.drafted", name=DRAFT, added=counts["+"], removed=counts["-"])
 
 
 def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdit, ...]:

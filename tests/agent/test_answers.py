@@ -112,7 +112,7 @@ def test_a_look_with_actions_alone_is_an_answer() -> None:
         ("", "no readable JSON object"),
         ('["a"]', "there is none"),
         (f"{json.dumps(DOC)}\n{json.dumps(DOC)}", "Extra data: line 2 column 1"),
-        (native("Change", CHANGE), "either Explore or Document, but this is Change"),
+        (native("Change", CHANGE), "An answer here is Explore or Document, but this is Change"),
         (native("Shrug", DOC), "but this is Shrug"),
         ('{"answer": "yes"}', "the fields ['answer']"),
         (

@@ -95,8 +95,7 @@ def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left
     (entry,) = ProviderContext(root).catalogue(["read_file"])
     assert (
         entry.line
-        == "- read_file(path, start?, end?): Show a text file. Its lines come exactly as they"
-        " stand.\n"
+        == "- read_file(path, start?, end?): Show a text file, exactly as it stands.\n"
         "  - path (string): path from the root of the repository\n"
         '  - start ({"minimum": 1, "type": "integer"}): first line to show, counted from 1\n'
         '  - end ({"minimum": 1, "type": "integer"}): last line to show'

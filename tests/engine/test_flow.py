@@ -111,11 +111,11 @@ def test_going_back_decides_anew_on_phases_that_a_condition_leaves_out() -> None
     assert bench.state.skipped_phases == by_effort
 
 
-def test_the_small_run_uses_the_merged_analyst_with_both_sets_of_headings() -> None:
+def test_the_small_run_uses_the_merged_analyst() -> None:
     action = Bench(Effort.S).until("phase-1").action
     assert isinstance(action, SpawnAgent)
     assert action.agent == "situation-analyst-investigator"
-    assert {"Relevant Files", "Open Questions"} <= set(action.headings)
+    assert action.headings == ("Root Cause or Integration Points", "Relevant Files")
 
 
 def test_the_small_run_writes_its_one_task_without_a_model() -> None:

@@ -197,7 +197,7 @@ def test_the_catalogue_says_what_can_be_asked_for_and_how_often() -> None:
     assert '- `read_file`: A file of the repository. For example `{"path": "src/app.py"}`' in system
     assert "- `jira_search` (an action, `capability_type` mcp_tool): Search tickets." in system
     assert 'Search tickets. For example `{"query": "timeout"}`' in system
-    assert "you have 5 turns, with up to 3 requests and actions in each" in system
+    assert "5 turns, up to 3 requests and actions in each" in system
     assert "has nothing to offer here" in prompt(capabilities=()).system
 
 
@@ -392,7 +392,7 @@ def test_within_the_budget_nothing_is_left_out() -> None:
 def test_over_the_budget_things_go_in_the_promised_order() -> None:
     whole = assemble(crowded(), SHIPPED).tokens
     seen: list[str] = []
-    for budget in (*range(whole, whole - 300, -15), *range(whole - 300, 2_500, -900)):
+    for budget in (*range(whole, whole - 300, -15), *range(whole - 300, 2_100, -900)):
         made = assemble(crowded(), SHIPPED, token_budget=budget)
         assert made.tokens <= budget, budget
         for sentence in made.dropped:

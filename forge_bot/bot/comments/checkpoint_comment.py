@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from forge_bot.bot.comments.next_step import asked_for
 from forge_bot.bot.comments.reply import RunView
+from forge_bot.engine.phases import DRAFT
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons
@@ -126,7 +127,7 @@ def _documents(view: RunView, question: Question) -> list[Paper]:
             text=document.text,
             url=view.links.artifact(document.name),
             language="diff" if document.name.endswith(".patch") else "",
-            open=document.name.endswith(".patch")
+            open=(document.name.endswith(".patch") and document.name != DRAFT)
             or (not place and document.is_short and not question.data.overview.outline.approach),
         )
         for place, document in enumerate(question.data.documents)
@@ -137,6 +138,8 @@ def _caption(view: RunView, name: str) -> str:
     """The document in a few words, from the phase that wrote it."""
     if name.startswith("held-"):
         return say("checkpoint.the_change_that_waits")
+    if name == DRAFT:
+        return say("checkpoint.the_change_itself")
     record = view.state.artifacts.get(name)
     return view.pipeline.caption(record.phase) if record is not None else ""
 

@@ -27,7 +27,7 @@ _CONTEXT = 160
 
 _SHORT_ID = 12
 
-_NOT_APPLIED = "These edits of yours wait for a person: they are not in the files that you see.\n\n"
+_NOT_APPLIED = "These edits wait for a person: they are not in the files that you see.\n\n"
 
 
 class ChangeInputs:

@@ -1,0 +1,117 @@
+"""At efforts S and M the author of a design may draft its change: both are reviewed, shown and
+approved together, and after the yes no model is asked.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.fakes import script
+from tests.fakes.sample import Sample
+from tests.runs.test_next_document import ANALYST, TASK, TITLE, both, markdown
+
+DRAFT = "draft.patch"
+APPROVED = script.review("APPROVE", extra=["Requirements"])
+BROKEN = {**script.GUARD, "new": "        raise RuntimeError(day)\n"}
+
+
+def drafted(*edits: dict[str, str], design: str = "") -> script.Answer:
+    text = design or markdown("architect", TITLE)
+    return {**both(text), "edits": list(edits or (script.GUARD, script.TEST))}
+
+
+def asked(sample: Sample, **answers: script.Answer) -> str:
+    """Run until the design is shown; the name of the model."""
+    first = answers.get("first", drafted())
+    different = {(ANALYST, "*", "*"): first, ("design-reviewer", "*", "*"): APPROVED}
+    if "then" in answers:
+        different[ANALYST, "*", "1.1~2"] = answers["then"]
+    if "review" in answers:
+        different["design-reviewer", "*", "1.1"] = answers["review"]
+    if "anew" in answers:
+        different["architect", "*", "*"] = answers["anew"]
+    model = sample.model(different)
+    run = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    assert run.code == 3, run.err
+    return model
+
+
+def status(sample: Sample) -> dict[str, Any]:
+    return json.loads(sample.forge("status", "--json").out)
+
+
+def shown(sample: Sample) -> list[str]:
+    return [file["name"] for file in status(sample)["gate"]["files"]]
+
+
+def test_a_draft_is_reviewed_and_shown_with_the_design_and_nobody_is_asked_after_the_yes(
+    sample: Sample,
+) -> None:
+    model = asked(sample)
+    assert shown(sample) == ["design.md", "review-design.md", DRAFT]
+    assert "day < self.start" in (sample.workspace / DRAFT).read_text()
+    assert "Nothing is newly red" in (sample.workspace / "design.md").read_text()
+    assert "day < self.start" not in (sample.path / "rota/schedule.py").read_text()
+    assert sample.forge("approve", "--model", model).code == 0
+    assert status(sample)["usage"]["calls"] == 2
+    assert "day < self.start" in sample.git("show", f"{sample.offered}:rota/schedule.py")
+    review = sample.forge("show", "comprehensive-review.md").out
+    assert "review-design.md" in review
+
+
+def test_a_draft_that_breaks_a_test_goes_back_before_anybody_is_asked(sample: Sample) -> None:
+    asked(sample, first=drafted(BROKEN), then={**drafted(), "edits": [script.GUARD, script.TEST]})
+    assert status(sample)["usage"]["calls"] == 3
+    assert "RuntimeError" not in (sample.workspace / DRAFT).read_text()
+
+
+def test_approved_with_a_condition_an_implementer_changes_the_draft(sample: Sample) -> None:
+    model = asked(sample)
+    sample.forge("approve", "with a line in the README", "--model", model)
+    assert status(sample)["usage"]["calls"] > 2
+
+
+def test_another_option_than_the_drafts_is_an_implementers(sample: Sample) -> None:
+    design = str(script.deciding_design()["artifact_markdown"])
+    model = asked(sample, first=drafted(design=design))
+    sample.forge("approve", "1b", "--model", model)
+    assert status(sample)["usage"]["calls"] > 2
+
+
+def test_a_rejected_design_takes_its_draft_along(sample: Sample) -> None:
+    model = asked(sample)
+    assert sample.forge("reject", "say who instead", "--model", model).code == 3
+    assert DRAFT not in shown(sample)
+
+
+def test_a_reviewers_no_goes_to_the_architect_who_may_draft_anew(sample: Sample) -> None:
+    design = {**script.document(*script.HEADINGS["architect"], title=TITLE), "edits": [script.TEST]}
+    refused = script.review("REVISE", "[MAJOR] no test", extra=["Requirements"])
+    asked(sample, review=refused, anew=design)
+    assert shown(sample) == ["design.md", "review-design.md", DRAFT]
+    assert "rota/schedule.py" not in (sample.workspace / DRAFT).read_text()
+
+
+def test_protected_files_are_never_drafted(sample: Sample) -> None:
+    asked(sample, first=drafted(script.GUARD, script.WORKFLOW))
+    assert DRAFT not in shown(sample)
+
+
+@pytest.mark.slow
+def test_a_design_changed_by_hand_leaves_its_draft_behind(sample: Sample) -> None:
+    model = asked(sample)
+    design = sample.workspace / "design.md"
+    design.write_text(design.read_text().replace("Something true.", "Something else."))
+    assert sample.forge("approve", "--model", model).code != 0
+    assert DRAFT not in shown(sample)
+
+
+@pytest.mark.slow
+def test_a_draft_on_a_base_that_moved_below_it_is_an_implementers(sample: Sample) -> None:
+    model = asked(sample)
+    path = sample.path / "rota/schedule.py"
+    path.write_text(path.read_text().replace(str(script.GUARD["old"]).strip(), "shift = 0"))
+    sample.git("commit", "-qam", "Another way")
+    sample.forge("update", "--model", model)
+    assert sample.forge("approve", "--model", model).code in {0, 3}
