@@ -281,14 +281,22 @@ def _change_pipeline(pipeline: Pipeline, state: State, report: ArtifactChanged) 
     changed = record.replace(blob=report.blob, **facts_of(report.inspection))
     state = state.with_document(report.artifact, changed)
     if writer is not None and writer is pipeline.approved_first:
-        # The draft follows the design as its author wrote it.
-        state = state.without_document(DRAFT)
+        state = _without_draft(state)
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
     event = f"{report.artifact} was changed by {who}"
     return refresh(state.logged(report.at, record.phase, event))
+
+
+def _without_draft(state: State) -> State:
+    """Return the state without the draft, which follows the design as its author wrote it."""
+    state, gate = state.without_document(DRAFT), state.gate
+    if gate is None:
+        return state
+    files = tuple(file for file in gate.files if file.name != DRAFT)
+    return state.replace(gate=gate.replace(files=files))
 
 
 def _raise_budget(pipeline: Pipeline, state: State, report: BudgetRaised) -> State:
