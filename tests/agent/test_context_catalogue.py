@@ -94,8 +94,7 @@ def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left
 ) -> None:
     (entry,) = ProviderContext(root).catalogue(["read_file"])
     assert (
-        entry.line
-        == "- read_file(path, start?, end?): Show a text file, exactly as it stands.\n"
+        entry.line == "- read_file(path, start?, end?): Show a text file, exactly as it stands.\n"
         "  - path (string): path from the root of the repository\n"
         '  - start ({"minimum": 1, "type": "integer"}): first line to show, counted from 1\n'
         '  - end ({"minimum": 1, "type": "integer"}): last line to show'
