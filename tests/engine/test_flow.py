@@ -115,7 +115,7 @@ def test_the_small_run_uses_the_merged_analyst() -> None:
     action = Bench(Effort.S).until("phase-1").action
     assert isinstance(action, SpawnAgent)
     assert action.agent == "situation-analyst-investigator"
-    assert action.headings == ("Root Cause or Integration Points", "Relevant Files")
+    assert action.headings == ("Root Cause or Integration Points",)
 
 
 def test_the_small_run_writes_its_one_task_without_a_model() -> None:

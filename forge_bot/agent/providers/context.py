@@ -69,8 +69,8 @@ class LintCheck(Frozen):
 
 
 class RunSnippet(Frozen):
-    """Run a few lines with the project's interpreter on the code before any change, at most ten
-    seconds: what the code does is tried, not believed.
+    """Run a few lines with the project's interpreter on the code before any change: what it does
+    is tried, not believed.
     """
 
     code: str = Field(

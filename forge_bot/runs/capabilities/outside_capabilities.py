@@ -48,7 +48,7 @@ _EXAMPLES: dict[str, dict[str, object]] = {
     "list_files": {"path": "tests", "glob": "test_*.py"},
     "past_runs": {"query": "retry after a timeout"},
     "read_file": {"path": "src/app.py", "start": 1, "end": 80},
-    "run_snippet": {"code": "from app import parse\nprint(parse('a->b'))"},
+    "run_snippet": {"code": "from app import parse\nprint(parse('a'))"},
     "run_tests": {"paths": ["tests/test_app.py"]},
     "search_code": {"pattern": "def main", "path": "src/**/*.py"},
 }

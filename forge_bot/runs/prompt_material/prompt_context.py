@@ -34,7 +34,6 @@ from forge_bot.prompts.material import (
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS
 from forge_bot.text_format import command_line, short_line
 from forge_bot.values import TaskId, TaskSpec
 from forge_bot.verification.judgement import going_without_setup
@@ -321,8 +320,8 @@ def layer_three(
 
 @lru_cache(maxsize=8)
 def _few_files(repository: Repository, commit: str) -> tuple[str, ...]:
-    """The files of a commit beside the records of runs; none of them if there are many. What an id
+    """The files of a commit but hidden ones; none of them if there are many. What an id
     names never changes.
     """
-    names = [name for name in repository.list_files(commit) if not name.startswith(f"{SPECS}/")]
+    names = [name for name in repository.list_files(commit) if not name.startswith(".")]
     return tuple(names) if len(names) <= _FEW_FILES else ()

@@ -64,7 +64,7 @@ _CODE_FOR_REQUEST = 1_200
 _TESTS_FOR_REQUEST = 1_200
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
-_PROSE_FOR_REQUEST = 800
+_PROSE_FOR_REQUEST = 400
 _PROSE = 3_500
 _NEWEST = 1_600
 """Characters of a changelog that the rules of the repository do not show."""
