@@ -311,7 +311,7 @@ PHASES = [
     ("phase-2", "agent", "Investigation", "investigation.md", "", "S"),
     ("phase-3", "agent", "Design", "design.md", "", ""),
     ("phase-3b", "review", "Design Review", "review-design.md", REVIEWED, "S"),
-    ("checkpoint-a", "gate", "Human Reviews Design", "design.md review-design.md", "", ""),
+    ("checkpoint-a", "gate", "Human Reviews Design", "design.md review-design.md draft.patch", "", ""),
     ("phase-4", "agent", "Task Decomposition", "tasks.md", "", "S"),
     ("phase-4b", "review", "Tasks Review", "review-tasks.md", REVIEWED, "S M"),
     ("checkpoint-b", "gate", "Human Reviews Tasks", "tasks.md review-tasks.md", "", "S M"),

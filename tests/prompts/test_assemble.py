@@ -77,7 +77,6 @@ def test_the_system_part_holds_what_all_agents_are_told_and_the_user_part_ends_w
         'source="request.md"',
         'source="analysis.md"',
         "# Architect",
-        "## What you write",
         "- `## Approach`",
         "## Now",
     )

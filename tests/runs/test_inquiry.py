@@ -114,7 +114,7 @@ def test_it_may_read_the_code_and_the_other_documents_but_run_nothing(asked_samp
     assert (found.answer, found.usage.calls) == ("It does.", 2)
     shown = curious.calls[1].messages[-1].text
     assert "class Schedule" in shown
-    assert "## Relevant Files" in shown
+    assert "## Root Cause or Integration Points" in shown
     assert "run_tests" not in curious.calls[0].messages[0].text
 
 
