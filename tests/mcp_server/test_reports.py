@@ -16,7 +16,14 @@ WRONG: list[tuple[bytes, Json, str]] = [
     (b"", {"action_id": "phase-7.99"}, "is not outstanding; what is: phase-1."),
     (b"", {}, "MCP-005: phase-1.2 asks for "),
     (b"# Analysis\n\xff\xfe\n", {}, "is not UTF-8: "),
-    *[(UNFIT, Json(), "Root Cause or Integration Points: the heading is missing; add `## Root Cause or Integration Points`")] * 2,
+    *[
+        (
+            UNFIT,
+            Json(),
+            "Root Cause or Integration Points: the heading is missing; add `## Root Cause or Integration Points`",
+        )
+    ]
+    * 2,
 ]
 """What an agent left, what is reported, and what the report is told."""
 
