@@ -50,7 +50,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     except ForgeError as error:
         outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
-    event = HandedEvent(environ, around.repository, str(around.attempt))
+    event = HandedEvent(environ, around.repository)
     try:
         summary = asyncio.run(_hand_over(event))
     except ForgeError as error:
@@ -79,11 +79,10 @@ class HandedEvent:
     from.
     """
 
-    def __init__(self, environ: Mapping[str, str], repository: str, attempt: str) -> None:
+    def __init__(self, environ: Mapping[str, str], repository: str) -> None:
         with open(environ["GITHUB_EVENT_PATH"], "rb") as file:  # noqa: PTH123 - no pathlib here
             payload = read_json(file.read())
         self._environ = environ
-        self._attempt = attempt
         self._payload = payload
         self._wake = read_json(environ.get("FORGE_BOT_WAKE", "").encode())
         self.issue = self._wake.number("issue") or 0
@@ -101,26 +100,9 @@ class HandedEvent:
         return {"server": self.server, "repository": self.repository, "issue": self.issue}
 
     @property
-    def key(self) -> str:
-        """Return the name of the event: the same when GitHub delivers it twice, another when
-        somebody runs the job again.
-        """
-        comment, check = self._wake.number("comment"), self._wake.number("check")
-        if comment is not None:
-            name = f"comment-{comment}"
-        elif check is not None:
-            name = f"check-{check}"
-        elif self._wake.text("trigger") == "label":
-            name = f"label-{self._payload.text('issue', 'updated_at')}"
-        else:
-            name = f"run-{self._environ.get('GITHUB_RUN_ID', '')}"
-        return f"{name}-{self._attempt}"
-
-    @property
     def told(self) -> dict[str, Any]:
         """Return the message to the workflow."""
         return {
-            "key": self.key,
             "wake": self._wake.value,
             "inputs": {
                 name: self._environ[name] for name in INPUT_VARIABLES if self._environ.get(name)

@@ -199,34 +199,25 @@ class TemporalSession:
         )
 
     async def _send_report(self, handle: RunHandle, report: Report) -> str:
-        """Send a report until the server has it; it counts once. Raises TemporalUnavailable."""
+        """Send a report, which counts once; return its key. Raises TemporalUnavailable."""
         message = Said(
             key=report.key,
             report=REPORT.dump_json(report).decode(),
             at_once=isinstance(report, Abandoned),
         )
-        ends = asyncio.get_running_loop().time() + _PATIENCE
-        while True:
-            try:
-                # One of its overloads takes arguments that have no types.
-                await handle.execute_update(ForgeRunWorkflow.say, message, id=message.key)  # pyright: ignore[reportUnknownMemberType]
-            except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
-                if isinstance(lost.__cause__, asyncio.CancelledError):
-                    raise lost.__cause__ from None
-                if asyncio.get_running_loop().time() > ends:
-                    raise TemporalUnavailable(
-                        (
-                            "The Temporal server was lost while your answer was on its way; "
-                            "whether it arrived is not known."
-                        ),
-                        hint=(
-                            "It counts once at most. When the server is back, `forge-bot resume` "
-                            "shows whether the question is still open."
-                        ),
-                    ) from None
-                await asyncio.sleep(_LONGEST)
-            else:
-                return message.key
+        try:
+            # One of its overloads takes arguments that have no types.
+            await handle.execute_update(ForgeRunWorkflow.say, message, id=message.key)  # pyright: ignore[reportUnknownMemberType]
+        except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError) as lost:
+            if isinstance(lost.__cause__, asyncio.CancelledError):
+                raise lost.__cause__ from None
+            raise TemporalUnavailable(
+                "The Temporal server was lost while your answer was on its way; whether it arrived"
+                " is not known.",
+                hint="It counts once at most. When the server is back, `forge-bot resume` shows"
+                " whether the question is still open.",
+            ) from None
+        return message.key
 
     # -- following
     # ----------------------------------------------------------------------------------------------

@@ -75,7 +75,6 @@ class ActionResult(Frozen):
 class ThreadWake(Frozen):
     """An event that the gate let in."""
 
-    key: str = Field(description="the same for the same event")
     wake: Wake
     inputs: dict[str, str] = Field(default={}, description="of the Action, by their variables")
     job: str = Field(default="", description="GITHUB_RUN_ID of the job that brought it")

@@ -209,7 +209,6 @@ class ForgeThreadWorkflow:
 
     def __init__(self) -> None:
         self._wakes = deque[ThreadWake]()
-        self._keys = set[str]()
         self._last: ThreadWake | None = None
         self._begun = False
         self._done = JobDone()
@@ -259,7 +258,5 @@ class ForgeThreadWorkflow:
 
     @workflow.signal(name=WAKE)
     def wake(self, wake: ThreadWake) -> None:
-        """Take in an event, once."""
-        if wake.key not in self._keys:
-            self._keys.add(wake.key)
-            self._wakes.append(wake)
+        """Take in an event. One that is delivered twice is found answered in the thread."""
+        self._wakes.append(wake)

@@ -53,10 +53,10 @@ def signal(stage: ServedStage, *values: Any, begin: Any = None) -> None:
     asyncio.run(sent())
 
 
-def wake(stage: ServedStage, key: str, **more: Any) -> dict[str, Any]:
+def wake(stage: ServedStage, **more: Any) -> dict[str, Any]:
     """An event of the thread in which nobody asks for anything."""
     ids = {"issue": stage.issue.number, "thread": stage.issue.number, "operation": "resume"}
-    return {"key": key, "wake": {**ids, **more.pop("ids", {})}, **more}
+    return {"wake": {**ids, **more.pop("ids", {})}, **more}
 
 
 def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(stage: ServedStage) -> None:
@@ -71,11 +71,10 @@ def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(stage: Ser
         {"no": "event"},
         [1, 2],
         "x" * 500_000,
-        wake(stage, "a", job="7\0"),
+        wake(stage, job="7\0"),
         *(
             wake(
                 stage,
-                name,
                 ids={"comment": comment.id, "operation": "command"},
                 inputs={name: value},
             )
@@ -83,7 +82,7 @@ def test_forged_events_approve_nothing_and_keep_no_event_from_its_job(stage: Ser
         ),
     )
     elsewhere = {"server": stage.hub.url, "repository": "somebody/else", "issue": 1}
-    signal(stage, wake(stage, "d"), begin=elsewhere)
+    signal(stage, wake(stage), begin=elsewhere)
     done = heard(stage.say("/approve"))
     assert done.code == 0, done.log
     while stage.ended() != "done":
