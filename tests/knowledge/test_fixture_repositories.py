@@ -44,10 +44,7 @@ EXPECTED = {
         ],
         "format": ["rustfmt --edition 2021"],
     },
-    "make-python": {
-        "setup": [VENV, f"{PIP} -r requirements.txt -r requirements-dev.txt"],
-        "test": [PYTEST],
-    },
+    "make-python": {"setup": [VENV, f"{PIP} -r requirements-dev.txt"], "test": [PYTEST]},
 }
 
 

@@ -37,7 +37,7 @@ def pip(profile: Profile) -> list[str]:
         (GROUPS + 'qa = ["pytest", "hypothesis"]\n', "pytest hypothesis"),
         (GROUPS + 'test = ["pytest", " --index-url=https://example.com"]\n', "pytest"),
         (EXTRAS + 'test = ["pytest"]\nlint = ["ruff==0.9.1"]\n[tool.ruff]\n', "[test] ruff==0.9.1"),
-        (EXTRAS + 'test = ["hypothesis"]\ndev = ["pytest>=8", "tox"]\n', "[test] pytest>=8"),
+        (EXTRAS + 'test = ["hypothesis"]\ndev = ["pytest", "tox"]\n', "[test,dev]"),
         (EXTRAS + 'test = ["pytest"]\ndev = ["pytest", "tox"]\n', "[test]"),
         (EXTRAS + 'all = ["a", "pytest", "b"]\nchecks = ["pytest>=8", "c"]\n', "[checks]"),
         (EXTRAS + 'checks = ["pytest>=8"]\ndev = ["pytest"]\n', "[dev]"),
@@ -62,16 +62,22 @@ def test_a_package_is_installed_with_what_its_manifest_names_for_tests(
         ({"pyproject.toml": f'{EXTRAS}test = ["pytest"]\n'}, ["-e .[test]"]),
         ({"pyproject.toml": NAMED}, ["-e . -r requirements-test.txt"]),
         ({"requirements.txt": "flask>=3\n"}, ["-r requirements.txt -r requirements-test.txt"]),
+        ({"tests/requirements.txt": "m\n"}, ["-r requirements-test.txt -r tests/requirements.txt"]),
         (
             {"requirements.txt": "flask==3.0 --hash=sha256:00\n"},
             ["-r requirements.txt", "-r requirements-test.txt"],
         ),
+        ({"requirements-test.txt": "-r requirements.txt\npytest\n", "requirements.txt": "f\n"}, []),
         (
             {
                 "pyproject.toml": '[project]\nname = "app"\ndependencies = ["flask>=3"]\n',
                 "requirements-test.txt": "",
             },
             ["flask>=3 pytest -r requirements-test.txt"],
+        ),
+        (
+            {"setup.py": 'raise SystemExit\nsetup(extras_require={"tests": ["pytest"]})'},
+            ["-e .[tests]"],
         ),
         (
             {

@@ -143,7 +143,7 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
             managed += managed_commands(listing, needs, tools)
         else:
             with_tests = wanted and runner is not Runner.NONE
-            orders.append(pip_packages(needs, tools, with_tests=with_tests))
+            orders.append(pip_packages(listing, needs, tools, with_tests=with_tests))
     return tuple(dict.fromkeys((*managed, *pip_commands(listing, orders))))
 
 

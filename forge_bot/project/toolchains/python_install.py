@@ -3,12 +3,16 @@ that wrote it, else pip.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.lenient_config import string, table, toml
-from forge_bot.project.toolchains.python_needs import DeclaredDependencies, DependencySource
+from forge_bot.project.toolchains.python_needs import (
+    DeclaredDependencies,
+    DependencySource,
+    includes,
+)
 from forge_bot.text_format import short_line
 from forge_bot.values import Frozen
 
@@ -31,7 +35,7 @@ class PipPackages(Frozen):
 
 
 def pip_packages(
-    needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool
+    listing: Listing, needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool
 ) -> PipPackages:
     """Return what to install for a project, for its tools and, if requested, its tests.
 
@@ -45,7 +49,7 @@ def pip_packages(
         return PipPackages(requirements=pinned, reasons=missing)
     files = [source.name for source in chosen if source.kind == "file"]
     base = [s.name for s in needs.sources if s.for_running and not needs.dependencies]
-    files = base + files
+    files = [p for p in base if not any(includes(listing, file, p) for file in files)] + files
     extras = [source for source in chosen if source.kind == "extra"]
     spelled = [source for source in chosen if source.kind == "group"]
     names = ",".join(source.name for source in extras)
@@ -187,20 +191,24 @@ def _sources_for_tests(
 ) -> tuple[DependencySource, ...]:
     """Return the sources for tests.
 
-    Those for development are used when there are none for tests. Where nothing has such a name, the
-    shortest source that names the tool is used.
+    Those for development are used when there are none for tests, or if only they name the tool that
+    runs the tests. Where nothing has such a name, the shortest source that names the tool is used.
     """
-    tests = _choose_sources(source for source in needs.sources if source.for_tests)
-    development = _choose_sources(source for source in needs.sources if source.for_development)
-    others = _choose_sources(s for s in needs.sources if any(map(s.names, tools[:1])))
-    shortest = sorted(others, key=lambda source: len(source.requirements))[:1]
-    return tests or development or tuple(shortest)
+    tests = _choose_sources([source for source in needs.sources if source.for_tests])
+    development = _choose_sources([source for source in needs.sources if source.for_development])
+    runner = tools[:1]
+    if not (tests or development):
+        others = _choose_sources([s for s in needs.sources if any(map(s.names, runner))])
+        return tuple(sorted(others, key=lambda source: len(source.requirements))[:1])
+    if not tests:
+        return development
+    lacking = [tool for tool in runner if not any(source.names(tool) for source in tests)]
+    return tests + tuple(s for s in development if any(map(s.names, lacking)))
 
 
-def _choose_sources(sources: Iterable[DependencySource]) -> tuple[DependencySource, ...]:
+def _choose_sources(sources: Sequence[DependencySource]) -> tuple[DependencySource, ...]:
     """Return extras and groups if there are any, else requirements files.
 
     A project that has both keeps the files for something else.
     """
-    all_of_them = tuple(sources)
-    return tuple(source for source in all_of_them if source.kind != "file") or all_of_them
+    return tuple(source for source in sources if source.kind != "file") or tuple(sources)

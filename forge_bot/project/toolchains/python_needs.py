@@ -19,7 +19,10 @@ _HOOK = re.compile(
     r"/(?P<tool>ruff|flake8)(?:-pre-commit)?(?:\.git)?[\"']?\s*\n"
     r"\s*rev:\s*[\"']?v?(?P<version>\d[\w.]*)"
 )
+_SCRIPT_EXTRA = re.compile(r"""["'](tests?|testing|dev)["']\s*:""")
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)")
+_UNREAD = "what setup.py says"
+"""Stands for requirements that only a script knows. It is not run."""
 _INCLUDE = re.compile(r"(?:-r|--requirement)[\s=]*(\S+)")
 
 
@@ -87,19 +90,25 @@ def read_needs(listing: Listing, folder: str) -> DeclaredDependencies:
         *strings(table(project, "project").get("dependencies")),
         *(name for name in table(project, "tool", "poetry", "dependencies") if name != "python"),
         *legacy.get("options", {}).get("install_requires", "").splitlines(),
-        *(("what setup.py says",) if "install_requires" in script else ()),
+        *((_UNREAD,) if "install_requires" in script else ()),
     )
     return DeclaredDependencies(
         folder=folder,
         installable=_is_installable(listing, folder, project, legacy),
         dependencies=tuple(line for line in declared if line.strip()),
         sources=(
-            *_extras(project, legacy),
+            *_extras(project, legacy, script),
             *_groups(project),
             *_files(listing, folder),
             *_hooks(listing),
         ),
     )
+
+
+def includes(listing: Listing, path: str, other: str) -> bool:
+    """Return whether one requirements file includes another one."""
+    matches = map(_INCLUDE.match, map(str.strip, listing.text(path).splitlines()))
+    return any(normpath(join(dirname(path), match[1])) == other for match in matches if match)
 
 
 def _is_installable(
@@ -129,13 +138,16 @@ def _is_installable(
 
 
 def _extras(
-    project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]]
+    project: Mapping[str, object], legacy: Mapping[str, Mapping[str, str]], script: str
 ) -> Iterator[DependencySource]:
     for keys in (("project", "optional-dependencies"), ("tool", "poetry", "extras")):
         declared = table(project, *keys)
         yield from _sources("extra", {name: strings(value) for name, value in declared.items()})
     old = legacy.get("options.extras_require", {})
     yield from _sources("extra", {name: tuple(text.splitlines()) for name, text in old.items()})
+    if "extras_require" in script:
+        named = "pytest" if "pytest" in script else _UNREAD
+        yield from _sources("extra", dict.fromkeys(_SCRIPT_EXTRA.findall(script), (named,)))
 
 
 def _groups(project: Mapping[str, object]) -> Iterator[DependencySource]:
@@ -174,14 +186,19 @@ def _sources(
 
 
 def _files(listing: Listing, folder: str) -> Iterator[DependencySource]:
-    """Yield requirements files: `requirements-test.txt`, its spellings, and `requirements/`."""
+    """Yield requirements files: `requirements-test.txt`, its spellings, `requirements/`, and that
+    of a folder of tests.
+    """
     inside = join(folder, "requirements")
+    of_tests = {join(folder, name) for name in ("test", "tests")}
     for path in listing.below(folder):
         holder, _, name = path.rpartition("/")
         if holder == folder and (spelling := _ROOT_FILE.fullmatch(name)):
             about = spelling["after"] or spelling["before"] or ""
         elif holder == inside and name.endswith(".txt"):
             about = name.removesuffix(".txt")
+        elif holder in of_tests and name == "requirements.txt":
+            about = "tests"
         else:
             continue
         lines = tuple(_file_lines(listing, path))
