@@ -66,7 +66,7 @@ def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) ->
 
 _CHECKED = {
     ".py": ("python3", "-m", "py_compile"),
-    ".mjs": ("node", "--check"),
+    ".js": ("node", "--check"),
     ".go": ("gofmt", "-e", "-d"),
 }
 """What says whether a file is one of its language, by ending."""

@@ -101,7 +101,7 @@ def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
         "endings": list(adapter.endings),
         "reads": adapter.promise,
         "resolves_imports": adapter.resolver is not None,
-        "scaffolds": adapter.scaffold is not None,
+        "scaffolds": bool(adapter.new_file),
     }
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from posixpath import dirname, splitext
+from posixpath import basename, dirname, splitext
 
 from pydantic import JsonValue
 
@@ -13,7 +13,7 @@ from forge_bot.project.file_list import join
 from forge_bot.project.graph.node_types import NodeKind, kind_of
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
-from forge_bot.project.graph.stacks.stack import NewFile, Stack, parts_of
+from forge_bot.project.graph.stacks.stack import Stack
 
 _FOLDERS = {
     NodeKind.ADAPTER: "adapters",
@@ -22,9 +22,11 @@ _FOLDERS = {
     NodeKind.REGISTRY: "registries",
 }
 _KINDS = (NodeKind.MODULE, *_FOLDERS)
-_ENDINGS = {"Python": ".py", "JavaScript and TypeScript": ".ts", "Go": ".go"}
 _OTHER_TEXT = (".pyi", ".vue", ".svelte")
 """Endings of a stack's files that a new file does not get."""
+_UNSAFE = re.compile(r'["\\\x00-\x1f]|\*/')
+_LONGEST = 90
+_WORD = re.compile(r"[a-z0-9]+")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
 
@@ -45,7 +47,8 @@ def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonVa
     ]
     likes = [path for path in files if graph.files[path].kind is kind]
     folder = _folder(likes, files, kind)
-    ending = _most(splitext(path)[1] for path in likes or files) or _ENDINGS[stack.name]
+    first = ".ts" if wanted.stack.lower() == "typescript" else stack.endings[0]
+    ending = _most(splitext(path)[1] for path in likes or files) or first
     path = join(folder, _file_name(wanted.name, likes or files, ending))
     if path in graph.files:
         raise BadOption(
@@ -54,10 +57,8 @@ def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonVa
         )
     if kind_of(path, frozenset()) is not kind:
         raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
-    beside = next((other for other in files if dirname(other) == folder), "")
-    type_name = kind is not NodeKind.MODULE
-    new = NewFile(path, wanted.name, wanted.purpose, type_name, graph.text(beside))
-    text = stack.scaffold(new) if stack.scaffold is not None else ""
+    package = re.sub(r"\W", "", (basename(folder) or wanted.name).lower())
+    text = stack.new_file.format(purpose=_sentence(wanted), package=package)
     near = sorted(other for other in likes if dirname(other) == folder)[:_NEAR]
     return {
         "output_path": path,
@@ -87,9 +88,9 @@ def _kind(word: str) -> NodeKind:
 
 def _stack(graph: ProjectGraph, word: str) -> Stack:
     stack = named_stack(word) if word else main_stack(graph)
-    if stack is None or stack.scaffold is None:
+    if stack is None or not stack.new_file:
         there = f"stack {word!r}" if word else "this project has no code yet"
-        slugs = ", ".join(other.slug for other in STACKS if other.scaffold is not None)
+        slugs = ", ".join(other.slug for other in STACKS if other.new_file)
         raise BadOption(
             f"{there}: new files are made for {slugs}.",
             hint="Give a stack.",
@@ -110,9 +111,16 @@ def _most(words: Iterable[str]) -> str:
     return min(counts, key=lambda word: (-counts[word], word)) if counts else ""
 
 
+def _sentence(wanted: ScaffoldArguments) -> str:
+    """Return the purpose in one line that ends with a full stop, safe in any comment."""
+    text = " ".join(_UNSAFE.sub(" ", wanted.purpose or wanted.name).split())
+    text = text[:_LONGEST].rstrip(" .")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _file_name(name: str, files: list[str], ending: str) -> str:
     """Return the name of the file, with hyphens where the project has them."""
     stems = [splitext(path.rpartition("/")[2])[0] for path in files]
     hyphens = sum("-" in stem for stem in stems) > sum("_" in stem for stem in stems)
     joint = "-" if hyphens and ending not in {".py", ".go"} else "_"
-    return f"{joint.join(parts_of(name))}{ending}"
+    return f"{joint.join(_WORD.findall(name.lower()))}{ending}"

@@ -10,13 +10,9 @@ from posixpath import basename, dirname
 
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.stacks.stack import (
-    NewFile,
     Resolution,
     Resolve,
     Stack,
-    camel,
-    parts_of,
-    sentence,
 )
 from forge_bot.project.graph.syntax import (
     FileFacts,
@@ -36,7 +32,6 @@ _GRAMMAR = Grammar(
     (type_spec name: (type_identifier) @name) @type
     """,
 )
-_PACKAGE = re.compile(r"^package (\w+)", re.MULTILINE)
 _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _MODULE = re.compile(r'^module\s+"?([^\s"]+)', re.MULTILINE)
 
@@ -73,24 +68,11 @@ def _resolver(listing: Listing) -> Resolve:
     return resolve
 
 
-def _scaffold(new: NewFile) -> str:
-    folder = re.sub(r"\W", "", basename(dirname(new.path)).lower())
-    declared = _PACKAGE.search(new.beside)
-    package = declared[1] if declared else folder or "".join(parts_of(new.name))
-    name = camel(new.name)
-    purpose = sentence(new)
-    if new.type_name:
-        return f"package {package}\n\n// {name}: {purpose}\ntype {name} struct{{}}\n"
-    refusal = f'\treturn errors.New("{name} is not written yet")'
-    head = f'package {package}\n\nimport "errors"\n'
-    return f"{head}\n// {name}: {purpose}\nfunc {name}() error {{\n{refusal}\n}}\n"
-
-
 GO = Stack(
     name="Go",
     endings=(".go",),
     read=_read,
     resolver=_resolver,
     promise="definitions and imports; an import of a package means its files",
-    scaffold=_scaffold,
+    new_file="// {purpose}\npackage {package}\n",
 )

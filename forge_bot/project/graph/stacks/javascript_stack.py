@@ -12,12 +12,9 @@ from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.stacks.stack import (
-    NewFile,
     Resolution,
     Resolve,
     Stack,
-    camel,
-    sentence,
 )
 from forge_bot.project.graph.syntax import (
     FileFacts,
@@ -252,23 +249,11 @@ def _script_of(data: bytes) -> bytes:
     return b"".join(made)
 
 
-def _scaffold(new: NewFile) -> str:
-    typed = new.path.endswith((".ts", ".tsx", ".mts", ".cts"))
-    name = camel(new.name)
-    if not new.type_name:
-        name = name[0].lower() + name[1:]
-        returned = ": void" if typed else ""
-        text = f'function {name}(){returned} {{\n  throw new Error("not written yet");\n}}\n'
-    else:
-        text = f"{'interface' if typed else 'class'} {name} {{}}\n"
-    return f"/** {sentence(new)} */\nexport {text}"
-
-
 JAVASCRIPT = Stack(
     name="JavaScript and TypeScript",
     endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
     read=_read,
     resolver=javascript_resolver,
     promise="definitions and imports; tsconfig paths, index files, packages of a workspace",
-    scaffold=_scaffold,
+    new_file="/** {purpose} */\n",
 )

@@ -15,13 +15,9 @@ from typing import TYPE_CHECKING
 from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.file_list import Listing, above, join
 from forge_bot.project.graph.stacks.stack import (
-    NewFile,
     Resolution,
     Resolve,
     Stack,
-    camel,
-    parts_of,
-    sentence,
 )
 from forge_bot.project.graph.syntax import FileFacts, Grammar, ImportLine, read_source, words_of
 from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
@@ -241,19 +237,11 @@ def _plain(node: "Node") -> str:
     return "".join(words_of(inner or node).split())
 
 
-def _scaffold(new: NewFile) -> str:
-    if new.type_name:
-        return f'"""{sentence(new)}"""\n\n\nclass {camel(new.name)}:\n    """{sentence(new)}"""\n'
-    body = "    raise NotImplementedError\n"
-    name = "_".join(parts_of(new.name))
-    return f'"""{sentence(new)}"""\n\n\ndef {name}() -> None:\n    """{sentence(new)}"""\n{body}'
-
-
 PYTHON = Stack(
     name="Python",
     endings=(".py", ".pyi"),
     read=_read,
     resolver=python_resolver,
     promise="definitions and imports; src layouts, namespace packages and relative imports",
-    scaffold=_scaffold,
+    new_file='"""{purpose}"""\n',
 )
