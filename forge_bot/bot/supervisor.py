@@ -250,8 +250,8 @@ class Supervisor:
 
     def _keep_record(self, run: Run) -> None:
         """Store the record of a run that is over, or tell people why that failed."""
-        kept = keep_run(run, push=True)
-        if not kept.trouble:
+        trouble = keep_run(run, push=True)
+        if not trouble:
             self._remove_branches(run)
         else:
             self.writer.say_once(
@@ -261,7 +261,7 @@ class Supervisor:
                     run=run.name,
                     branch=run.state.branch,
                     records=f"{ENDED}{run.name}",
-                    message=kept.trouble,
+                    message=trouble,
                 )
             )
 

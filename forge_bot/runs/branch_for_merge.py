@@ -16,14 +16,13 @@ from forge_bot.engine.reports import PeopleCommitted, RetryAsked
 from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import commit_at, count_commits
-from forge_bot.git.commit_objects import MergedTrees, changed_files, make_commit, merge_trees
+from forge_bot.git.commit_objects import changed_files, make_commit, merge_trees
 from forge_bot.git.commits import move_refs
 from forge_bot.git.remotes import fetch_branch, push_together
 from forge_bot.git.revisions import HEADS, REMOTES, is_ancestor, ref_target
 from forge_bot.runs.code_commits import BASE, PEOPLE, RUN, code_branch_moves
-from forge_bot.runs.ended_runs import KeptRecord, keep_record
+from forge_bot.runs.ended_runs import keep_record
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_files import numbered
 from forge_bot.store import SPECS
 from forge_bot.text_format import several
 from forge_bot.values import Frozen, RunStatus
@@ -39,28 +38,12 @@ def newest_base(run: Run) -> str:
 
 
 class RunMerge(NamedTuple):
-    """A commit after the run's newest one, which no branch has yet; the same one where there are
-    conflicts.
+    """A commit after the run's newest one, which no branch has yet; the same one where files
+    conflict.
     """
 
     commit: str
-    trees: MergedTrees
-
-
-def merge_of_people(run: Run, branch: str, head: str, theirs: str) -> RunMerge:
-    """Make the commit that merges what people added to the code branch. Raises GitFailed."""
-    return _merge(run, head, theirs, f"Merge what people added to {branch}", ((PEOPLE, branch),))
-
-
-def merge_base_into_run(run: Run, base: str, newest: str) -> MergedTrees:
-    """Merge the newest commit of the base branch into the run. Where there are conflicts, nothing
-    was merged. Raises GitFailed.
-    """
-    head, trailers = run.tree.commit_id(), ((BASE, newest),)
-    merge = _merge(run, head, newest, f"Merge {base} into the run", trailers)
-    if merge.commit != head:
-        run.move_forward(merge.commit)
-    return merge.trees
+    conflicts: tuple[str, ...] = ()
 
 
 def _merge(
@@ -68,19 +51,19 @@ def _merge(
     head: str,
     theirs: str,
     subject: str,
-    trailers: tuple[tuple[str, str], ...],
+    trailer: tuple[str, str],
 ) -> RunMerge:
+    """Make the commit that merges commits of others into the run. Raises GitFailed."""
     root = run.repository.root
     since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
     merged = merge_trees(root, since, head, theirs)
     if merged.conflicts or forbidden:
-        return RunMerge(head, MergedTrees(merged.tree, (*merged.conflicts, *forbidden)))
-    all_trailers = ((RUN, run.name), *trailers)
-    signature = commit_at(root, head).signature
-    made = make_commit(root, merged.tree, (head, theirs), subject, all_trailers, signature)
-    return RunMerge(made, merged)
+        return RunMerge(head, (*merged.conflicts, *forbidden))
+    signature, trailers = commit_at(root, head).signature, ((RUN, run.name), trailer)
+    made = make_commit(root, merged.tree, (head, theirs), subject, trailers, signature)
+    return RunMerge(made)
 
 
 _REMOTE = f"{REMOTES}origin/"
@@ -188,8 +171,9 @@ def _with_peoples_commits(run: Run, branch: str) -> tuple[str, list[str], tuple[
     new, conflicts = list[str](), list[str]()
     for theirs in dict.fromkeys(tip for tip in tips if tip is not None):
         if not is_ancestor(repository.root, theirs, merged):
-            merge = merge_of_people(run, branch, merged, theirs)
-            conflicts += merge.trees.conflicts
+            words = f"Merge what people added to {branch}"
+            merge = _merge(run, merged, theirs, words, (PEOPLE, branch))
+            conflicts += merge.conflicts
             new += [theirs] if merge.commit != merged else []
             merged = merge.commit
     return merged, new, tuple(dict.fromkeys(conflicts))
@@ -210,22 +194,13 @@ def push_aside(run: Run, offered: Offer) -> str:
     """Push commits that conflict with people's to a branch beside the offered one; return its name.
     Raises GitFailed.
     """
-    root, base = run.repository.root, run.state.base_commit
-
-    def is_ours(name: str) -> bool:
-        there = _tip(run.repository, f"{_REMOTE}{name}")
-        return there is None or (
-            is_ancestor(root, there, offered.tip) and not is_ancestor(root, there, base)
-        )
-
-    _, *beside = numbered(offered.branch)
-    name = next(filter(is_ours, beside))
-    push_together(root, {name: offered.tip})
+    name = f"{offered.branch}-{offered.tip[:7]}"
+    push_together(run.repository.root, {name: offered.tip})
     return name
 
 
-def keep_run(run: Run, *, push: bool) -> KeptRecord:
-    """Keep the record of a run that is over."""
+def keep_run(run: Run, *, push: bool) -> str:
+    """Keep the record of a run that is over; return why that failed, or ""."""
     head = run.tree.commit_id()
     return keep_record(run.repository, run.name, head, offered(run).tip, push=push)
 
@@ -287,9 +262,10 @@ def update(
     root, base = run.repository.root, base or target_of(run)
     newest, head = _newest(root, base), run.tree.commit_id()
     if not is_ancestor(root, newest, head):
-        merged = merge_base_into_run(run, base, newest)
-        if merged.conflicts:
-            raise _contradicted(run, base, merged.conflicts)
+        merge = _merge(run, head, newest, f"Merge {base} into the run", (BASE, newest))
+        if merge.conflicts:
+            raise _contradicted(run, base, merge.conflicts)
+        run.move_forward(merge.commit)
     elif not done or len(commit_at(root, head).parents) == 1:
         raise UpToDate(
             f"The run has all of {base} already.",

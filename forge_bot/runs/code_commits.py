@@ -6,6 +6,7 @@ the run that records it has it as second parent. So the run's branch contains al
 on the code branch, and what it does not contain other people did.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,7 +28,7 @@ from forge_bot.git.commit_history import (
 from forge_bot.git.commit_objects import changed_files, make_commit, tree_with, tree_without
 from forge_bot.git.commits import RefMove
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target, tree_id
-from forge_bot.git.signed_commits import SigningKey
+from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.merge_commit_message import (
     LONGEST_TITLE,
     answering_models,
@@ -37,7 +38,7 @@ from forge_bot.interaction.merge_commit_message import (
     task_message,
 )
 from forge_bot.prompts import escape
-from forge_bot.runs.run_files import free_branch
+from forge_bot.settings import Config
 from forge_bot.store import SPECS, slug
 from forge_bot.store.run_folder import STATE
 from forge_bot.values import Frozen, TaskId
@@ -60,11 +61,6 @@ _SUBJECTS = 50
 def states_types(repository: Repository, base: str) -> bool:
     """Return whether the commits of a repository begin with a type, `fix: …`, as of a commit."""
     return begin_with_types(last_subjects(repository.root, base, _SUBJECTS))
-
-
-def free_code_branch(repository: Repository, wanted: str) -> str:
-    """Return the wanted name, or the next one that no branch has, here or at the remote."""
-    return free_branch(repository, wanted)
 
 
 def code_branch_moves(repository: Repository, branch: str, tip: str) -> list[RefMove]:
@@ -118,22 +114,15 @@ def code_so_far(state: State, commits: Sequence[CommitInfo]) -> CodeSoFar:
 
 
 class CodeCommits:
-    """Makes the commits of one run's code branch out of the run's branch at one commit."""
+    """Makes the commits of one run's code branch out of the run's branch at one commit. Raises
+    BadSigningKey.
+    """
 
     def __init__(
-        self,
-        repository: Repository,
-        pipeline: Pipeline,
-        state: State,
-        head: str,
-        *,
-        sign_off: bool = False,
-        assisted_by: bool = True,
-        key: SigningKey | None = None,
+        self, repository: Repository, pipeline: Pipeline, state: State, head: str, config: Config
     ) -> None:
-        self.sign_off = sign_off
-        self.assisted_by = assisted_by
-        self.key = key
+        self.config = config
+        self.key = find_key(repository.root, os.environ, wanted=config.sign)
         self.repository = repository
         self.root = repository.root
         self.pipeline = pipeline
@@ -270,12 +259,14 @@ class CodeCommits:
         """
         name, address, _ = signature.author
         by = f"{name} <{address}>"
-        signed = (("Signed-off-by", by),) if self.sign_off and signs else ()
+        assists = self.config.assisted_by and signs
+        assisted = (("Assisted-by", self._assistant(task)),) if assists else ()
+        signed = (("Signed-off-by", by),) if self.config.sign_off and signs else ()
         return (
             (RUN, self.state.run),
             *(("Requested-by", person) for person in requests(self.state, task, landed)),
             *(("Approved-by", person) for person in approvals(self.state, task)),
-            *((("Assisted-by", self._assistant(task)),) if self.assisted_by and signs else ()),
+            *assisted,
             *signed,
         )
 

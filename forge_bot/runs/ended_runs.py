@@ -11,17 +11,8 @@ from forge_bot.git import Repository, remotes
 from forge_bot.git.commit_history import commit_at
 from forge_bot.git.commit_objects import delete_branch, make_commit, point
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, is_ancestor, ref_target
-from forge_bot.values import Frozen
 
 _TRIES = 2
-
-
-class KeptRecord(Frozen):
-    """The ref that has the record of a run; empty where it stays on the run's branch only."""
-
-    ref: str = ""
-    trouble: str = ""
-    """Why there is no such ref, or why the remote does not have it."""
 
 
 def fetch_ended(repository: Repository) -> bool:
@@ -46,33 +37,31 @@ def is_kept(repository: Repository, run: str, head: str, *, at_origin: bool = Fa
     return tip is not None and is_ancestor(repository.root, head, tip)
 
 
-def keep_record(
-    repository: Repository, run: str, head: str, landed: str, *, push: bool
-) -> KeptRecord:
-    """Store the record of a run that ended at `head`, and push it if wanted.
+def keep_record(repository: Repository, run: str, head: str, landed: str, *, push: bool) -> str:
+    """Store the record of a run that ended at `head`, and push it if wanted. Return why that
+    failed, or "": the record is on the run's branch anyway.
 
-    `landed` is the newest commit that the run offers for merge, or empty. A failure is reported and
-    does not stop anything: the record is on the run's branch anyway.
+    `landed` is the newest commit that the run offers for merge, or empty.
     """
-    kept = KeptRecord()
+    trouble = ""
     try:
         for _ in range(_TRIES):
-            kept = KeptRecord(ref=_stored(repository, run, head, landed))
+            _store(repository, run, head, landed)
             if not push:
-                return kept
+                return ""
             try:
                 remotes.push_ended(repository.root, run)
             except PushRefused as error:
-                kept = kept.replace(trouble=error.message)
+                trouble = error.message
                 if error.why is not PushRefusal.BEHIND:
-                    return kept
+                    return trouble
                 # The run was gone on with on another machine too.
                 remotes.fetch_ended(repository.root)
             else:
-                return kept
+                return ""
     except GitFailed as error:
-        return kept.replace(trouble=error.message)
-    return kept
+        return error.message
+    return trouble
 
 
 def remove_branch(repository: Repository, run: str, branch: str) -> None:
@@ -91,17 +80,16 @@ def remove_branch(repository: Repository, run: str, branch: str) -> None:
                 remotes.delete_at_origin(root, branch, tip)
 
 
-def _stored(repository: Repository, run: str, head: str, landed: str) -> str:
-    """Point the ref of a run at a commit that has all of these commits; return the ref."""
+def _store(repository: Repository, run: str, head: str, landed: str) -> None:
+    """Point the ref of a run at a commit that has all of these commits."""
     root, ref = repository.root, f"{ENDED}{run}"
     known = [ref_target(root, name) for name in (ref, f"{ENDED_AT_ORIGIN}{run}")]
     needed = dict.fromkeys(filter(None, (head, landed, *known)))
     for tip in filter(None, known):
         if all(is_ancestor(root, commit, tip) for commit in needed):
             point(root, ref, tip)
-            return ref
+            return
     signature = commit_at(root, head).signature
     words = (f"The record of {run}", (("Forge-Record", run),), signature)
     tree = repository.tree_id(head)
     point(root, ref, make_commit(root, tree, tuple(needed), *words))
-    return ref

@@ -16,7 +16,6 @@ The files of the record in the work tree, and the index, follow the run's branch
 killed between the two leaves old ones, which the next opening brings up to date.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -46,7 +45,6 @@ from forge_bot.git.commits import (
     tree_after,
 )
 from forge_bot.git.revisions import tree_id
-from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.prompts import escape
 from forge_bot.runs.code_commits import (
@@ -57,11 +55,10 @@ from forge_bot.runs.code_commits import (
     accepted,
     code_branch_moves,
     code_so_far,
-    free_code_branch,
     move_checked_out,
 )
 from forge_bot.runs.evidence_of_run import EVIDENCE, evidence_file, statement
-from forge_bot.runs.run_files import RunPaths, run_paths
+from forge_bot.runs.run_files import RunPaths, free_branch, run_paths
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -185,21 +182,6 @@ class Run:
         """
         self._commit(NewCommit(ACCEPTED, [(RUN, self.name)]), self.state)
 
-    def code_commits(self, head: str = "", state: State | None = None) -> CodeCommits:
-        """Return what makes the commits of the code branch, as the configuration wants them and
-        this machine can sign them. Raises BadSigningKey.
-        """
-        root = self.repository.root
-        return CodeCommits(
-            self.repository,
-            self.pipeline,
-            state or self.state,
-            head or self.tree.commit_id(),
-            sign_off=self.config.sign_off,
-            assisted_by=self.config.assisted_by,
-            key=find_key(root, os.environ, wanted=self.config.sign),
-        )
-
     def code_so_far(self) -> CodeSoFar:
         """Return the code branch as the run's branch contains it."""
         base, head = self.state.base_commit, self.tree.commit_id()
@@ -239,10 +221,10 @@ class Run:
         made, moves = commit_after(self.tree.path, before, new), list[RefMove]()
         tip = branch = ""
         if accepts is not None:
-            code = self.code_commits(made, accepts)
+            code = CodeCommits(self.repository, self.pipeline, accepts, made, self.config)
             tip, branch = code.made(), code.so_far.branch
             if tip != code.so_far.tip:
-                branch = branch or free_code_branch(self.repository, code.wanted_name())
+                branch = branch or free_branch(self.repository, code.wanted_name())
                 new = new.with_parent(tip, (CODE, branch))
                 made = commit_after(self.tree.path, before, new)
                 moves = code_branch_moves(self.repository, branch, tip)

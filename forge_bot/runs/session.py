@@ -192,7 +192,7 @@ class Session:
             self.tell(warning(f"the last record was not pushed: {error.message} {advice}"))
 
     def _keep_record(self, run: Run, *, push: bool) -> None:
-        if trouble := keep_run(run, push=push).trouble:
+        if trouble := keep_run(run, push=push):
             branch = run.state.branch
             self.tell(warning(f"the record of {run.name} is on the branch {branch}; {trouble}"))
 

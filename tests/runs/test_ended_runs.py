@@ -99,7 +99,7 @@ def test_a_run_that_ended_on_two_machines_keeps_the_commits_of_both(
     heads = [_ended(sample.path, "here"), _ended(there.root, "there")]
     for repository, head in zip((here, there), heads, strict=True):
         for _ in range(2):
-            assert keep_record(repository, "20260101-run", head, "", push=True).trouble == ""
+            assert keep_record(repository, "20260101-run", head, "", push=True) == ""
     assert all(is_kept(there, "20260101-run", head, at_origin=True) for head in heads)
     ref = f"{ENDED}/20260101-run"
     assert _git(remote, "rev-parse", ref) == there.commit_id(ref)

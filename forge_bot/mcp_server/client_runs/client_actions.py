@@ -27,6 +27,7 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed
+from forge_bot.git.revisions import ENDED
 from forge_bot.mcp_server.client_runs.client_agents import (
     join_prompts,
     make_prompts,
@@ -43,7 +44,6 @@ from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.edit_checks.edit_tries import EditTries
-from forge_bot.runs.ended_runs import KeptRecord
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.question import Question, gate_shown, open_question
@@ -274,14 +274,15 @@ def _make_action(run: Run, action: Action, **fields: JsonValue) -> ClientAction:
     return ClientAction(common | fields, run.name)
 
 
-def _describe_end(run: Run, kept: KeptRecord) -> str:
+def _describe_end(run: Run, trouble: str) -> str:
     """Return what a person should know when the run is over."""
     branch = run.state.branch
     sentences = [f"The work is on {run.state.pull_request_branch or branch}."]
     if run.state.pull_request and not run.repository.pushed(branch):
-        sentences = [f"git push origin {branch} {kept.ref} publishes the last record of {branch}."]
-    if kept.trouble:
-        sentences.append(f"Its record stays on {branch}: {kept.trouble}.")
+        ref = f"{ENDED}{run.name}"
+        sentences = [f"git push origin {branch} {ref} publishes the last record of {branch}."]
+    if trouble:
+        sentences.append(f"Its record stays on {branch}: {trouble}.")
     return " ".join(sentences)
 
 
