@@ -23,7 +23,7 @@ from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.settings import Config
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.unusable_commands import unusable
+from forge_bot.verification.judgement import unusable
 
 PACKAGES = Path(__file__).with_name("packages.json")
 

@@ -27,7 +27,7 @@ from forge_bot.values import (
     WeakenedTests,
     unless_empty,
 )
-from forge_bot.verification.unusable_commands import UnusableCommand
+from forge_bot.verification.judgement import UnusableCommand
 
 
 class _Report(Frozen):

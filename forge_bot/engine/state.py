@@ -30,7 +30,7 @@ from forge_bot.values import (
     is_empty,
     unless_empty,
 )
-from forge_bot.verification.unusable_commands import UnusableCommand
+from forge_bot.verification.judgement import UnusableCommand
 
 SCHEMA_VERSION = 1
 

@@ -53,8 +53,7 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, Frozen
-from forge_bot.verification.judgement import said_before
-from forge_bot.verification.unusable_commands import Cause, UnusableCommand
+from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")

@@ -45,8 +45,7 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.judgement import judge, newly_failing
-from forge_bot.verification.unusable_commands import Cause, cause_of, unusable
+from forge_bot.verification.judgement import Cause, cause_of, judge, newly_failing, unusable
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:

@@ -9,7 +9,7 @@ from forge_bot.agent.assignment import ModelAsked
 from forge_bot.agent.assignment import Notice as ModelNotice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
-from forge_bot.verification.unusable_commands import is_missing
+from forge_bot.verification.judgement import is_missing
 
 
 class PhaseBegan(Frozen):

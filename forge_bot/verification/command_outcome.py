@@ -7,7 +7,7 @@ from typing import NamedTuple
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.runner_output import COVERAGE, RunnerResult, read_go, shown_by_go
+from forge_bot.verification.runner_output import RunnerResult, read_go, shown_by_go
 from forge_bot.verification.runners import RUNNERS, read_report
 from forge_bot.verification.shown_output import GAP, TAIL_CHARACTERS, TAIL_LINES, shown_output
 
@@ -16,10 +16,6 @@ _STOPPED = re.compile(
     r"|\[… \d+ bytes left out …\]"
 )
 """Lines behind which tests may be missing."""
-_LOW_COVERAGE = re.compile(
-    r"FAIL Required test coverage.*|Jest: .*coverage threshold .*not met.*"
-    r"|ERROR: Coverage for .* does not meet .*threshold.*"
-)
 _LISTED = re.compile(
     r"\w+ \([\w.]+\)(?: \.\.\. .*)?"
     r"|.* \.\.\. (?:ok|FAIL|ERROR|skipped '.*|expected failure|unexpected success)"
@@ -101,21 +97,9 @@ def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerRes
     known = [run for run in runs if run is not None]
     shown = [*shown, *(line for run in known for line in run.shown.split("\n") if run.shown)]
     run = _together(known)
-    if any(map(_LOW_COVERAGE.fullmatch, shown)):
-        run = run.replace(failing=(*run.failing, COVERAGE))
     if (reports or of_go is not None) and any(map(_STOPPED.fullmatch, shown)):
         run = run.replace(whole=False)
     return run, shown
-
-
-def of_part(result: CommandResult) -> CommandResult:
-    """Return the result of a part of the tests as if no coverage were required: what they cover is
-    less than what all of them do.
-    """
-    if COVERAGE not in result.failures or not result.tests:
-        return result
-    left = tuple(name for name in result.failures if name != COVERAGE)
-    return result.replace(failures=left, exit_code=result.exit_code if left else 0)
 
 
 def _together(runs: Iterable[RunnerResult]) -> RunnerResult:

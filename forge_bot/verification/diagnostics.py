@@ -70,27 +70,6 @@ def read_diagnostics(lines: Sequence[str]) -> Diagnostics:
     )
 
 
-def read_rust_errors(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the compiler errors in the output of `cargo test`, each once.
-
-    Cargo prints an error for every target it concerns.
-    """
-    pairs = (
-        _read_arrow(lines, number)
-        for number, line in enumerate(lines)
-        if line.lstrip().startswith("-->")
-    )
-    return tuple(
-        dict.fromkeys(
-            item
-            for pair in pairs
-            if pair is not None
-            for severity, item in [pair]
-            if severity == "error"
-        )
-    )
-
-
 def _find_complaints(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the severity and the stable name of each complaint."""
     path = ""

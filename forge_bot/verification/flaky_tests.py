@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import StrEnum
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.judgement import UNNAMED
+from forge_bot.verification.judgement import UNNAMED, Cause, cause_of
 from forge_bot.verification.runners import select_tests
-from forge_bot.verification.unusable_commands import Cause, cause_of
 
 MOST_RERUN = 50
 """Newly red tests that are run again. If there are more, no chance is behind it."""

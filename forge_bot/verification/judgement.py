@@ -1,26 +1,69 @@
-"""Judge whether the project's own commands are newly red.
-
-The judgement compares their output with that of the run before the change.
+"""Judge whether the project's own commands are newly red, by comparing their output with that of
+the run before the change; and find the commands that have no usable result there.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 
 from forge_bot.text_format import command_line
-from forge_bot.values import CommandName, CommandResult, Frozen
-from forge_bot.verification.unusable_commands import (
-    NOT_FOUND,
-    NOT_STARTED,
-    Cause,
-    UnusableCommand,
-    cause_of,
-    same_failure,
-)
+from forge_bot.values import CommandName, CommandResult, Frozen, Recorded
 
 UNNAMED = "… and what the output does not name"
 _MOST_NAMED = 10
 _OLD_NAMED = 3
 """Failures that were there before: a few say which they are."""
+
+
+NOT_FOUND = 127
+NOT_STARTED = frozenset({126, NOT_FOUND})
+_FEWEST = 2
+"""Tests that have to fail together before one speaks of all: a single one may be the defect."""
+_NO_MODULE = re.compile(r"\S*python[\d.]*(?:\.exe)?: No module named \S+")
+_NOT_COMPILED = re.compile(r"error: could not compile .*")
+_NONE_FOUND = re.compile(
+    r"^(?:No tests found|No test files found|Error: No test files found)", re.MULTILINE
+)
+_NO_TEST = re.compile(
+    r"^[^:]*\(error\)$|^setUp(?:Class|Module)\b|^tearDown(?:Class|Module)\b|^… "
+    r"|\[.*\] \(.*\)$|\) \(.*=.*\)$"
+)
+"""Failures that name no single test: a class, a file, a part of a test, or an unnamed one."""
+_UNSTEADY = re.compile(
+    r"0x[0-9a-fA-F]{4,}|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\b"
+    r"|\b\d+(?:\.\d+)? ?(?:ms|s|secs?|seconds|minutes?)\b|\b(?:pid|PID|seed|Seed)[ =:]+\d+"
+)
+
+
+class Cause(StrEnum):
+    """The reason why the result of a command is unusable."""
+
+    SETUP_FAILED = "setup_failed"
+    MISSING_TOOL = "missing_tool"
+    TIMED_OUT = "timed_out"
+    NOT_COLLECTED = "not_collected"
+    NO_TESTS = "no_tests"
+    ALL_RED = "all_red"
+    UNREADABLE = "unreadable"
+
+
+class UnusableCommand(Recorded):
+    """A command without a usable result before the change."""
+
+    name: CommandName
+    argv: tuple[str, ...]
+    cause: Cause
+
+    def covers(self, result: CommandResult) -> bool:
+        """Return whether going on without this command leaves `result` unjudged.
+
+        Without setup nothing is judged.
+        """
+        return self.cause is Cause.SETUP_FAILED or (self.name, self.argv) == (
+            result.name,
+            result.argv,
+        )
 
 
 class Judgement(Frozen):
@@ -88,7 +131,6 @@ _BEFORE = {
     Cause.SETUP_FAILED: "failed before the change",
     Cause.MISSING_TOOL: "could not be started before the change",
     Cause.TIMED_OUT: "did not end in time before the change",
-    Cause.USAGE_ERROR: "was refused its arguments before the change",
     Cause.NOT_COLLECTED: "could not load its tests before the change",
     Cause.NO_TESTS: "ran no test before the change",
     Cause.ALL_RED: "had only failing tests before the change",
@@ -263,3 +305,66 @@ def _naming(items: Sequence[str], most: int = _MOST_NAMED) -> str:
     left = len(items) - sum(item in named for item in items)
     more = f" and {left} more" if left else ""
     return f": {', '.join(named)}{more}" if items else ""
+
+
+def unusable(results: Sequence[CommandResult]) -> tuple[UnusableCommand, ...]:
+    """Return the commands without a usable result, in the order of their results."""
+    return tuple(
+        UnusableCommand(name=result.name, argv=result.argv, cause=cause)
+        for result in results
+        if (cause := cause_of(result)) is not None
+    )
+
+
+def cause_of(result: CommandResult) -> Cause | None:
+    """Return the reason why a result is unusable; None if a change can be compared with it."""
+    if result.timed_out:
+        return Cause.TIMED_OUT
+    if result.name is CommandName.SETUP:
+        return Cause.SETUP_FAILED if result.exit_code else None
+    if is_missing(result):
+        return Cause.MISSING_TOOL
+    if result.name is CommandName.TEST and (cause := _find_cause_in_tests(result)) is not None:
+        return cause
+    return Cause.UNREADABLE if result.exit_code and not result.failures else None
+
+
+def is_missing(result: CommandResult) -> bool:
+    """Return whether a program was not found, or the module of a `python -m`."""
+    module = _NO_MODULE.fullmatch(result.tail.strip().rpartition("\n")[2])
+    no_module = module is not None and "-m" in result.argv and result.exit_code != 0
+    return result.exit_code in NOT_STARTED or no_module
+
+
+def same_failure(before: CommandResult, now: CommandResult) -> bool:
+    """Return whether a command fails as it did before the change, readable or not."""
+    if (before.exit_code, before.timed_out) != (now.exit_code, now.timed_out):
+        return False
+    cause = cause_of(before)
+    if cause is not cause_of(now) or before.failures != now.failures:
+        return False
+    if now.failures or cause in {Cause.MISSING_TOOL, Cause.TIMED_OUT, Cause.NO_TESTS}:
+        return True
+    return _steady(before.tail) == _steady(now.tail)
+
+
+def _find_cause_in_tests(result: CommandResult) -> Cause | None:
+    if not result.tests and _NOT_COMPILED.search(result.tail) and result.exit_code:
+        return Cause.NOT_COLLECTED
+    if result.tests is None and _NONE_FOUND.search(result.tail):
+        return Cause.NO_TESTS
+    if result.tests == 0:
+        alone = any("::" in name for name in result.failures)
+        cause = Cause.ALL_RED if alone else Cause.NOT_COLLECTED
+        return cause if result.failures else Cause.NO_TESTS
+    if result.failures and all("_FailedTest" in name for name in result.failures):
+        return Cause.NOT_COLLECTED
+    failed = sum(not _NO_TEST.search(name) for name in result.failures)
+    if result.tests and _FEWEST <= result.tests <= failed:
+        return Cause.ALL_RED
+    return None
+
+
+def _steady(tail: str) -> str:
+    """Return an output without what differs from run to run: times, dates, addresses, seeds."""
+    return _UNSTEADY.sub("…", tail)

@@ -8,10 +8,8 @@ from posixpath import basename
 
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandResult
-from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.runner_output import COVERAGE
+from forge_bot.verification.judgement import UNNAMED, Cause, cause_of
 from forge_bot.verification.shown_output import about, failure_blocks
-from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _NAMES_FILES = re.compile(r"^[^:./]*[./][^:]*::|\.[cm]?[jt]sx? [›>] |^\w+ \([\w.]+\)")
 """Names of tests that tell their file: of pytest, of Jest and Vitest, of unittest. Those of Cargo
@@ -19,9 +17,7 @@ begin with a module.
 """
 _FILE_BEFORE = re.compile(r"^.+?(?:::| [›>] )")
 _PATH_END = re.compile(r"(?:::| [›>] )$")
-_NO_TEST = re.compile(
-    r"\[(?:build|setup) failed\]|_FailedTest|^setUp|^tearDown| panicked$|\(error\)$"
-)
+_NO_TEST = re.compile(r"_FailedTest|^setUp|^tearDown|\(error\)$")
 
 
 _LACKS_A_NAME = re.compile(
@@ -45,7 +41,7 @@ def red_at_base(
     return tuple(
         name
         for name in dict.fromkeys(with_tests.failures)
-        if name not in {*known, UNNAMED, COVERAGE} and not _NO_TEST.search(name)
+        if name not in {*known, UNNAMED} and not _NO_TEST.search(name)
         if not any(about(name, block) for block in nameless)
     )
 

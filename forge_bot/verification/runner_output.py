@@ -13,10 +13,8 @@ from itertools import pairwise, takewhile
 from xml.etree import ElementTree as ET
 
 from forge_bot.values import Frozen
-from forge_bot.verification.diagnostics import read_rust_errors
 
 Lines = Sequence[str]
-COVERAGE = "coverage is below what the project requires"
 
 
 class RunnerResult(Frozen):
@@ -160,8 +158,6 @@ def read_rspec(text: str) -> RunnerResult:
 # -- go test -json, https://pkg.go.dev/cmd/test2json
 
 _GO_FRAME = re.compile(r"\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:PASS|SKIP): .*|PASS)")
-_GO_ERROR = re.compile(r"(?:vet: )?(?P<path>\S+\.go):\d+(?::\d+)?: (?P<message>.+)")
-_GO_BROKEN = re.compile(r"FAIL\t\S+ (?P<why>\[(?:build|setup) failed\])")
 
 
 def read_go(lines: Lines) -> RunnerResult | None:
@@ -173,7 +169,6 @@ def read_go(lines: Lines) -> RunnerResult | None:
         return None
     ends = [event for event in events if event["Action"] in {"pass", "fail", "skip"}]
     tests = [event for event in ends if event.get("Test")]
-    shown = shown_by_go(lines)
     panicked = {
         event["Package"]
         for event in events
@@ -186,22 +181,12 @@ def read_go(lines: Lines) -> RunnerResult | None:
         )
         for event in tests
     ]
-    result = _result(cases, whole=not panicked)
     red = {event["Package"] for event in tests if event["Action"] == "fail"}
     packages = [
         event["Package"] for event in ends if not event.get("Test") and event["Action"] == "fail"
     ]
-    broken = {
-        line.split("\t")[1].split(" ")[0]: match["why"]
-        for line in shown
-        if (match := _GO_BROKEN.fullmatch(line)) is not None
-    }
-    names = (
-        _name_package(name, broken.get(name, ""), name in panicked)
-        for name in packages
-        if name not in red or name in panicked
-    )
-    return result.replace(failing=(*result.failing, *filter(None, names), *_go_errors(shown)))
+    cases += [(name, "error") for name in packages if name not in red or name in panicked]
+    return _result(cases, whole=not panicked)
 
 
 def shown_by_go(lines: Lines) -> list[str]:
@@ -229,25 +214,6 @@ def _event(line: str) -> dict[str, str] | None:
     except ValueError:
         return None
     return event if "Action" in event and ("Package" in event or "ImportPath" in event) else None
-
-
-def _name_package(package: str, broken: str, panicked: bool) -> str:
-    """Return the name of a package's failure; "" for one that is still named by its folder: there
-    is none that the command could run.
-    """
-    if broken:
-        return "" if package.startswith(".") else f"{package} {broken}"
-    return f"{package} panicked" if panicked else package
-
-
-def _go_errors(lines: Lines) -> Iterator[str]:
-    """Yield the compiler's complaints, which follow a line `# package`."""
-    inside = False
-    for line in lines:
-        error = _GO_ERROR.fullmatch(line)
-        inside = line.startswith("# ") or (inside and error is not None)
-        if inside and error is not None:
-            yield f"{error['path']}: {error['message']}"
 
 
 # -- text
@@ -314,10 +280,8 @@ def read_cargo(lines: Lines) -> RunnerResult | None:
     https://doc.rust-lang.org/cargo/commands/cargo-test.html
     """
     results = matches(_CARGO_RESULT, lines)
-    errors = read_rust_errors(lines)
     if not results:
-        compiled = any(line.startswith("error: could not compile") for line in lines)
-        return RunnerResult(failing=tuple(errors), whole=False) if compiled else None
+        return None
     failed = sum(int(match["failed"]) for match in results)
     names = [*_cargo_names(lines)]
     stopped = any(map(_CARGO_STOPPED.fullmatch, lines)) and not any(
@@ -327,8 +291,8 @@ def read_cargo(lines: Lines) -> RunnerResult | None:
     ended = matches(_CARGO_TEST, lines)
     return RunnerResult(
         tests=sum(int(match["passed"]) for match in results) + failed,
-        failing=(*names, *errors),
-        whole=len(names) >= failed and not (stopped or crashed or errors),
+        failing=tuple(names),
+        whole=len(names) >= failed and not (stopped or crashed),
         passed=tuple(match["name"] for match in ended if match["end"] == " ok"),
     )
 

@@ -123,5 +123,5 @@ def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample
     model = sample.model()
     asked = sample.forge("run", TASK, "--effort", "S", "--auto", "--model", model)
     assert asked.code == 3
-    assert "was refused its arguments" in asked.out
+    assert "without naming what fails" in asked.out
     assert status(sample)["usage"]["calls"] == 0

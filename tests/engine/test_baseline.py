@@ -6,11 +6,11 @@ from forge_bot.engine import Checkpoint, Exec, SpawnAgent
 from forge_bot.engine.reports import Prepared
 from forge_bot.engine.state import Reason
 from forge_bot.values import CommandName, CommandResult, Effort
-from forge_bot.verification.judgement import judge
-from forge_bot.verification.unusable_commands import (
+from forge_bot.verification.judgement import (
     Cause,
     UnusableCommand,
     cause_of,
+    judge,
     unusable,
 )
 from tests.engine.test_verification import OUTPUTS, RUNS, outcome, result
@@ -21,10 +21,10 @@ CAUSES = {
     "unittest_import": Cause.NOT_COLLECTED,
     "cargo_compile": Cause.NOT_COLLECTED,
     "unittest_zero": Cause.NO_TESTS,
-    "go_elsewhere": Cause.USAGE_ERROR,
+    "go_elsewhere": Cause.UNREADABLE,
     "cargo_none": Cause.NO_TESTS,
-    "cargo_features": Cause.USAGE_ERROR,
-    "cargo_no_target": Cause.USAGE_ERROR,
+    "cargo_features": Cause.UNREADABLE,
+    "cargo_no_target": Cause.UNREADABLE,
     "node_zero": Cause.NO_TESTS,
 }
 
@@ -34,10 +34,10 @@ def test_of_real_outputs_those_that_tell_nothing_are_found_and_no_other(name: st
     assert cause_of(outcome(name, RUNS[name][0])) is CAUSES.get(name)
 
 
-def test_a_linter_that_does_not_know_our_flag_is_a_usage_error() -> None:
+def test_a_linter_that_does_not_know_our_flag_tells_nothing() -> None:
     tail = "error: invalid value 'concise' for '--output-format <OUTPUT_FORMAT>'"
     refused = result(LINT, 2).model_copy(update={"tail": tail})
-    assert cause_of(refused) is Cause.USAGE_ERROR
+    assert cause_of(refused) is Cause.UNREADABLE
     assert cause_of(result(LINT, 1, "a.py: F401")) is None
     assert not judge([refused], [refused]).red
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.baselines import baseline, wanted
-from forge_bot.verification.unusable_commands import unusable
+from forge_bot.verification.judgement import unusable
 
 PLACE = Path(os.environ.get("FORGE_BASELINES") or "not-given")
 VARIABLES = dict(each.split("=", 1) for each in os.environ.get("FORGE_BASELINES_SET", "").split())

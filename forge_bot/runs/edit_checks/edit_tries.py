@@ -24,8 +24,7 @@ from forge_bot.runs.run import Run
 from forge_bot.store import SPECS, inside, write_whole
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.judgement import newly_failing
-from forge_bot.verification.unusable_commands import Cause, cause_of
+from forge_bot.verification.judgement import Cause, cause_of, newly_failing
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""

@@ -25,7 +25,7 @@ from forge_bot.store import SPECS
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, RedBeforeGreen, RequirementCheck, WeakenedTests
 from forge_bot.verification.command_outcome import CommandOutput
-from forge_bot.verification.judgement import UNNAMED
+from forge_bot.verification.judgement import UNNAMED, Cause, cause_of
 from forge_bot.verification.red_at_base import (
     is_listed,
     is_red_script,
@@ -36,7 +36,6 @@ from forge_bot.verification.red_at_base import (
     why_not_red,
 )
 from forge_bot.verification.runners import package_folder, select_files, uncached
-from forge_bot.verification.unusable_commands import Cause, cause_of
 
 _AS_IT_IS = ("utf-8", "surrogateescape")
 _NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
@@ -146,7 +145,7 @@ def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) ->
     try:
         with project.trial(only.commit, built=True) as place:
             output = project.run_in(place, CommandName.TEST, narrowed or uncached(argv), seconds)
-            if narrowed and cause_of(output.result) in {Cause.USAGE_ERROR, Cause.NO_TESTS}:
+            if narrowed and cause_of(output.result) in {Cause.UNREADABLE, Cause.NO_TESTS}:
                 output = project.run_in(place, CommandName.TEST, uncached(argv), seconds)
     finally:
         project.expects_red = False

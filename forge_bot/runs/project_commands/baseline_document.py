@@ -8,8 +8,7 @@ from forge_bot.sentences import say
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import code_block, several
 from forge_bot.values import CommandResult
-from forge_bot.verification.judgement import said_before
-from forge_bot.verification.unusable_commands import Cause, UnusableCommand
+from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
 
 BASELINE = "baseline.md"
 _MOST_SHOWN = 8

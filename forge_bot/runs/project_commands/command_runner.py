@@ -23,7 +23,7 @@ from forge_bot.sandbox.box import Box, CommandOutcome
 from forge_bot.store import full, inside, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import CommandOutput, of_part, read_outcome
+from forge_bot.verification.command_outcome import CommandOutput, read_outcome
 from forge_bot.verification.runners import (
     Words,
     package_folder,
@@ -270,14 +270,8 @@ class CommandRunner:
             name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out, texts
         )
         result = ended.result.replace(tail=_timeless(ended.result.tail))
-        if name is CommandName.TEST and not self._is_whole(argv):
-            result = of_part(result)
         self.tell(CommandEnded(result=result))
         return CommandOutput(result, _timeless(ended.output), ended.passed)
-
-    def _is_whole(self, argv: tuple[str, ...]) -> bool:
-        """Return whether a command runs all tests that it can, as the project calls it."""
-        return any(argv == test.argv for test in self.sandbox.profile.commands.test)
 
     def _require_fair(self, argv: Sequence[str], place: Tree, outcome: CommandOutcome) -> None:
         """Raise CannotJudge where the sandbox made a command fail, and what `full` returns where
