@@ -53,7 +53,7 @@ class Attachment(Frozen):
     name: str = ""
     media_type: str = ""
     digest: str = Field(default="", description="sha256 of the copy")
-    unseen: str = Field(default="", description="a phrase, such as `it is a video`")
+    unseen: str = Field(default="", description="a phrase, such as `it is a web page`")
 
     @property
     def is_image(self) -> bool:

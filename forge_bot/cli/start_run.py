@@ -36,10 +36,10 @@ from forge_bot.runs.capabilities.outside_capabilities import (
 )
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import (
+    DISCUSSION_QUESTIONS,
     NewRun,
     RunPlan,
     create_run,
-    discussion_questions,
     plan_for,
     scope_folder,
 )
@@ -315,7 +315,7 @@ def _ask_questions() -> str:
     """Ask the three questions before a run; return the answers as Markdown for the request. Raises
     BadOption where nobody is at a terminal.
     """
-    questions = discussion_questions()
+    questions = DISCUSSION_QUESTIONS
     if not at_terminal():
         raise BadOption(
             "--discuss asks at a terminal, and nobody is at one here.",

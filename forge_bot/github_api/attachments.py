@@ -161,7 +161,7 @@ _ADOBE = 0xEE
 
 
 class NotAnImage(Exception):
-    """The bytes are no image that can be shown, as a phrase: `it is a video`."""
+    """The bytes are no image that can be shown, as a phrase: `it is a web page`."""
 
 
 class PlainImage(NamedTuple):

@@ -127,9 +127,7 @@ def _with_options(run: Run, answered: Answered) -> Answered:
     if unknown:
         there = ", ".join(offered) or "none"
         raise BadOption(
-            "The question has no choice {unknown}; its choices are: {there}.".format(
-                unknown=", ".join(unknown), there=there
-            )
+            f"The question has no choice {', '.join(unknown)}; its choices are: {there}."
         )
     agreed = {choice[:-1]: choice for one in agreed_so_far(run.state) for choice in one.choices}
     for choice in answered.choices:

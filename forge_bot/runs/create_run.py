@@ -45,14 +45,12 @@ from forge_bot.store import (
 )
 from forge_bot.values import Effort, Frozen
 
-
-def discussion_questions() -> tuple[str, ...]:
-    """Return the questions of `--discuss`, which are asked before a run begins."""
-    return (
-        "What is the main goal of this change?",
-        "Are there constraints or things that must not change?",
-        "How will you know that it is done?",
-    )
+DISCUSSION_QUESTIONS = (
+    "What is the main goal of this change?",
+    "Are there constraints or things that must not change?",
+    "How will you know that it is done?",
+)
+"""What `--discuss` asks before a run begins."""
 
 
 class RunPlan(Frozen):

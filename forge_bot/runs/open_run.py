@@ -208,11 +208,7 @@ def _free(tree: Tree) -> tuple[str, ...]:
     gone = tree.unlock()
     if INDEX_LOCK in gone:
         match_index(tree.path)
-    return (
-        ("locks that a killed git had left were taken away: {locks}".format(locks=", ".join(gone)),)
-        if gone
-        else ()
-    )
+    return (f"locks that a killed git had left were taken away: {', '.join(gone)}",) if gone else ()
 
 
 def hand_edits(run: Run, *, external_worktree: bool = False) -> Iterator[ArtifactChanged]:

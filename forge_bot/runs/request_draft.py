@@ -103,24 +103,20 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
     return with_attachments(draft, server, lambda: rendered_issue(ref, token, api_url))
 
 
-def post_to(url: str, text: str, token: str, api_url: str | None) -> str:
-    """Post a comment to the issue at an address, once, and return the comment's address. Raises
-    IssueUnavailable, GitHubError.
-    """
-    from forge_bot.github_api.issue import comment_once, parse_issue_url
-
-    ref = parse_issue_url(url, _hosts())
-    if ref is None:
-        raise _no_issue(url)
-    return comment_once(ref, text, token, api_url)
-
-
 def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
-    """Return a function that posts a text to an issue by address; None without a GitHub token."""
+    """Return a function that posts a comment to the issue at an address, once, and returns the
+    comment's address; None without a GitHub token. It raises IssueUnavailable, GitHubError.
+    """
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
-    if not token:
-        return None
-    return lambda url, text: post_to(url, text, token, environ.get("GITHUB_API_URL"))
+
+    def post(url: str, text: str) -> str:
+        from forge_bot.github_api.issue import comment_once, parse_issue_url
+
+        if (ref := parse_issue_url(url, _hosts())) is None:
+            raise _no_issue(url)
+        return comment_once(ref, text, token or "", environ.get("GITHUB_API_URL"))
+
+    return post if token else None
 
 
 def _hosts() -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from forge_bot.engine import Done
 from forge_bot.engine.reports import Paused
 from forge_bot.errors import ForgeError, NoModelKey, WriteFailed
 from forge_bot.git import Repository
-from forge_bot.interaction.number_format import duration
 from forge_bot.runs.find_runs import RunInfo, raw_file
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
@@ -103,11 +102,10 @@ class BatchWait(Recorded):
     model: str
     since: AwareDatetime
 
-    def in_words(self, at: datetime) -> str:
-        """Return the awaited batch and the duration of the wait in words."""
-        waited = max(0, round((at - self.since).total_seconds() * 1000))
-        since = f"{self.since:%Y-%m-%d %H:%M} UTC"
-        return f"waits for a batch of {self.model} since {since} ({duration(waited)})"
+    @property
+    def in_words(self) -> str:
+        """Return the awaited batch in words."""
+        return f"waits for a batch of {self.model} since {self.since:%Y-%m-%d %H:%M} UTC"
 
 
 def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
@@ -137,12 +135,7 @@ def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
 def wait_in_words(repository: Repository, info: RunInfo) -> str:
     """Return in words for what a run waits that goes away by itself; empty if for nothing."""
     wait = batch_wait(repository, info)
-    if wait is None:
-        return _pause_in_words(repository, info)
-    # Few runs wait for one.
-    from forge_bot.runs.this_process import now
-
-    return wait.in_words(now())
+    return wait.in_words if wait is not None else _pause_in_words(repository, info)
 
 
 def _pause_in_words(repository: Repository, info: RunInfo) -> str:

@@ -40,10 +40,10 @@ from forge_bot.mcp_server.tool_schemas import (
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
 from forge_bot.runs.checks.local_checks import signing
 from forge_bot.runs.create_run import (
+    DISCUSSION_QUESTIONS,
     NewRun,
     RunPlan,
     create_run,
-    discussion_questions,
     plan_for,
     scope_folder,
 )
@@ -154,7 +154,7 @@ class Confirmations:
 
 
 def _ask_questions() -> BeforeRun:
-    questions: list[JsonValue] = [*discussion_questions()]
+    questions: list[JsonValue] = [*DISCUSSION_QUESTIONS]
     form = UIComponent(kind="input", title="Before it begins", data={"questions": questions})
     return BeforeRun(
         {"needs_discussion": {"questions": questions, "message": _PLEASE}},
