@@ -108,11 +108,6 @@ class CommentWriter:
             job=self.job,
         )
 
-    @property
-    def thread_address(self) -> str:
-        """The issue's page."""
-        return f"{self.address}/issues/{self.thread.number}"
-
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
         """Return the reply about the end of a worker; `repeat` is the command to give again, if
         that is not a retry of the run.

@@ -64,7 +64,7 @@ _FRESH = timedelta(seconds=70)
 """A worker that lives asks for work at least once a minute."""
 
 _PATIENCE = 10.0
-"""Seconds that a command waits for a run that a worker holds, or for a server that is lost."""
+"""Seconds that a command waits for a run that a worker holds."""
 
 _GRACE_OF_COMMAND = timedelta(seconds=1)
 
