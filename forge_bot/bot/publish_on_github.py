@@ -238,16 +238,6 @@ def unverified(run: Run, thread: Thread) -> Decision | None:
     return None
 
 
-def push(tree: Tree, commit: str) -> None:
-    """Push one commit and its ancestors to the branch, never by force.
-
-    The local branch may have moved on since the commit was made; later commits are not pushed.
-    Raises BranchMoved where somebody else was faster, GitFailed for all else.
-    """
-    with _behind():
-        tree.push(commit=commit)
-
-
 class BranchPusher:
     """Pushes the commits of one job, and remembers whether there were any."""
 
@@ -255,9 +245,14 @@ class BranchPusher:
         self.changed = False
 
     def push(self, tree: Tree, commit: str) -> None:
-        """Push one commit and its ancestors to the branch: what `push` says."""
+        """Push one commit and its ancestors to the branch, never by force.
+
+        The local branch may have moved on since the commit was made; later commits are not pushed.
+        Raises BranchMoved where somebody else was faster, GitFailed for all else.
+        """
         self.changed = True
-        push(tree, commit)
+        with _behind():
+            tree.push(commit=commit)
 
     def keep(self, run: Run, before: str) -> None:
         """Push all recorded reports; `before` is the commit at which the run was opened."""
