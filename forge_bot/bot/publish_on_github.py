@@ -40,6 +40,7 @@ from forge_bot.runs.publish_result import (
     publish_result,
 )
 from forge_bot.runs.run import Run
+from forge_bot.runs.workflow_file import WORKFLOWS
 
 EVIDENCE_STATUS = "forge-bot/evidence"
 """The name of the status at the head of a pull request."""
@@ -166,7 +167,7 @@ class Publication:
             apply = (
                 f"git fetch\ngit switch {view.offered}\n"
                 f"git show {view.links.commit}:{view.links.workspace}/{name} |\n"
-                "  git apply --index --include='.github/workflows/*'\n"
+                f"  git apply --index --include='{WORKFLOWS}/*'\n"
                 "git commit -m 'Change the workflows'\ngit push"
             )
             self.writer.say_once(

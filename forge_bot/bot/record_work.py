@@ -35,6 +35,7 @@ from forge_bot.git.diff import modes as changed_modes
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import HandedFiles, Run
+from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, state_file
@@ -66,7 +67,6 @@ MOST_OF_DOCUMENT = 2_000_000
 """Bytes. Only the records of reports and conversations, and held patches, may be longer."""
 
 REQUEST = "request.md"
-_WORKFLOWS = ".github/workflows/"
 _GONE = "000000"
 _PLAIN_MODES = frozenset({"100644", "100755", _GONE})
 _RUN_FILES = re.compile(
@@ -171,7 +171,7 @@ class WorkRecorder:
         problems += [
             f"{path} is a workflow, which only people push"
             for path in code
-            if path.startswith(_WORKFLOWS)
+            if path.startswith(f"{WORKFLOWS}/")
         ]
         if f"{self.record_folder}{REQUEST}" in modes:
             problems.append(

@@ -4,11 +4,15 @@ waits.
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
 from forge_bot.github_api.types import Issue
 from forge_bot.sentences import hint_of
 from forge_bot.values import Frozen
+
+if TYPE_CHECKING:
+    from forge_bot.github_api.pygithub import GitHub
 
 _URL = re.compile(
     r"https?://(?:www\.)?(?P<host>[a-z0-9.-]+(?::\d{1,5})?)"
@@ -49,12 +53,8 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
 
     Raises IssueUnavailable with the precise reason.
     """
-    from forge_bot.github_api.pygithub import GitHub
-
-    where = f"{ref.owner}/{ref.repository}"
     try:
-        # No pauses: a person waits at the terminal and can call again.
-        with GitHub(where, token, api_url or _api_of(ref), patience=0) as github:
+        with _connect(ref, token, api_url) as github:
             issue = github.issue(ref.number)
     except GitHubError as error:
         missing = isinstance(error, NotOnGitHub)
@@ -63,7 +63,7 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
         ) from None
     if issue.is_pull_request:
         raise IssueUnavailable(
-            f"{where}#{ref.number} is a pull request, not an issue.",
+            f"{ref.owner}/{ref.repository}#{ref.number} is a pull request, not an issue.",
             hint="Name an issue, or paste what is to be done.",
         )
     return issue
@@ -71,10 +71,7 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
 
 def rendered_issue(ref: IssueRef, token: str | None, api_url: str | None = None) -> str:
     """Return the texts of an issue as HTML. Raises GitHubError."""
-    from forge_bot.github_api.pygithub import GitHub
-
-    where = f"{ref.owner}/{ref.repository}"
-    with GitHub(where, token, api_url or _api_of(ref), patience=0) as github:
+    with _connect(ref, token, api_url) as github:
         return github.rendered(ref.number)
 
 
@@ -82,11 +79,7 @@ def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = Non
     """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
     GitHubError.
     """
-    from forge_bot.github_api.pygithub import GitHub
-
-    with GitHub(
-        f"{ref.owner}/{ref.repository}", token, api_url or _api_of(ref), patience=0
-    ) as github:
+    with _connect(ref, token, api_url) as github:
         # A process that was killed after it wrote could not note that it did.
         there = (comment for comment in github.comments(ref.number) if _same(comment.body, text))
         return (next(there, None) or github.comment(ref.number, text)).url
@@ -96,8 +89,16 @@ def _same(body: str, text: str) -> bool:
     return body.replace("\r\n", "\n").strip() == text.strip()
 
 
-def _api_of(ref: IssueRef) -> str:
-    return "https://api.github.com" if ref.host == "github.com" else f"https://{ref.host}/api/v3"
+def _connect(ref: IssueRef, token: str | None, api_url: str | None) -> "GitHub":
+    from forge_bot.github_api.pygithub import GitHub
+
+    api = api_url or _api_of(f"https://{ref.host}")
+    # No pauses: a person waits at the terminal and can call again.
+    return GitHub(f"{ref.owner}/{ref.repository}", token, api, patience=0)
+
+
+def _api_of(server: str) -> str:
+    return "https://api.github.com" if server == "https://github.com" else f"{server}/api/v3"
 
 
 _REMOTE = re.compile(
@@ -127,17 +128,9 @@ def parse_remote(remote: str | None, environ: Mapping[str, str]) -> RepositoryAd
         return None
     host, name = match["host"].lower(), match["name"]
     server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
-    if server.partition("://")[2].lower() == host:
-        api = environ.get("GITHUB_API_URL") or (
-            "https://api.github.com" if host == "github.com" else f"{server}/api/v3"
-        )
-        return RepositoryAddress(name=name, page=f"{server}/{name}", api=api.rstrip("/"))
-    if host == "github.com":
-        return RepositoryAddress(
-            name=name, page=f"https://github.com/{name}", api="https://api.github.com"
-        )
-    if host == environ.get("GH_HOST", "").lower():
-        return RepositoryAddress(
-            name=name, page=f"https://{host}/{name}", api=f"https://{host}/api/v3"
-        )
-    return None
+    own, enterprise = server.partition("://")[2].lower(), environ.get("GH_HOST", "").lower()
+    if host not in {own, "github.com", enterprise}:
+        return None
+    page = server if host == own else f"https://{host}"
+    api = (environ.get("GITHUB_API_URL") if host == own else "") or _api_of(page)
+    return RepositoryAddress(name=name, page=f"{page}/{name}", api=api.rstrip("/"))
