@@ -3,10 +3,9 @@ its input.
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from forge_bot.text_format import names
 from forge_bot.values import Frozen
@@ -42,8 +41,7 @@ class Listing:
 
     def starts_with(self, sign: str) -> bool:
         """Return whether any path begins with these letters."""
-        place = bisect_left(self.files, sign)
-        return any(path.startswith(sign) for path in self.files[place : place + 1])
+        return any(path.startswith(sign) for path in self.files)
 
     def first(self, folder: str, names: Sequence[str]) -> str | None:
         return next((path for name in names if self.has(path := join(folder, name))), None)
@@ -58,42 +56,27 @@ class Listing:
 
     def below(self, folder: str) -> tuple[str, ...]:
         """Return all files in a folder and its subfolders. The root is the empty string."""
-        if not folder:
-            return self.files
-        # The letter after a slash is a zero.
-        return self.files[
-            bisect_left(self.files, f"{folder}/") : bisect_left(self.files, f"{folder}0")
-        ]
+        start = f"{folder}/" if folder else ""
+        return tuple(path for path in self.files if path.startswith(start))
 
     def own(self, folder: str = "") -> tuple[str, ...]:
         """Return the files of `below` without third-party files and samples."""
         if folder not in self._own:
             start = len(folder) + 1 if folder else 0
-            strange: dict[str, bool] = {}
-            for path in self.below(folder):
-                holder = path[start:].rpartition("/")[0]
-                if holder not in strange:
-                    strange[holder] = any(map(_is_strange, holder.split("/")))
             self._own[folder] = tuple(
-                path for path in self.below(folder) if not strange[path[start:].rpartition("/")[0]]
+                path
+                for path in self.below(folder)
+                if not any(map(_is_strange, path[start:].split("/")[:-1]))
             )
         return self._own[folder]
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[str]]:
-        """The folders that have a file of a name, without third-party files and samples."""
-        holders: dict[str, list[str]] = {}
-        for path in self.own():
-            folder, _, name = path.rpartition("/")
-            holders.setdefault(name, []).append(folder)
-        return holders
 
     def projects(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the topmost folders below the root with a file of one of these names, sorted.
 
         The root itself is never included.
         """
-        holders = {folder for name in names for folder in self._by_name.get(name, ())}
+        parts = (path.rpartition("/") for path in self.own())
+        holders = {folder for folder, _, name in parts if name in names}
         near = {folder for folder in holders if folder and folder.count("/") < _DEEPEST_PROJECT}
         return tuple(sorted(folder for folder in near if not near.intersection(above(folder))))
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
-from pydantic_core import from_json, to_json
+from pydantic import TypeAdapter
 
 from forge_bot.errors import BadConfig
 from forge_bot.git import Repository
@@ -31,6 +31,7 @@ from forge_bot.values import CommandName
 
 _PARTS = 2_000
 _QUICK = 400
+_STORED = TypeAdapter(FileFacts)
 
 
 class GraphReader:
@@ -99,7 +100,7 @@ class GraphReader:
             for path, data in files.contents(todo[start : start + _PARTS]):
                 self._facts[keys[path]] = facts = _read_facts(path, data)
                 if data is not None:
-                    fresh[keys[path]] = to_json(facts)
+                    fresh[keys[path]] = _STORED.dump_json(facts)
             self._cache.keep(fresh)
         return {path: self._facts[key] for path, key in keys.items()}
 
@@ -107,7 +108,7 @@ class GraphReader:
         """Take over from the cache what it has, and return the keys that are in neither."""
         new = [key for key in dict.fromkeys(keys.values()) if key not in self._facts]
         for key, data in self._cache.facts(new).items():
-            self._facts[key] = FileFacts.restored(from_json(data))
+            self._facts[key] = _STORED.validate_json(data)
         return {key for key in new if key not in self._facts}
 
 

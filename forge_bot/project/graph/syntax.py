@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
@@ -58,16 +58,6 @@ class FileFacts(NamedTuple):
     symbols: tuple[SymbolFact, ...] = ()
     problem: str = ""
     marks: tuple[str, ...] = ()
-
-    @staticmethod
-    def restored(rows: object) -> "FileFacts":
-        imports, symbols, problem, marks = cast("tuple[list[list[str]], ...]", rows)
-        return FileFacts(
-            tuple(ImportLine(row[0], cast("int", row[1]), tuple(row[2])) for row in imports),
-            tuple(SymbolFact(*cast("tuple[str, str, int, int, str]", row)) for row in symbols),
-            cast("str", problem),
-            tuple(cast("list[str]", marks)),
-        )
 
 
 class Grammar(NamedTuple):
