@@ -183,7 +183,7 @@ class _Conversation:
     async def _answer(self) -> Answer | None:
         """Return the model's next answer; None if it was sent back."""
         self._check_time()
-        if self._used + prompt_tokens(self.messages) > self.limits.total_input_tokens:
+        if self._used + prompt_tokens(self.messages) > self.limits.input_tokens:
             raise Stopped(StopReason.TOKEN_BUDGET, "The tokens for this work are used up.")
         reply = await self.model.reply(self._step, self.turns, self.messages)
         self.usage += reply.usage
@@ -353,13 +353,13 @@ class _Conversation:
         limits = self.limits
         message = told if isinstance(told, ChatMessage) else _from_us(told)
         whole = (*self.messages, message)
-        if last is None and self._used + 2 * prompt_tokens(whole) > limits.total_input_tokens:
+        if last is None and self._used + 2 * prompt_tokens(whole) > limits.input_tokens:
             last = StopReason.TOKEN_BUDGET
         self.last = last
         line = model_answers.progress_line(
             self.turns,
             limits.turns,
-            limits.total_input_tokens - self._used,
+            limits.input_tokens - self._used,
             self.assignment.kind,
             last=last is not None,
         )

@@ -210,7 +210,7 @@ class Inquirer:
         return opening(prompt, material.inputs, self.tell, images=images)
 
     def _assignment(self, text: str) -> Assignment:
-        settings, run = self.run.config.agent, self.run
+        run = self.run
         documents = [str(run.workspace.read_bytes(name)) for name in self._documents()]
         return Assignment(
             action_id=self.name,
@@ -219,13 +219,7 @@ class Inquirer:
             round=self.number,
             began=beginning(text, documents, self._standing(), run.state.step),
             providers=tuple(entry.name for entry in self.context.catalogue(LOOKING_AROUND)),
-            limits=WorkLimits(
-                turns=settings.turns,
-                requests_per_turn=settings.requests_per_turn,
-                total_input_tokens=settings.input_tokens,
-                output_tokens=settings.output_tokens,
-                seconds=settings.seconds,
-            ),
+            limits=WorkLimits(**run.config.agent.model_dump()),
         )
 
     def _material(self, text: str, turns: tuple[int, int]) -> Material:

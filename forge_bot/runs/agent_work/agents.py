@@ -328,7 +328,6 @@ class Agents:
         return outcome
 
     def _assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
-        settings = self.run.config.agent
         kind = self._kind_of_answer(action)
         return Assignment(
             action_id=action.action_id,
@@ -344,15 +343,11 @@ class Agents:
             outside=self.outside.looked_up,
             limits=WorkLimits(
                 command_seconds=most_seconds(self.project) + self.outside.skill_seconds,
-                turns=settings.turns,
-                requests_per_turn=settings.requests_per_turn,
-                total_input_tokens=settings.input_tokens,
-                output_tokens=settings.output_tokens,
                 tries=self.run.config.tries.most
                 if self.tries.possible and kind is not AnswerKind.DOCUMENT
                 else 0,
                 try_seconds=self.run.config.tries.seconds,
-                seconds=settings.seconds,
+                **self.run.config.agent.model_dump(),
             ),
         )
 

@@ -142,10 +142,8 @@ class SkillPerformer:
             tier=place.tier,
             providers=tuple(spec.name for spec in context.catalogue()),
             running=tuple(spec.name for spec in context.catalogue() if spec.effect is Effect.RUNS),
-            limits=WorkLimits(
+            limits=WorkLimits(**self.config.agent.model_dump()).replace(
                 turns=_TURNS,
-                total_input_tokens=self.config.agent.input_tokens,
-                output_tokens=self.config.agent.output_tokens,
                 seconds=policy.skill_seconds,
                 command_seconds=most_seconds(self.project) + policy.seconds,
             ),
@@ -184,7 +182,7 @@ class SkillPerformer:
                 ),
             ),
             capabilities=tuple(describe_capability(entry) for entry in context.catalogue()),
-            limits=(_TURNS, WorkLimits().requests_per_turn),
+            limits=(_TURNS, self.config.agent.requests_per_turn),
         )
         budget = self.config.agent.prompt_tokens
         return opening(assemble(material, self.templates, token_budget=budget))
