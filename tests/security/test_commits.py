@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.publish_on_github import push, refuse_unseen
+from forge_bot.bot.publish_on_github import BranchPusher, refuse_unseen
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge.history import history_at
@@ -39,19 +39,19 @@ def test_what_a_branch_got_after_it_was_looked_at_does_not_go_out(
     remote = tmp_path / "remote.git"
     git(tmp_path, "init", "-q", "--bare", str(remote))
     git(scene.tree.path, "remote", "add", "origin", str(remote))
-    push(scene.tree, scene.start)
+    BranchPusher().push(scene.tree, scene.start)
     scene.write("rota/schedule.py", "def on_call():\n    return None\n")
     looked_at = scene.commit()
     scene.write(".github/workflows/evil.yml", "on: push\n")
     scene.commit()
 
-    push(scene.tree, looked_at)
+    BranchPusher().push(scene.tree, looked_at)
 
     assert git(remote, "rev-parse", scene.info.branch) == looked_at
     with pytest.raises(BranchMoved, match="nobody looked at"):
         refuse_unseen(scene.repository, scene.info.branch)
     with pytest.raises(BranchMoved):
-        push(
+        BranchPusher().push(
             scene.tree,
             git(scene.tree.path, "commit-tree", "-m", "elsewhere", f"{looked_at}^{{tree}}"),
         )
