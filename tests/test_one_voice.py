@@ -132,7 +132,7 @@ def test_an_amount_is_the_same_in_the_thread_and_at_the_terminal(sample: Sample)
             )
         at_terminal = sample.forge("continue", *words.split())
         # Without a run only the amount can be told: a good one leads to the next refusal.
-        assert ("is no amount of money" in at_terminal.err) == (amount is None), words
+        assert ("how many US dollars more" in at_terminal.err) == (amount is None), words
 
 
 async def test_flags_are_the_same_in_the_thread_and_over_mcp(sample: Sample) -> None:

@@ -4,7 +4,6 @@ each reported to the run or answered.
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import assert_never
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot import follow_ups
@@ -19,8 +18,6 @@ from forge_bot.engine.person_requirements import approved_with
 from forge_bot.engine.reports import (
     Answer,
     Answered,
-    BudgetRaised,
-    EffortChanged,
     Report,
     RequestRefreshed,
     RetryAsked,
@@ -38,28 +35,11 @@ from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.answers import answer, person_answer
 from forge_bot.runs.branch_for_merge import target_of, update
-from forge_bot.runs.invocation_end import phase_named
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import Giver, report_of
 from forge_bot.store import render_request
-from forge_bot.values import Effort, PhaseId
-
-ReportedCommand = (
-    grammar.Approve
-    | grammar.Reject
-    | grammar.AnswerQuestion
-    | grammar.MarkDone
-    | grammar.Skip
-    | grammar.Abandon
-    | grammar.Retry
-    | grammar.Continue
-    | grammar.Resize
-)
-"""Commands that are reported to a run. The others only get a reply, or need the issue or a
-model.
-"""
 
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
@@ -127,15 +107,21 @@ def _talk(
 
 def _report(
     run: Run,
-    command: ReportedCommand,
+    command: grammar.RunCommand,
     spoken: ThreadCommand,
     thread: Thread,
     writer: CommentWriter,
 ) -> None:
     try:
-        report = report_of(command, spoken, run)
-        if report is None:
+        if _only_resumes(run, command):
             writer.say(reply_with_state("resumed", writer.view(run), by=spoken.by), spoken)
+            return
+        at = spoken.comment.created_at
+        giver = Giver(spoken.by, spoken.comment.url, spoken.key, at)
+        approves = isinstance(command, grammar.Approve)
+        version = _version(command, at, run.state) if approves else None
+        report = report_of(run, command, giver, version)
+        if report is None:
             return
         if isinstance(report, Answered) and report.answer is Answer.APPROVE:
             outcome = judge_approval(run, thread, spoken.by)
@@ -251,7 +237,7 @@ def _report_request(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> Non
 
 
 def _refusal(
-    error: ForgeError, command: ReportedCommand, view: RunView, commands: CommandNames
+    error: ForgeError, command: grammar.RunCommand, view: RunView, commands: CommandNames
 ) -> CommentReply:
     """Return the reply to somebody whose command was refused."""
     match error:
@@ -287,44 +273,10 @@ def stopped_by_closing(
     return reply("issue_closed", commands=commands, why=issue.state_reason, answer=answer)
 
 
-def report_of(command: ReportedCommand, spoken: ThreadCommand, run: Run) -> Report | None:
-    """Return the report for the run; None if there is nothing to report and the run simply
-    continues. Raises BadOption for an unknown phase or option, StaleApproval.
-    """
-    state = run.state
-    key, at, by, via = spoken.key, spoken.comment.created_at, spoken.by, spoken.comment.url
-    match command:
-        case (
-            grammar.Approve()
-            | grammar.Reject()
-            | grammar.AnswerQuestion()
-            | grammar.MarkDone()
-            | grammar.Skip()
-            | grammar.Abandon()
-        ):
-            version = _version(command, at, state) if isinstance(command, grammar.Approve) else None
-            return answer(run, person_answer(command), via, version, by, key=key, at=at)
-        case grammar.Retry(phase=None) if (
-            state.gate is None and not state.ended and not command.notes
-        ):
-            return None
-        case grammar.Retry():
-            named = command.phase
-            phase = phase_named(run.pipeline, named) if named is not None else _here(state)
-            return RetryAsked(key=key, at=at, phase=phase, notes=command.notes, by=by, via=via)
-        case grammar.Continue():
-            more = command.amount
-            return BudgetRaised(
-                key=key, at=at, amount=more.dollars, tokens=more.tokens, by=by, via=via
-            )
-        case grammar.Resize():
-            return EffortChanged(key=key, at=at, effort=Effort(command.effort), by=by, via=via)
-        case _:
-            assert_never(command)
-
-
-def _here(state: State) -> PhaseId:
-    return state.gate.resume_at if state.gate is not None else state.current_phase
+def _only_resumes(run: Run, command: grammar.RunCommand) -> bool:
+    """Return whether a command has nothing to report: the run simply continues."""
+    bare = command == grammar.Retry()
+    return bare and run.state.gate is None and not run.state.ended
 
 
 def _version(command: grammar.Approve, at: datetime, state: State) -> str | None:

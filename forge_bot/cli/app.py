@@ -6,8 +6,9 @@ The help of the commands is in `templates/sentences`.
 
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -18,7 +19,6 @@ from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
     HERE,
     UNLISTED,
-    ByScript,
     CommandGroup,
     HostChoice,
     LongCommand,
@@ -39,6 +39,8 @@ from forge_bot.cli.repository_commands import (
     init,
     policy_app,
 )
+from forge_bot.gate.grammar import NAMED, RUN_COMMANDS, Form
+from forge_bot.sentences import say
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -50,7 +52,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _AROUND = "To prepare and to look around"
-_to_go_on = partial(app.command, rich_help_panel="To go on with a run")
+_TO_GO_ON = "To go on with a run"
+_to_go_on = partial(app.command, rich_help_panel=_TO_GO_ON)
 _to_prepare = partial(app.command, rich_help_panel=_AROUND)
 _for_programs = partial(app.command, rich_help_panel="For programs")
 _where_it_is_asked = partial(app.command, rich_help_panel=UNLISTED)
@@ -98,34 +101,37 @@ def run_task(
     return start_run(" ".join(task), options)
 
 
-@app.command(help="Approve the open checkpoint and continue.")
-@with_groups
-def approve(
-    options: ResumeOptions,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Version that you approve (the one shown last by default), choices such as 2a, "
-            "`with` and a condition."
-        ),
-    ] = None,
-) -> int:
-    from forge_bot.cli.resume import give_approval
+def _give(name: str, form: Form) -> Callable[..., int]:
+    """Return the command that gives a run what its name says."""
 
-    return give_approval(options, " ".join(words or ()))
+    def give(options: ResumeOptions) -> int:
+        from forge_bot.cli.resume import give_command
+
+        return give_command(options, name)
+
+    # An argument in brackets may be left out. A shell takes $5 for a variable.
+    default: Any = None if form.takes.startswith("[") else ...
+    taken = typer.Argument(metavar="WORDS", help=form.takes.replace("$", ""))
+
+    def give_words(
+        options: ResumeOptions, words: Annotated[list[str] | None, taken] = default
+    ) -> int:
+        from forge_bot.cli.resume import give_command
+
+        return give_command(options, name, " ".join(words or ()))
+
+    return with_groups(give_words if form.takes else give)
 
 
-@app.command(
-    help="Reject what was shown, with notes, and continue; of a run that is done, ask for a change."
-)
-@with_groups
-def reject(
-    notes: Annotated[list[str], typer.Argument(help="What should be different.")],
-    options: ResumeOptions,
-) -> int:
-    from forge_bot.cli.resume import give_answer
+_PARTS = {"approve": None, "reject": None, "done": UNLISTED, "skip": UNLISTED}
+"""The part of the first page with a command; the others are in `_TO_GO_ON`."""
 
-    return give_answer(options, "reject", notes=" ".join(notes))
+for _name in (name for name in RUN_COMMANDS if name in NAMED and name != "retry"):
+    app.command(
+        _name,
+        help=say(NAMED[_name].meaning),
+        rich_help_panel=_PARTS.get(_name, _TO_GO_ON),
+    )(_give(_name, NAMED[_name]))
 
 
 @app.command(
@@ -147,40 +153,6 @@ def ask(
     from forge_bot.cli.resume import ask as go
 
     return go(repo, run, model, record, question=" ".join(question))
-
-
-@_to_go_on(help="Answer what an agent asked, in words, and continue.")
-@with_groups
-def answer(
-    given: Annotated[list[str], typer.Argument(help="Your answer.", metavar="WORDS")],
-    options: ResumeOptions,
-) -> int:
-    from forge_bot.cli.resume import give_answer
-
-    return give_answer(options, "answer", notes=" ".join(given))
-
-
-@_to_go_on(help="End a run. Its branch stays.")
-def abandon(repo: Repo = HERE, run: RunName = None, by_script: ByScript = False) -> int:
-    from forge_bot.cli.resume import give_answer
-
-    return give_answer(ResumeOptions(repo, run, by_script=by_script), "abandon")
-
-
-@_where_it_is_asked(help="Mark a manual task as done and continue.")
-@with_groups
-def done(options: ResumeOptions) -> int:
-    from forge_bot.cli.resume import give_answer
-
-    return give_answer(options, "done")
-
-
-@_where_it_is_asked(help="Skip a manual task and continue.")
-@with_groups
-def skip(options: ResumeOptions) -> int:
-    from forge_bot.cli.resume import give_answer
-
-    return give_answer(options, "skip")
 
 
 @_to_go_on(help="Continue a run that stopped.")
@@ -206,29 +178,7 @@ def retry(
 ) -> int:
     from forge_bot.cli.resume import retry as go
 
-    return go(options, phase, notes=notes)
-
-
-@_to_go_on(help="Merge what came to the base branch into a run, and verify it again.")
-@with_groups
-def update(options: ResumeOptions) -> int:
-    from forge_bot.cli.resume import update_run as go
-
-    return go(options)
-
-
-@_to_go_on("continue", help="Allow a run more money or tokens, and continue.")
-@with_groups
-def continue_(
-    amount: Annotated[
-        list[str],
-        typer.Argument(help="US dollars more, such as +5, or tokens: 20000 tokens."),
-    ],
-    options: ResumeOptions,
-) -> int:
-    from forge_bot.cli.resume import raise_budget as go
-
-    return go(options, " ".join(amount))
+    return go(options, phase, notes)
 
 
 @app.command(help="Show where a run stands.")

@@ -204,6 +204,9 @@ Command = (
 AnswerCommand = Approve | Reject | AnswerQuestion | MarkDone | Skip | PostSummary | Abandon
 """The commands that answer an open question, on every face."""
 
+RunCommand = AnswerCommand | Retry | Continue | Update | Resize
+"""The commands that are given to a run, on every face."""
+
 
 # -- how it is read
 # --------------------------------------------------------------------------------------------------
@@ -314,13 +317,13 @@ def _with_text(
     return read
 
 
-def _retry(written: WrittenCommand) -> Command | Mistyped:
+def _retry(written: WrittenCommand) -> Retry | Mistyped:
     if written.rest and not _PHASE.fullmatch(written.rest):
         return written.wrong(say("gate.grammar.takes_a_phase"))
     return Retry(written.rest.lower() or None, written.below.strip())
 
 
-def _continue(written: WrittenCommand) -> Command | Mistyped:
+def _continue(written: WrittenCommand) -> Continue | Mistyped:
     amount = read_amount(written.rest)
     if amount is None:
         return written.wrong(
@@ -329,7 +332,7 @@ def _continue(written: WrittenCommand) -> Command | Mistyped:
     return Continue(amount)
 
 
-def _resize(written: WrittenCommand) -> Command | Mistyped:
+def _resize(written: WrittenCommand) -> Resize | Mistyped:
     effort = SIZES.get(written.rest.casefold())
     if effort is None:
         return written.wrong(say("gate.grammar.takes_an_effort", command=written.named("effort")))
@@ -396,3 +399,12 @@ ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
 }
 """What answers an open question. `post` is only asked for by a terminal and a client: in a thread
 the bot says the result itself."""
+
+RUN_COMMANDS: dict[str, Callable[[WrittenCommand], RunCommand | Mistyped]] = {
+    **ANSWERS,
+    "retry": _retry,
+    "continue": _continue,
+    "update": _alone(Update),
+    "effort": _resize,
+}
+"""What is given to a run. A terminal and MCP take each of them by its name."""

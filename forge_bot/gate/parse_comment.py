@@ -12,6 +12,7 @@ from forge_bot.gate.grammar import (
     ANSWERS,
     LONGEST_SHOWN,
     NAMED,
+    RUN_COMMANDS,
     START,
     AnswerCommand,
     AnswerQuestion,
@@ -19,6 +20,7 @@ from forge_bot.gate.grammar import (
     Form,
     Misplaced,
     Mistyped,
+    RunCommand,
     WrittenCommand,
 )
 from forge_bot.sentences import say
@@ -142,3 +144,8 @@ def read_answer(
     if written.below and not takes_notes:
         return written.wrong(say("gate.nothing_follows", name=name))
     return ANSWERS[name](written)
+
+
+def read_command(name: str, text: str, prefix: str) -> RunCommand | Mistyped:
+    """Read what is given to a run by a name of `RUN_COMMANDS` and the words behind it."""
+    return RUN_COMMANDS[name](WrittenCommand(1, name, text, "", prefix))

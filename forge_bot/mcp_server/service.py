@@ -5,14 +5,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal
-from uuid import uuid4
+from typing import Any
 
 from pydantic import JsonValue
 
 from forge_bot.engine import Checkpoint, HumanGate
-from forge_bot.engine.reports import Answer, Report, RetryAsked
-from forge_bot.errors import AskedElsewhere, CannotUpdate, PersonDecides, WrongAction
+from forge_bot.errors import AskedElsewhere, BadArguments, CannotUpdate, PersonDecides, WrongAction
+from forge_bot.gate.grammar import NAMED, Mistyped, Retry, Update
+from forge_bot.gate.parse_comment import read_command
 from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_runs.client_reports import record_client_report
 from forge_bot.mcp_server.client_runs.client_tree import (
@@ -31,16 +31,11 @@ from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRu
 from forge_bot.mcp_server.queries import GraphAnswers, Queries
 from forge_bot.mcp_server.served_repository import ServedRepository, Turns, hold_client_run
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
-from forge_bot.runs.answers import PersonAnswer, answer
-from forge_bot.runs.branch_for_merge import fetch_for_update, update
-from forge_bot.runs.follow_up import Wanted, make_follow_up, offers_change
-from forge_bot.runs.invocation_end import phase_named
+from forge_bot.runs.answers import PersonAnswer
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
-from forge_bot.runs.this_process import now
-from forge_bot.values import PhaseId
+from forge_bot.runs.run_commands import Giver, report_of
 
-Operation = Literal["abandon", "retry", "update"]
 _NOTHING_NEW = (
     "nothing new was there to record, or it was recorded before; what is outstanding is below"
 )
@@ -146,7 +141,7 @@ class Service:
             )
 
     def control(
-        self, workspace: str, operation: Operation, phase: str, notes: str, client: str
+        self, workspace: str, operation: str, phase: str, notes: str, client: str
     ) -> dict[str, JsonValue]:
         """`run_control`: end a run, send it back, or merge its base branch into it."""
         ending = operation == "abandon"
@@ -174,17 +169,23 @@ def _show_nothing(_notice: Notice) -> None:
 
 
 def control_run(
-    run: Run, operation: Operation, phase: str, notes: str, client: str
+    run: Run, operation: str, phase: str, notes: str, client: str
 ) -> dict[str, JsonValue]:
-    """Do what a client wants with a run. Raises PersonDecides while a question is open, BadOption,
-    NothingToRetry, RunEnded, CannotUpdate.
+    """Give a run what a client wants. Raises BadArguments, PersonDecides while a question is open,
+    BadOption, NothingToRetry, RunEnded, CannotUpdate.
     """
-    target = phase_named(run.pipeline, phase) if phase else run.state.current_phase
-    if run.state.gate is not None and operation != "update":
-        _refuse(run, operation, target)
-    if report := _make_report(
-        run, operation, target, notes, f"{client or 'an MCP client'}, unverified"
-    ):
+    command = (
+        Retry(phase or None, notes)
+        if operation == "retry"
+        else read_command(operation, notes if NAMED[operation].takes else "", "")
+    )
+    if isinstance(command, Mistyped):
+        raise BadArguments(command.hint)
+    if isinstance(command, Update) and not run.state.ended and run.state.gate is None:
+        raise CannotUpdate("The run is not done yet, and its step is under way.")
+    if run.state.gate is not None and not isinstance(command, Update):
+        _refuse(run, operation, phase)
+    if report := report_of(run, command, Giver(f"{client or 'an MCP client'}, unverified", VIA)):
         run.tell(report)
     state = run.state
     done = "nothing is left to do; the branch stays"
@@ -197,33 +198,15 @@ def control_run(
     }
 
 
-def _make_report(
-    run: Run, operation: Operation, target: PhaseId, notes: str, by: str
-) -> Report | None:
-    """Return the report that asks for it; None where nothing is to be updated."""
-    if operation == "abandon":
-        return answer(run, PersonAnswer(answer=Answer.ABANDON, notes=notes), VIA, by=by)
-    key = f"{operation}-{uuid4().hex}"
-    if operation == "retry" and notes and offers_change(run) and target == run.state.current_phase:
-        return make_follow_up(run, Wanted(notes), key=key, at=run.now(), by=by, via=VIA)
-    if operation == "retry":
-        return RetryAsked(key=key, at=now(), phase=target, notes=notes, by=by, via=VIA)
-    fetch_for_update(run)
-    if not run.state.ended and run.state.gate is None:
-        raise CannotUpdate("The run is not done yet, and its step is under way.")
-    return update(run, key=key, at=now(), by=by, via=VIA)
-
-
-def _refuse(run: Run, operation: Operation, target: PhaseId) -> None:
+def _refuse(run: Run, operation: str, phase: str) -> None:
     """Leave it to the person to pass an open question by. Raises PersonDecides."""
     state = run.state
     gate = state.gate.name if state.gate is not None else state.current_phase
-    does = "end the run" if operation == "abandon" else f"send the run back to {target}"
-    phase = [target] if operation == "retry" else []
     root = str(run.repository.root)
-    typed = shlex.join(["forge-bot", operation, "--run", run.name, "--repo", root, *phase])
+    words = [phase] if phase else []
+    typed = shlex.join(["forge-bot", operation, "--run", run.name, "--repo", root, *words])
     raise PersonDecides(
-        f"The run {run.name} waits for an answer at {gate}. To {does} without it is the person's to"
-        " decide.",
+        f"The run {run.name} waits for an answer at {gate}. Only the person may pass that by with"
+        f" {operation}.",
         hint=f"Show them the question. They can type at a terminal: {typed}",
     )

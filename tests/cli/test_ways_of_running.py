@@ -82,3 +82,12 @@ def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without
         each["name"] for each in json.loads(sample.forge("status", "--json").out)["baseline"]
     ] == ["test"]
     assert outside.exists() == written
+
+
+def test_the_effort_of_a_run_is_changed_by_its_command(asked_sample: Sample) -> None:
+    model = asked_sample.model()
+    wrong = asked_sample.forge("effort", "XL", "--by-script")
+    assert (wrong.code, "forge-bot effort" in wrong.err) == (2, True), wrong.err
+    said = asked_sample.forge("effort", "M", "--by-script", "--until", "tasks", "--model", model)
+    assert said.code == 3, said.err
+    assert json.loads(asked_sample.forge("status", "--json").out)["effort"] == "M"

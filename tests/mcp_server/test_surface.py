@@ -11,7 +11,7 @@ from mcp.types import TextContent, TextResourceContents
 
 from forge_bot.errors import registry
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, hosting
+from tests.mcp_server.host import Host, Refusal, hosting
 
 TASK = "Nobody is on call before the start"
 
@@ -138,6 +138,9 @@ async def test_a_run_is_sent_back_and_ended(clients_sample: Sample) -> None:
         )
         assert (answer["current_phase"], answer["status"]) == ("phase-3", "in_progress")
         assert "> shorter" in (await host.next())["prompt"]
+        for refused in ("approve", "continue", "nothing"):
+            with pytest.raises(Refusal, match="operation: Value error, there are abandon, effort"):
+                await host.call("run_control", workspace=host.workspace, operation=refused)
         answer = await host.call("run_control", workspace=host.workspace, operation="abandon")
         assert answer["status"] == "abandoned"
         assert (await host.call("run_list"))["runs"] == []

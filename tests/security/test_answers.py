@@ -154,7 +154,6 @@ def test_the_reason_says_whose_answer_it_is(
 async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
     clients_sample: Sample, operation: str
 ) -> None:
-    does = "end the run" if operation == "abandon" else "send the run back to phase-1"
     async with hosting(clients_sample) as host:
         name = (await host.asked_now())["action_id"]
         with pytest.raises(Refusal, match=f"forge-bot {operation} .*--run") as refused:
@@ -165,5 +164,5 @@ async def test_an_open_question_is_neither_ended_nor_gone_round_by_a_model(
                 phase="phase-1" if operation == "retry" else "",
             )
         assert refused.value.error["code"] == "MCP-014"
-        assert f". To {does} without it is the person's to decide." in str(refused.value)
+        assert f". Only the person may pass that by with {operation}." in str(refused.value)
         assert (await host.next())["action_id"] == name

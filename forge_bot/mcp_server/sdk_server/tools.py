@@ -8,8 +8,9 @@ from urllib.request import url2pathname
 
 from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, ToolAnnotations
-from pydantic import Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
+from forge_bot.gate.grammar import ANSWERS, RUN_COMMANDS
 from forge_bot.mcp_server.sdk_server.client_sessions import announce, client_name
 from forge_bot.mcp_server.sdk_server.elicit import get_next_or_ask
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
@@ -20,6 +21,20 @@ Object = dict[str, Any]
 costs tokens and confuses hosts."""
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_OPERATIONS = sorted({*RUN_COMMANDS} - {*ANSWERS, "continue"} | {"abandon"})
+"""What a client may give to a run outside of a question. More money is a person's to allow."""
+
+
+def _known_operation(name: str) -> str:
+    if name not in _OPERATIONS:
+        raise ValueError(f"there are {', '.join(_OPERATIONS)}")
+    return name
+
+
+_Operation = Annotated[
+    str, AfterValidator(_known_operation), WithJsonSchema({"type": "string", "enum": _OPERATIONS})
+]
+
 WRITES = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
@@ -255,12 +270,14 @@ def _add_runs(server: ForgeServer) -> None:
     async def run_control(
         ctx: Context[Any, Any],
         workspace: str,
-        operation: Literal["abandon", "retry", "update"],
+        operation: Annotated[
+            str, AfterValidator(_known_operation), WithJsonSchema({"enum": _OPERATIONS})
+        ],
         phase: str = "",
         notes: str = "",
     ) -> CallToolResult:
-        """End a run, send it back to a phase, or merge its base branch into one that is done, when
-        the person wants it.
+        """Give a run what the person wants: end it, send it back to a phase, merge its base branch
+        into one that is done, set its effort (S, M or L as notes).
         """
         client = client_name(ctx)
         result = await server.ask(
