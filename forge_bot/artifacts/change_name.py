@@ -31,19 +31,11 @@ class ChangeType(StrEnum):
 
 _SYNONYMS = {
     **{kind.value: kind for kind in ChangeType},
-    **dict.fromkeys(
-        ("bug", "defect", "regression", "incident", "bugfix", "bug fix", "hotfix"), ChangeType.FIX
-    ),
-    **dict.fromkeys(
-        ("feature", "enhancement", "story", "new feature", "improvement", "feature request"),
-        ChangeType.FEAT,
-    ),
-    **dict.fromkeys(("doc", "documentation"), ChangeType.DOCS),
-    **dict.fromkeys(("refactoring", "technical debt", "tech debt"), ChangeType.REFACTOR),
-    **dict.fromkeys(("performance",), ChangeType.PERF),
-    **dict.fromkeys(("tests", "testing"), ChangeType.TEST),
-    **dict.fromkeys(("dependencies", "deps", "packaging"), ChangeType.BUILD),
-    **dict.fromkeys(("maintenance", "style"), ChangeType.CHORE),
+    **dict.fromkeys(("bug", "bugfix", "regression"), ChangeType.FIX),
+    **dict.fromkeys(("feature", "feature request", "enhancement"), ChangeType.FEAT),
+    "documentation": ChangeType.DOCS,
+    "tests": ChangeType.TEST,
+    "dependencies": ChangeType.BUILD,
 }
 """Types by the names that they have in titles, labels and types of issues."""
 

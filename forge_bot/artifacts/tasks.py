@@ -17,10 +17,6 @@ _LEVEL = 2
 _FIELD = re.compile(
     r"(?:- )?(?P<name>mode|files|depends_on|acceptance criteria):\s*(?P<value>.*)", re.IGNORECASE
 )
-_ALMOST_FIELD = re.compile(
-    r"[\W_]*(?:mode|files|depends[ _-]on|dependencies|acceptance(?:[ _]criteria)?)[\W_]*:",
-    re.IGNORECASE,
-)
 _BULLET = re.compile(r"[-*] (?:\[[ xX]\] )?(?P<text>\S.*)")
 _IDS = re.compile(rf"\[(?P<ids>(?:{_ID}(?:, ?{_ID})*)?)\]")
 _PATH = re.compile(r"`(?P<quoted>[^`*?]+)`|(?P<bare>[^\s`*?]+)")
@@ -60,8 +56,8 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
     A task begins at a heading `## Task 1: Title` outside of code and quotes, and ends at the next
     heading of level 2 or of its own. Below it stand `mode:`, `files:` with a bullet for each path,
     `depends_on: [1]`, and `Acceptance criteria:` with a bullet for each criterion. All other text
-    is the description. What is almost a heading or a field is a problem, and so is a value that
-    cannot be read; no task is left out because of one.
+    is the description. What is almost a heading is a problem, and so is a value that cannot be
+    read; no task is left out because of one.
     """
     blocks = read_blocks(markdown)
     problems = [*_stray_headings(blocks)]
@@ -217,7 +213,7 @@ def _read_task(section: _Section) -> tuple[TaskSpec, list[Problem]]:
 
 
 class _Values(NamedTuple):
-    """The values of each field, and the lines that are almost in the form of one."""
+    """The values of each field, and the lines that hold a list's value beside its name."""
 
     of: dict[_Field, list[str]]
     unread: list[tuple[_Field, str]]
@@ -234,8 +230,6 @@ def _read_fields(lines: Sequence[str]) -> _Values:
                 values.of[current].append(match["value"])
             elif match["value"] not in {"", "[]"}:
                 values.unread.append((current, one_line(line)))
-        elif _ALMOST_FIELD.match(line):
-            values.unread.append((_meant(line), one_line(line)))
         elif current is not None and bullet is not None:
             values.of[current].append(bullet["text"])
         elif current is _Field.ACCEPTANCE and line.startswith("  ") and values.of[current]:
@@ -243,11 +237,6 @@ def _read_fields(lines: Sequence[str]) -> _Values:
         elif line.strip():
             current = None
     return values
-
-
-def _meant(line: str) -> _Field:
-    word = re.sub(r"^[\W_]+", "", line).lower()
-    return next((field for field in _Field if word[:3] == field.value[:3]), _Field.MODE)
 
 
 def _normal(path: str) -> str:

@@ -55,7 +55,6 @@ def test_the_beginning_of_the_request_s_title_counts(title: str, subject: str) -
         ("🐛 Bug", ChangeType.FIX),
         ("type: bug", ChangeType.FIX),
         ("kind/feature", ChangeType.FEAT),
-        ("Technical debt", ChangeType.REFACTOR),
         ("dependencies", ChangeType.BUILD),
         ("not a bug", ChangeType.CHORE),
         ("debug", ChangeType.CHORE),

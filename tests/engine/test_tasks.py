@@ -92,8 +92,6 @@ PROBLEMS = [
     (f"{HEAD}\n{FINE}\n## 2. B", ["2. B|not that of a task|fatal"]),
     (f"{HEAD}\n{FINE}\n### Task: B", ["Task: B|not that of a task|fatal"]),
     (f"{HEAD}\n{FINE}\n{HEAD}\n{FINE}", ["Task 1|more than once|fatal"]),
-    (f"{HEAD}\n{FINE}\n**Mode:** parallel", ["Task 1|“**Mode:** parallel” is not in the form|"]),
-    (f"{HEAD}\n{FINE}\n- Depends on: 1", ["Task 1|is not in the form of `depends_on:`|"]),
     (f"{HEAD}\n{FINE}\nfiles: a.py", ["Task 1|“files: a.py” is not in the form of `files:`|"]),
     (f"{HEAD}\n{FINE}\nfiles:\n- all callers", ["Task 1|“all callers” under files is no|"]),
     (f"{HEAD}\n{FINE}\nfiles:\n- a/*.py", ["Task 1|“a/*.py” under files is no|"]),
