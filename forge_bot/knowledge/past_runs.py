@@ -10,7 +10,7 @@ from pydantic import ConfigDict, ValidationError
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.project.lenient_config import items, json_object, string, table
+from forge_bot.project.file_list import items, json_object, string, table
 from forge_bot.text_format import short_line
 from forge_bot.values import Effort, Finding, Frozen, Recorded, RunStatus, Severity, Usage
 

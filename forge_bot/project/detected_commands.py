@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fnmatch import fnmatch
 from posixpath import basename
 
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import string, table, toml
+from forge_bot.project.file_list import Listing, join, string, table, toml
 from forge_bot.settings.config import CONFIG
 from forge_bot.values import CommandName, Frozen
 

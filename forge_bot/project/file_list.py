@@ -1,11 +1,15 @@
-"""The files of a repository as a queryable list, and the language of each. No disk, no git, only
-its input.
+"""The files of a repository as a queryable list, the language of each, and readers of configuration
+for which a value of an unexpected type is absent. No disk, no git, only its input.
 """
 
+import configparser
+import json
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import cast
 
 from forge_bot.text_format import names
 from forge_bot.values import Frozen
@@ -172,3 +176,57 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
     ranked = sorted(counts, key=lambda name: (-counts[name], name))[:_SHOWN]
     shares = {name: counts[name] * 100 // total for name in ranked}
     return tuple(Language(name=name, percent=share) for name, share in shares.items() if share)
+
+
+def toml(text: str) -> Mapping[str, object]:
+    """Return the table in a TOML text; empty when it is none."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def json_object(text: str) -> Mapping[str, object]:
+    """Return the object in a JSON text; empty when it is none."""
+    try:
+        return table(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def ini(text: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the sections of an INI text; empty when it is none."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {
+        name: {key: value or "" for key, value in parser.items(name)} for name in parser.sections()
+    }
+
+
+def table(value: object, *path: str) -> Mapping[str, object]:
+    """Return the table at the end of a path of keys; empty when something on the way is none."""
+    for key in path:
+        value = table(value).get(key)
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def items(value: object) -> tuple[object, ...]:
+    """Return the elements of a list; none when it is no list."""
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else ()
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """Return the strings in a list; a single string counts as a list of one."""
+    return (
+        (value,)
+        if isinstance(value, str)
+        else tuple(item for item in items(value) if isinstance(item, str))
+    )
+
+
+def string(value: object) -> str:
+    """Return the value when it is a string, else an empty string."""
+    return value if isinstance(value, str) else ""

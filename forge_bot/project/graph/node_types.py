@@ -8,9 +8,8 @@ from enum import StrEnum
 from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
-from forge_bot.project.file_list import Listing, join, language_of
+from forge_bot.project.file_list import Listing, join, json_object, language_of, string, table, toml
 from forge_bot.project.graph.stacks.pipeline_stack import is_pipeline
-from forge_bot.project.lenient_config import json_object, string, table, toml
 
 
 class NodeTier(StrEnum):

@@ -13,8 +13,7 @@ from forge_bot.project.detected_commands import (
     find_in,
     prettier,
 )
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import json_object, string, strings, table
+from forge_bot.project.file_list import Listing, join, json_object, string, strings, table
 from forge_bot.values import Frozen
 from forge_bot.verification.runners import MANAGERS
 

@@ -15,8 +15,7 @@ from forge_bot.project.detected_commands import (
     gofmt,
     rustfmt,
 )
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import table, toml
+from forge_bot.project.file_list import Listing, join, table, toml
 from forge_bot.values import CommandName
 
 _REQUIRES = re.compile(r"^[^\S\n]*require\b", re.MULTILINE)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from forge_bot.project.detected_commands import ENV, Command, command
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import string, table, toml
+from forge_bot.project.file_list import Listing, join, string, table, toml
 from forge_bot.project.toolchains.python_needs import (
     DeclaredDependencies,
     DependencySource,

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import dirname, normpath
 from typing import Literal
 
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
+from forge_bot.project.file_list import Listing, ini, items, join, string, strings, table, toml
 from forge_bot.values import Frozen
 
 _TEST_NAMES = frozenset({"test", "tests", "testing"})

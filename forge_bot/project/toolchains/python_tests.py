@@ -13,8 +13,7 @@ import yaml
 
 from forge_bot.artifacts.test_paths import is_test_file
 from forge_bot.project.detected_commands import Command, command
-from forge_bot.project.file_list import Listing, join
-from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
+from forge_bot.project.file_list import Listing, ini, items, join, string, strings, table, toml
 from forge_bot.project.toolchains.python_install import PYTHON
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.settings.yaml_file import read_contents

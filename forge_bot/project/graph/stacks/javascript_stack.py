@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from posixpath import basename, dirname, normpath, splitext
 
-from forge_bot.project.file_list import Listing, above, join
+from forge_bot.project.file_list import Listing, above, join, json_object, string, strings, table
 from forge_bot.project.graph.stacks.stack import (
     Resolution,
     Resolve,
@@ -24,7 +24,6 @@ from forge_bot.project.graph.syntax import (
     read_source,
     unreadable,
 )
-from forge_bot.project.lenient_config import json_object, string, strings, table
 
 _MANIFEST = "package.json"
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")

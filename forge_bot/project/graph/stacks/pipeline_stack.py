@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from posixpath import dirname, normpath
 
-from forge_bot.project.file_list import Listing, join
+from forge_bot.project.file_list import Listing, items, join, string, table
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import FileFacts, ImportLine, SymbolFact, unreadable
-from forge_bot.project.lenient_config import items, string, table
 
 _PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
 Place = tuple[int | str, ...]

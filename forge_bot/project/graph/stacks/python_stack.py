@@ -13,14 +13,23 @@ from posixpath import basename, commonprefix, dirname
 from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.test_paths import TEST_FOLDERS
-from forge_bot.project.file_list import Listing, above, join
+from forge_bot.project.file_list import (
+    Listing,
+    above,
+    ini,
+    items,
+    join,
+    string,
+    strings,
+    table,
+    toml,
+)
 from forge_bot.project.graph.stacks.stack import (
     Resolution,
     Resolve,
     Stack,
 )
 from forge_bot.project.graph.syntax import FileFacts, Grammar, ImportLine, read_source, words_of
-from forge_bot.project.lenient_config import ini, items, string, strings, table, toml
 from forge_bot.project.scoped_commands import is_inside
 
 if TYPE_CHECKING:
