@@ -64,7 +64,6 @@ class _Reruns:
         self.argv = argv
         self.run = run
         self.flaky: set[str] = set()
-        self._absent = set[str]()
         self._seen: dict[tuple[Moment, str], set[bool]] = {}
 
     def alone(self, suspects: Sequence[str]) -> list[str]:
@@ -78,10 +77,14 @@ class _Reruns:
             steady = [name for name in left if not self._is_mixed(name)]
             after = self._outcomes(Moment.AFTER, steady)
             others += [name for name in steady if name not in after]
-            left = self._find_undecided([name for name in left if name not in others])
+            left = [name for name in left if name not in others]
         for _ in range(RERUNS):
-            self._outcomes(Moment.BEFORE, [name for name in left if self._needs_base(name)])
-            left = self._find_undecided(left)
+            asked = [name for name in left if self._needs_base(name)]
+            before = self._outcomes(Moment.BEFORE, asked)
+            # A test that is new with the change is the change's own, and stays red if it is flaky.
+            left = [name for name in left if name in before or name not in asked]
+            self.flaky |= {name for name in left if self._is_mixed(name)}
+            left = [name for name in left if name not in self.flaky]
         # Green alone after the change, or red alone before it: it depends on other tests.
         return others + [
             name
@@ -102,18 +105,7 @@ class _Reruns:
 
     def _needs_base(self, name: str) -> bool:
         """Return whether the outcome at the base is unknown, or could decide more."""
-        known = (Moment.BEFORE, name) in self._seen
-        return name not in self._absent and (not known or self._fails(Moment.AFTER, name))
-
-    def _find_undecided(self, names: Sequence[str]) -> list[str]:
-        """Note the tests whose outcomes disagree as flaky, and return those that may still be.
-
-        A test that is new with the change is the change's own, and stays red if it is flaky.
-        """
-        for name in names:
-            if self._is_mixed(name) and (Moment.BEFORE, name) in self._seen:
-                self.flaky.add(name)
-        return [name for name in names if name not in self.flaky and name not in self._absent]
+        return (Moment.BEFORE, name) not in self._seen or self._fails(Moment.AFTER, name)
 
     def _is_mixed(self, name: str) -> bool:
         """Return whether a test gave both outcomes at one commit."""
@@ -132,8 +124,6 @@ class _Reruns:
             for name in names:
                 if name not in outcomes:
                     outcomes |= dict(self._read_moment(moment, (name,)))
-        if moment is Moment.BEFORE:
-            self._absent |= {name for name in names if name not in outcomes}
         for name, red in outcomes.items():
             self._seen.setdefault((moment, name), set()).add(red)
         return outcomes

@@ -75,7 +75,7 @@ def test_a_crate_of_a_workspace_is_mended_and_its_integration_test_is_the_proof(
     said = led(sample, WORKSPACE, MENDED, wrote("half/tests/halves.rs", HALVES))
     assert "cargo test --workspace --no-fail-fast exit code 101, as it should, 4 tests" in said
     text = offered(sample)
-    assert "`halves` | yes | yes |" in text
+    assert "`halves` | red → green |" in text
     assert "`cargo test --workspace --no-fail-fast`: green, 4 tests" in text
 
 
@@ -121,7 +121,7 @@ def test_a_package_of_an_npm_workspace_is_mended_and_the_other_one_uses_it(sampl
     mended = replaced("packages/half/index.js", "x / 3", "x / 2")
     led(sample, files, mended, wrote("packages/half/more.test.js", test))
     text = offered(sample)
-    assert "`halves` | yes | yes |" in text
+    assert "`halves` | red → green |" in text
     assert "`npm test`: green, 3 tests" in text
 
 
@@ -158,8 +158,8 @@ def test_a_go_module_beside_another_that_replaces_it_is_mended_by_its_changed_pa
         wrote("words/tagged/tagged_test.go", tagged),
     )
     assert "sent back to the implementer" not in said
-    assert "go -C half test -count=1 . exit code 1" in said
+    assert "go -C half test -count=1 ./... exit code 1" in said
     text = offered(sample)
-    assert "`example.org/half TestHalves` | yes | yes |" in text
+    assert "`example.org/half TestHalves` | red → green |" in text
     assert "`go -C half test ./...`: green" in text
     assert "`go -C words test ./...`: green" in text
