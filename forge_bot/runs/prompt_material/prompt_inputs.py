@@ -6,7 +6,7 @@ from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import FOLLOW_UP
-from forge_bot.engine.phases import AgentPhase, AnsweringPhase, VerifyPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase, AnsweringPhase, ReviewPhase, VerifyPhase
 from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import TaskState
 from forge_bot.engine.verification_report import commands_section
@@ -342,6 +342,9 @@ class PromptInputs:
         """The documents among an agent's inputs whose files it is shown: where it reads the plan
         and neither implements it nor is shown its changes, those of the plan.
         """
+        if DRAFT in names and isinstance(phase, ReviewPhase):
+            # The draft shows the places; its reviewer asks for what else decides.
+            return ()
         naming = {
             phase.writes
             for phase in self.phases
