@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime
 from typing import NamedTuple, Self
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.state import State
 from forge_bot.project.file_list import items, json_object, string, table
 from forge_bot.text_format import short_line
-from forge_bot.values import Effort, Finding, Frozen, Recorded, RunStatus, Severity, Usage
+from forge_bot.values import Finding, Frozen, RunStatus, Severity
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
 _OUTCOMES = {
@@ -102,39 +102,10 @@ def read_reported(text: str) -> ReviewReports:
     )
 
 
-class _Part(Recorded):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Spec(_Part):
-    files: tuple[str, ...] = ()
-
-
-class _Task(_Part):
-    spec: _Spec = _Spec()
-
-
-class _Flags(_Part):
-    batch: bool = False
-
-
-class PastState(_Part):
-    """The part of a state that tells of a past run."""
-
-    title: str = ""
-    pipeline: str = ""
-    effort: Effort
-    started_at: datetime | None = None
-    current_phase_status: RunStatus
-    flags: _Flags = _Flags()
-    tasks: tuple[_Task, ...] = ()
-    usage: Usage = Usage()
-
-
-def read_past_state(text: str | None) -> PastState | None:
-    """Return what a state.json tells; None for one that is missing or broken."""
+def read_past_state(text: str | None) -> State | None:
+    """Return the state in a state.json; None for one that is missing or broken."""
     try:
-        return PastState.model_validate_json(text or "")
+        return State.model_validate_json(text or "")
     except ValidationError:
         return None
 
@@ -154,16 +125,15 @@ def read_past_run(
     summary = (read(documents.summary) if documents.summary else None) or ""
     reported = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
-    begun = state.started_at if state is not None else None
     files = (path for task in state.tasks for path in task.spec.files) if state is not None else ()
     return PastRun(
         name=name,
-        title=short_line((state.title if state is not None else "") or heading or name),
+        title=short_line(state.title if state is not None else heading or name),
         request=body[:_LONGEST_REQUEST],
         summary=short_line(_first_paragraph(summary)),
         files=tuple(dict.fromkeys(map(short_line, files))),
         outcome=_OUTCOMES[state.current_phase_status] if state is not None else "unknown",
-        date=f"{begun:%Y-%m-%d}" if begun is not None else "",
+        date=f"{state.started_at:%Y-%m-%d}" if state is not None else "",
         findings=reported.findings,
         rejections=reported.rejections,
         friction=read_friction(summary),

@@ -1,9 +1,11 @@
 """Past runs to learn from: made of a few words, or read from the files of a workspace."""
 
+import json
 from collections.abc import Sequence
 
 from forge_bot.knowledge.past_runs import PastRun
 from forge_bot.values import Finding, Severity
+from tests.fakes.bench import Bench
 
 CRITICAL, MAJOR, MINOR = Severity.CRITICAL, Severity.MAJOR, Severity.MINOR
 
@@ -35,3 +37,8 @@ def past_run(
         ),
         friction=tuple(friction),
     )
+
+
+def past_state(**changes: object) -> str:
+    """The state.json of a run, with some of its values changed."""
+    return json.dumps(Bench().state.model_dump(mode="json", by_alias=True) | changes)

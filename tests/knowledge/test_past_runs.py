@@ -10,7 +10,7 @@ from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
 from forge_bot.values import Finding
 from tests.fakes.bench import DEVELOP
 from tests.fakes.rows import rows
-from tests.knowledge.run_scene import CRITICAL, MAJOR
+from tests.knowledge.run_scene import CRITICAL, MAJOR, past_state
 
 ROWS = rows(__file__)
 
@@ -19,7 +19,7 @@ REQUEST = (
     "---\ntitle: Fix login\nlabels: []\n---\n\n# Fix login\n\nThe session ends too"
     " early.\n\nAlways.\n"
 )
-STATE: dict[str, object] = ROWS["state"]
+STATE = past_state(**ROWS["state"])
 SUMMARY = (
     "# Run\n\n## Summary\n\nSessions last\nan hour now.\n\n## Improvement Report\n\n- No fixture"
     " for sessions\n"
@@ -38,7 +38,7 @@ def test_a_whole_workspace_is_read() -> None:
     run = read(
         {
             "request.md": REQUEST,
-            "state.json": json.dumps(STATE),
+            "state.json": STATE,
             "summary.md": SUMMARY,
             "reports.jsonl": reports(review("REVISE", ("MAJOR", "Clock is read twice"))),
         }
@@ -80,7 +80,7 @@ def test_findings_of_rounds_that_ended_with_revise_are_read_from_the_reports() -
         review("REVISE", ("CRITICAL", "Tokens are kept forever"), ("MAJOR", "Two clocks")),
         review("APPROVE"),
     )
-    run = read({"state.json": json.dumps(STATE), "reports.jsonl": told})
+    run = read({"state.json": STATE, "reports.jsonl": told})
     assert run.findings == (
         ("phase-3b", Finding(severity=CRITICAL, description="Tokens are kept forever")),
         ("phase-3b", Finding(severity=MAJOR, description="Two clocks")),
@@ -118,8 +118,7 @@ def test_what_people_said_when_they_sent_work_back_is_read_from_the_reports() ->
     ],
 )
 def test_the_outcome_is_said_in_one_word(status: str, outcome: str) -> None:
-    state = json.dumps({"effort": "S", "currentPhaseStatus": status})
-    assert read({"state.json": state}).outcome == outcome
+    assert read({"state.json": past_state(currentPhaseStatus=status)}).outcome == outcome
 
 
 def test_an_unfinished_front_matter_is_not_taken_for_the_request() -> None:
@@ -128,14 +127,10 @@ def test_an_unfinished_front_matter_is_not_taken_for_the_request() -> None:
 
 
 def test_what_a_stranger_wrote_comes_out_as_single_lines() -> None:
-    state = {
-        "title": "a\n# b",
-        "effort": "S",
-        "tasks": [{"spec": {"files": ["x\ny"]}}],
-        "currentPhaseStatus": "completed",
-    }
+    tasks = [{"spec": {"id": "1", "title": "t", "files": ["x\ny"]}}]
+    state = past_state(title="a\n# b", tasks=tasks)
     summary = "## Summary\n\nfirst\nsecond\u202e\n\n## Improvement Report\n\n- one\n  two\n"
-    run = read({"state.json": json.dumps(state), "summary.md": summary})
+    run = read({"state.json": state, "summary.md": summary})
     assert (run.title, run.files) == ("a # b", ("x y",))
     assert (run.summary, run.friction) == ("first second", ("one two",))
 
@@ -168,4 +163,4 @@ _JSON = st.recursive(
     )
 )
 def test_whatever_the_state_holds_a_run_comes_out(state: dict[str, object]) -> None:
-    assert read({"state.json": json.dumps(state), "request.md": REQUEST}).name == NAME
+    assert read({"state.json": past_state(**state), "request.md": REQUEST}).name == NAME

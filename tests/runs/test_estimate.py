@@ -2,7 +2,6 @@
 ships.
 """
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +24,7 @@ from forge_bot.values import Effort, Tier, Usage
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
+from tests.knowledge.run_scene import past_state
 
 SONNET = "anthropic:claude-sonnet-4-5"
 DATED = "claude-sonnet-4-5-20250929"
@@ -56,20 +56,14 @@ def state(
     effort: str = "M",
     status: str = "completed",
     pipeline: str = "develop",
-    log: object = (),
     batch: bool = False,
 ) -> str:
-    return json.dumps(
-        {
-            "schemaVersion": 1,
-            "title": "t",
-            "pipeline": pipeline,
-            "effort": effort,
-            "currentPhaseStatus": status,
-            "usage": usage,
-            "log": log,
-            "flags": {"batch": batch},
-        }
+    return past_state(
+        usage=usage,
+        effort=effort,
+        currentPhaseStatus=status,
+        pipeline=pipeline,
+        flags={"batch": batch},
     )
 
 
