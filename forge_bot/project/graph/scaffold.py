@@ -25,7 +25,7 @@ _KINDS = (NodeKind.MODULE, *_FOLDERS)
 _OTHER_TEXT = (".pyi", ".vue", ".svelte")
 """Endings of a stack's files that a new file does not get."""
 _UNSAFE = re.compile(r'["\\\x00-\x1f]|\*/')
-_LONGEST = 90
+_LONGEST_PURPOSE = 90
 _WORD = re.compile(r"[a-z0-9]+")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
 _NEAR = 5
@@ -114,7 +114,7 @@ def _most(words: Iterable[str]) -> str:
 def _sentence(wanted: ScaffoldArguments) -> str:
     """Return the purpose in one line that ends with a full stop, safe in any comment."""
     text = " ".join(_UNSAFE.sub(" ", wanted.purpose or wanted.name).split())
-    text = text[:_LONGEST].rstrip(" .")
+    text = text[:_LONGEST_PURPOSE].rstrip(" .")
     return f"{text[:1].upper()}{text[1:]}."
 
 
