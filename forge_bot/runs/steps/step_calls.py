@@ -22,8 +22,10 @@ from forge_bot.knowledge.profile import Profile
 from forge_bot.project.graph.graph_documents import (
     annotation_file,
     annotations_document,
+    main_stack,
     manifest_document,
     repo_map,
+    scaffold,
     stack_document,
     violations,
 )
@@ -31,7 +33,6 @@ from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.scaffold import main_stack, scaffold
 from forge_bot.project.graph.verify_graph import GraphFinding, scan
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
