@@ -5,7 +5,6 @@ the verification, where red tests run again at both commits.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from forge_bot.agent.model_answers import fenced
 from forge_bot.agent.tries import TryOutcome, named
@@ -24,13 +23,12 @@ from forge_bot.verification.runners import select_tests, uncached
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,
     TAIL_LINES,
-    FailureBlock,
-    about,
     complaint_lines,
-    failure_blocks,
     shown_output,
 )
 
+_MOST_SHOWN = 50
+"""Failures whose words are looked for."""
 _LEAST_SECONDS = 60
 _TIMES_AS_LONG = 10
 """A command gets this much of the time that it took before the edits."""
@@ -55,26 +53,16 @@ class NewlyRed:
         """Return the command as if these had passed."""
         return replace(self, failing=tuple(item for item in self.failing if item not in items))
 
-    def words_on(self, item: str) -> str:
-        """Return what the command says about one failing test or complaint."""
-        if self.now.name is not CommandName.TEST and (lines := complaint_lines(item, self.lines)):
-            return "\n".join(lines)
-        return "\n\n".join(block.text for block in self._blocks if about(item, block))
-
     def words(self) -> str:
-        """Return the output about new failures, as far as it is shown: there may be thousands."""
-        text = ""
-        for item in self.failing:
-            words = self.words_on(item)
-            text += f"{words}\n\n" if words not in text else ""
-            if len(text) >= TAIL_CHARACTERS:
-                break
-        shown = text.rstrip("\n")[:TAIL_CHARACTERS]
-        return shown or shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES)
-
-    @cached_property
-    def _blocks(self) -> tuple[FailureBlock, ...]:
-        return failure_blocks(self.lines)
+        """Return the output about new failures, as far as it is shown."""
+        new = self.failing[:_MOST_SHOWN]
+        if self.now.name is not CommandName.TEST:
+            lines = dict.fromkeys(
+                line for item in new for line in complaint_lines(item, self.lines)
+            )
+            if lines:
+                return "\n".join(lines)[:TAIL_CHARACTERS]
+        return shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES, new)
 
 
 @dataclass
