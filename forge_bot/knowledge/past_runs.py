@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, Self
 
 from pydantic import ValidationError
@@ -9,10 +10,10 @@ from pydantic import ValidationError
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
 from forge_bot.artifacts.sections import blocks_within
 from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.reports import REPORT, Answer, Answered, ArtifactWritten, RetryAsked
 from forge_bot.engine.state import State
-from forge_bot.project.file_list import items, json_object, string, table
 from forge_bot.text_format import short_line
-from forge_bot.values import Finding, Frozen, RunStatus, Severity
+from forge_bot.values import Finding, Frozen, RunStatus
 
 REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
 _OUTCOMES = {
@@ -67,39 +68,30 @@ class PastRun(Frozen):
     """The gate or phase that people rejected, with their notes on one line."""
 
 
-class ReviewReports(Frozen):
-    """The facts about a run's reviews in its reports, in all rounds."""
-
-    findings: tuple[tuple[str, Finding], ...] = ()
-    rejections: tuple[tuple[str, str], ...] = ()
-
-
-def read_reported(text: str) -> ReviewReports:
+def read_reported(text: str) -> tuple[list[tuple[str, Finding]], list[tuple[str, str]]]:
     """Return the findings of all reviews of a run, by phase, and the notes of people's rejections.
 
     `text` is its reports.jsonl; lines that are no reports are ignored.
     """
-    findings: list[tuple[str, Finding]] = []
-    rejections: list[tuple[str, str]] = []
+    findings: dict[tuple[str, Finding], None] = {}
+    rejections: dict[tuple[str, str], None] = {}
     for line in text.splitlines():
         # Most lines are of other kinds; searching for a word takes less time than parsing them.
         if not any(kind in line for kind in _TELLING):
             continue
-        report = json_object(line)
-        kind, phase = string(report.get("type")), short_line(string(report.get("phase")))
-        if kind == "artifact_written":
-            findings += ((phase, finding) for finding in _read_findings(report.get("inspection")))
-        elif kind == "retry_asked" or (kind == "answered" and report.get("answer") == "reject"):
-            rejections.append(
-                (
-                    phase or short_line(string(report.get("gate"))),
-                    short_line(string(report.get("notes"))),
-                )
-            )
-    return ReviewReports(
-        findings=tuple(dict.fromkeys(findings)),
-        rejections=tuple(dict.fromkeys(rejection for rejection in rejections if rejection[1])),
-    )
+        with suppress(ValidationError):
+            match REPORT.validate_json(line):
+                case ArtifactWritten(phase=phase, inspection=inspection):
+                    for known in inspection.findings:
+                        words = short_line(known.description)
+                        findings[phase, known.replace(description=words)] = None
+                case Answered(answer=Answer.REJECT, gate=place, notes=notes) if notes:
+                    rejections[place, short_line(notes)] = None
+                case RetryAsked(phase=place, notes=notes) if notes:
+                    rejections[place, short_line(notes)] = None
+                case _:
+                    pass
+    return list(findings), list(rejections)
 
 
 def read_past_state(text: str | None) -> State | None:
@@ -123,7 +115,7 @@ def read_past_run(
     if request is None and state is None:
         return None
     summary = (read(documents.summary) if documents.summary else None) or ""
-    reported = read_reported(read(REPORTS) or "")
+    findings, rejections = read_reported(read(REPORTS) or "")
     heading, body = _request(request or "")
     files = (path for task in state.tasks for path in task.spec.files) if state is not None else ()
     return PastRun(
@@ -134,8 +126,8 @@ def read_past_run(
         files=tuple(dict.fromkeys(map(short_line, files))),
         outcome=_OUTCOMES[state.current_phase_status] if state is not None else "unknown",
         date=f"{state.started_at:%Y-%m-%d}" if state is not None else "",
-        findings=reported.findings,
-        rejections=reported.rejections,
+        findings=tuple(findings),
+        rejections=tuple(rejections),
         friction=read_friction(summary),
     )
 
@@ -170,17 +162,6 @@ def _first_paragraph(summary: str) -> str:
             if block.kind is BlockKind.TEXT and not block.empty
         ),
         "",
-    )
-
-
-def _read_findings(record: object) -> tuple[Finding, ...]:
-    """Return the findings in a record that have a known severity."""
-    rows = map(table, items(table(record).get("findings")))
-    pairs = ((string(row.get("severity")), string(row.get("description"))) for row in rows)
-    return tuple(
-        Finding(severity=Severity(severity), description=short_line(text))
-        for severity, text in pairs
-        if severity in set(Severity) and text.strip()
     )
 
 

@@ -3,9 +3,17 @@
 import json
 from collections.abc import Sequence
 
+from forge_bot.engine.reports import (
+    REPORT,
+    Answer,
+    Answered,
+    ArtifactWritten,
+    Report,
+    RetryAsked,
+)
 from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.values import Finding, Severity
-from tests.fakes.bench import Bench
+from forge_bot.values import Finding, Inspection, PhaseId, Severity, Verdict
+from tests.fakes.bench import START, Bench
 
 CRITICAL, MAJOR, MINOR = Severity.CRITICAL, Severity.MAJOR, Severity.MINOR
 
@@ -42,3 +50,31 @@ def past_run(
 def past_state(**changes: object) -> str:
     """The state.json of a run, with some of its values changed."""
     return json.dumps(Bench().state.model_dump(mode="json", by_alias=True) | changes)
+
+
+def reviewed(*findings: tuple[Severity, str], verdict: Verdict = Verdict.REVISE) -> ArtifactWritten:
+    """The report of a design's review."""
+    told = tuple(Finding(severity=severity, description=text) for severity, text in findings)
+    return ArtifactWritten(
+        key=str(told),
+        at=START,
+        action_id="phase-3b.1",
+        phase=PhaseId("phase-3b"),
+        artifact="review-design.md",
+        blob="",
+        inspection=Inspection(verdict=verdict, findings=told),
+    )
+
+
+def answered(answer: Answer, notes: str) -> Answered:
+    gate = PhaseId("checkpoint-a")
+    return Answered(key=notes, at=START, gate=gate, answer=answer, notes=notes, by="ann", via="x")
+
+
+def retried(notes: str) -> RetryAsked:
+    phase = PhaseId("phase-3")
+    return RetryAsked(key=notes or "retry", at=START, phase=phase, notes=notes, by="ann", via="x")
+
+
+def report_lines(*reports: Report) -> str:
+    return "".join(f"{REPORT.dump_json(report).decode()}\n" for report in reports)

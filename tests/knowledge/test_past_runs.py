@@ -1,16 +1,23 @@
 """A past run is read from what its workspace holds, whatever is missing or broken there."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forge_bot.engine.reports import Answer
 from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
-from forge_bot.values import Finding
+from forge_bot.values import Finding, Verdict
 from tests.fakes.bench import DEVELOP
 from tests.fakes.rows import rows
-from tests.knowledge.run_scene import CRITICAL, MAJOR, past_state
+from tests.knowledge.run_scene import (
+    CRITICAL,
+    MAJOR,
+    answered,
+    past_state,
+    report_lines,
+    retried,
+    reviewed,
+)
 
 ROWS = rows(__file__)
 
@@ -40,7 +47,7 @@ def test_a_whole_workspace_is_read() -> None:
             "request.md": REQUEST,
             "state.json": STATE,
             "summary.md": SUMMARY,
-            "reports.jsonl": reports(review("REVISE", ("MAJOR", "Clock is read twice"))),
+            "reports.jsonl": report_lines(reviewed((MAJOR, "Clock is read twice"))),
         }
     )
     assert (run.name, run.title, run.date, run.outcome) == (NAME, "Fix login", "2026-04-12", "done")
@@ -62,23 +69,10 @@ def test_a_request_alone_is_enough() -> None:
     assert (run.title, run.date, run.outcome) == ("Fix login", "", "unknown")
 
 
-def reports(*lines: dict[str, object]) -> str:
-    return "".join(json.dumps(line) + "\n" for line in lines)
-
-
-def review(verdict: str, *findings: tuple[str, str]) -> dict[str, object]:
-    told = [{"severity": severity, "description": text} for severity, text in findings]
-    return {
-        "type": "artifact_written",
-        "phase": "phase-3b",
-        "inspection": {"verdict": verdict, "findings": told},
-    }
-
-
 def test_findings_of_rounds_that_ended_with_revise_are_read_from_the_reports() -> None:
-    told = reports(
-        review("REVISE", ("CRITICAL", "Tokens are kept forever"), ("MAJOR", "Two clocks")),
-        review("APPROVE"),
+    told = report_lines(
+        reviewed((CRITICAL, "Tokens are kept forever"), (MAJOR, "Two clocks")),
+        reviewed(verdict=Verdict.APPROVE),
     )
     run = read({"state.json": STATE, "reports.jsonl": told})
     assert run.findings == (
@@ -89,17 +83,11 @@ def test_findings_of_rounds_that_ended_with_revise_are_read_from_the_reports() -
 
 
 def test_what_people_said_when_they_sent_work_back_is_read_from_the_reports() -> None:
-    told = reports(
-        {
-            "type": "answered",
-            "gate": "checkpoint-a",
-            "answer": "reject",
-            "notes": "Use the\nclock of the server",
-            "by": "ann",
-        },
-        {"type": "answered", "gate": "checkpoint-a", "answer": "approve", "notes": "fine"},
-        {"type": "retry_asked", "phase": "phase-3", "notes": "Smaller steps"},
-        {"type": "retry_asked", "phase": "phase-3", "notes": ""},
+    told = report_lines(
+        answered(Answer.REJECT, "Use the\nclock of the server"),
+        answered(Answer.APPROVE, "fine"),
+        retried("Smaller steps"),
+        retried(""),
     )
     run = read({"request.md": REQUEST, "reports.jsonl": f"not JSON answered\n{told}[1]\n"})
     assert run.rejections == (

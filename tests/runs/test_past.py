@@ -1,16 +1,17 @@
 """The newest past runs are read, and told to agents."""
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from forge_bot.engine.reports import Answer
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import RUNS_READ, history_at
 from forge_bot.knowledge.past_runs import DocumentNames
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
+from tests.knowledge.run_scene import MAJOR, answered, report_lines, reviewed
 
 DOCUMENTS = DocumentNames.of(DEVELOP)
 
@@ -32,24 +33,13 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     judging = next(step for step in run.steps if step.action.agent == "design-reviewer")
     assert run.prompt(judging)[1].similar == ()
     designing = next(step for step in run.steps if step.action.agent == "architect")
-    noted = {
-        "type": "answered",
-        "gate": "checkpoint-a",
-        "answer": "reject",
-        "notes": "rota next must say who is on call",
-    }
+    noted = answered(Answer.REJECT, "rota next must say who is on call")
     remarks = ("rota next prints the wrong person on call", "Colours are pale")
-    review = {
-        "type": "artifact_written",
-        "phase": "phase-3b",
-        "inspection": {
-            "findings": [{"severity": "MAJOR", "description": remark} for remark in remarks]
-        },
-    }
+    review = reviewed(*((MAJOR, remark) for remark in remarks))
     record = {
         "request.md": "# A past run\n",
         "summary.md": "## Improvement Report\n\n### Friction\n\n- rota next has two clocks\n",
-        "reports.jsonl": f"{json.dumps(noted)}\n{json.dumps(review)}\n",
+        "reports.jsonl": report_lines(noted, review),
     }
     base = committed(run, {f".specs/20200101-past/{name}": text for name, text in record.items()})
     material = run.prompt(designing._replace(state=designing.state.replace(base_commit=base)))[1]
