@@ -144,15 +144,6 @@ def test_a_repository_without_tests_says_how_to_go_on(sample: Sample) -> None:
     assert "CONTRIBUTING.md says: “AI-generated code is not accepted.”" in waiting.out
 
 
-def test_after_a_name_that_git_does_not_take_the_next_run_begins(sample: Sample) -> None:
-    def ran(*more: str) -> Said:
-        return sample.forge("run", TASK, *more, "--effort", "S", "--model", sample.model())
-
-    refused(ran("--branch", "a b"), "REQUEST-007", 2)
-    assert ran().code == 3
-    assert sample.git("branch", "--format=%(refname:short)").split() == [sample.branch, "main"]
-
-
 def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) -> None:
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "REQUEST-007", 2)
     sample.git("switch", "-qc", "mine")
@@ -201,17 +192,6 @@ def test_a_record_that_this_version_cannot_read_is_told_and_left_alone(
     before = asked_sample.git("rev-parse", asked_sample.branch)
     refused(asked_sample.forge("approve", "--model", model), code, 1)
     assert asked_sample.git("rev-parse", asked_sample.branch) == before
-
-
-def test_a_script_without_the_answer_stops_the_run_where_it_stands(
-    sample: Sample, tmp_path: Path
-) -> None:
-    (tmp_path / "short.jsonl").write_text("")
-    said = sample.forge(
-        "run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}"
-    )
-    refused(said, "MODEL-004", 1)
-    assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
 def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(sample: Sample) -> None:

@@ -49,21 +49,6 @@ def test_a_repository_without_a_commit_says_what_to_do_first(
     assert "git commit" in told(sample.forge(*command, "--repo", str(tmp_path / "new")), "GIT-003")
 
 
-def test_the_default_branch_may_have_any_name_and_is_not_written_to(
-    sample: Sample, tmp_path: Path
-) -> None:
-    sample.git("branch", "-m", "trunk")
-    sample.git("clone", "-q", "--bare", ".", str(tmp_path / "remote.git"))
-    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
-    sample.git("fetch", "-q")
-    sample.git("remote", "set-head", "origin", "trunk")
-    said = sample.forge("run", TASK, "--here", "--model", sample.model())
-    assert said.code == 2
-    assert "--here would write to trunk" in said.err
-    waiting = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert waiting.code == 3, waiting
-
-
 _can_be_read_only = pytest.mark.skipif(
     failure_reason(BackendName.BUBBLEWRAP) != "",
     reason="bubblewrap makes the folder read-only here",

@@ -6,12 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Said, Sample, by_script
 from tests.fakes.sampled import sampled_rows
 from tests.fakes.warm_python import warm_python
@@ -164,20 +163,6 @@ def test_without_a_place_for_its_state_a_run_does_not_begin(
     assert untouched(sample)
 
 
-@pytest.mark.parametrize(
-    "name", ["config.yml", "prompts/architect.md.j2", "pipelines/develop.yaml"]
-)
-def test_a_file_of_ones_own_that_cannot_be_read_is_named(sample: Sample, name: str) -> None:
-    place = sample.path / ".forge" / name
-    place.parent.mkdir(parents=True)
-    place.symlink_to("/proc/self/mem")
-    said = sample.forge("run", TASK, "--model", sample.model())
-    assert said.code in {1, 5}
-    assert "unexpected" not in said.err
-    assert "→" in said.err
-    assert untouched(sample)
-
-
 # -- what a person types
 # --------------------------------------------------------------------------------------------------
 
@@ -222,57 +207,6 @@ def test_a_mistyped_command_says_what_could_be_meant(sample: Sample) -> None:
         assert said.code == 2, words
         assert part in said.err
         assert "--help says what it takes" in said.err
-
-
-def gone(_hub: FakeGitHub, issue: Issue) -> None:
-    issue.deleted = True
-
-
-def no_github(hub: FakeGitHub, _issue: Issue) -> None:
-    hub.faults.strange("/issues/42", "<html>")
-
-
-def broken(hub: FakeGitHub, _issue: Issue) -> None:
-    hub.faults.status("/issues/42", 500, "oops", times=9)
-
-
-def not_there(hub: FakeGitHub, _issue: Issue) -> None:
-    hub.repositories.clear()
-
-
-@pytest.mark.parametrize(
-    ("trouble", "said"),
-    [
-        (gone, "deleted"),
-        (no_github, "GITHUB_API_URL"),
-        (broken, "GitHub answered 500"),
-        (not_there, "there is no such issue"),
-    ],
-)
-def test_an_issue_that_cannot_be_read(
-    sample: Sample,
-    github: FakeGitHub,
-    monkeypatch: pytest.MonkeyPatch,
-    trouble: Callable[[FakeGitHub, Issue], None],
-    said: str,
-) -> None:
-    trouble(github, github.issue(github.repository("o/r"), "Fix the login", number=42))
-    monkeypatch.setenv("GITHUB_API_URL", github.url)
-    done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
-    assert said in told(done, "REQUEST-003", 2)
-    assert untouched(sample)
-
-
-def test_an_issue_with_characters_that_no_file_holds_is_taken_without_them(
-    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    github.issue(
-        github.repository("o/r"), "Fix \0the login \ud800", "It \0times out \udfff.", number=42
-    )
-    monkeypatch.setenv("GITHUB_API_URL", github.url)
-    done = sample.forge("run", "https://github.com/o/r/issues/42", "--model", sample.model())
-    assert done.code == 3, done
-    assert "It times out \ufffd." in (sample.workspace / "request.md").read_text()
 
 
 @pytest.mark.slow

@@ -51,13 +51,6 @@ def test_what_is_missing_or_cannot_be_read_is_told_with_its_place_or_the_next_st
     assert [word for word in words if word not in said.out] == []
 
 
-def test_a_detached_head_is_told(sample: Sample) -> None:
-    sample.git("checkout", "-q", "--detach")
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 5
-    assert "git switch" in said.out
-
-
 def test_ask_tries_the_model_with_one_short_question(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,20 +60,6 @@ def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(
     assert "ANTHROPIC_API_KEY" in said.out
 
 
-@pytest.mark.parametrize(
-    ("model", "extras"), [("google-cloud:gemini", "google"), ("groq:a", "groq"), ("openai:a", None)]
-)
-def test_the_workflow_brings_the_package_that_the_model_of_the_configuration_needs(
-    repo: Repository, sample: Sample, model: str, extras: str | None
-) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(f"model: {model}\n")
-    assert sample.forge("init").code == 0
-    written = yaml.safe_load((sample.path / WORKFLOW).read_text())
-    step = written["jobs"]["forge-bot"]["steps"][0]
-    assert step.get("with", {}).get("extras") == extras
-
-
 CHECKS = {
     "ci.yml": "name: ci\non:\n  push:\n    branches: [main]\n  pull_request:\n",
     "every.yaml": "name: 'Tests: all'\non: [push]\n",
@@ -108,13 +94,6 @@ def test_init_names_the_workflows_that_check_pull_requests_since_github_tells_of
     assert len((sample.path / WORKFLOW).read_text().splitlines()) <= 40
 
 
-def test_without_checks_of_its_own_init_listens_to_none(repo: Repository, sample: Sample) -> None:
-    assert sample.forge("init").code == 0
-    text = (sample.path / WORKFLOW).read_text(encoding="utf-8")
-    assert "workflow_run:" not in text
-    assert "Of its own checks" not in text
-
-
 def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_init_says_so(
     repo: Repository, sample: Sample, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -134,20 +113,6 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     commit = sample.git("rev-parse", "HEAD")
     assert f"{ACTION}@{commit} # v{__version__}\n" in (sample.path / WORKFLOW).read_text()
     assert f"it uses the release {ACTION}@{commit}" in " ".join(held.out.split())
-
-
-def test_a_workflow_that_is_there_is_left_alone_and_only_what_is_missing_is_written(
-    repo: Repository, sample: Sample
-) -> None:
-    file = sample.path / WORKFLOW
-    file.parent.mkdir(parents=True)
-    file.write_text("mine\n")
-    assert sample.forge("init").code == 0
-    assert (sample.path / ".forge" / "config.yml").is_file()
-    refused = sample.forge("init")
-    assert refused.code == 2
-    assert WORKFLOW in refused.err
-    assert file.read_text() == "mine\n"
 
 
 def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_declined(
@@ -183,15 +148,6 @@ def test_init_makes_the_labels_once(
         "forge:unanswered",
     ]
     assert "forge:L is there" in said.out
-
-
-def test_doctor_without_a_token_says_how_to_get_the_checks_of_the_repository(
-    repo: Repository, github: FakeGitHub, sample: Sample
-) -> None:
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 0
-    assert "GITHUB_TOKEN=$(gh auth token) forge-bot doctor" in said.out
-    assert github.asked() == []
 
 
 def test_doctor_names_every_click_that_is_missing_with_its_address(
@@ -231,16 +187,6 @@ def ready(
     github.label(repo, "forge")
     github.commit(repo, "main", {WORKFLOW: text})
     github.protect(repo, "main")
-
-
-def test_doctor_is_content_with_a_repository_that_is_set_up(
-    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    admin(github, repo, monkeypatch)
-    ready(github, repo, "SCRIPTED_API_KEY")
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 0
-    assert "!" not in said.out.partition("GitHub")[2]
 
 
 def test_doctor_looks_at_a_repository_on_github_without_a_clone_or_a_key_of_a_model(
@@ -295,19 +241,6 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
         after = said.partition(problem)[2]
         assert after, problem
         assert step in after.split("→")[1], problem
-
-
-def test_doctor_takes_the_secret_of_the_job_s_environment_and_warns_of_a_version_that_can_be_moved(
-    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    admin(github, repo, monkeypatch)
-    environment = "environment: { name: models }\n    runs-on:"
-    ready(github, repo, changes={f"{ACTION}@": f"{ACTION}@main # ", "runs-on:": environment})
-    repo.secrets.clear()
-    repo.environments["models"] = ["ANTHROPIC_API_KEY"]
-    said = sample.forge("doctor", "--github", "acme/rota").out
-    assert f"{ACTION}@main can be moved" in said
-    assert said.count("!") == 1
 
 
 def test_doctor_tells_what_a_token_may_not_see_and_does_not_call_it_missing(

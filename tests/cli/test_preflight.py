@@ -110,14 +110,6 @@ def test_a_refusal_comes_before_any_question_and_leaves_nothing_behind(
     assert left(sample) == before
 
 
-def test_several_refusals_come_at_once(sample: Sample) -> None:
-    clones.configure(sample, "commands: {lint: nosuchlinter .}\nprotected_branches: [mine]\n")
-    refused = sample.forge("run", TASK, "--branch", "mine", "--model", sample.model())
-    assert refused.code == 5
-    assert "mine is a protected branch" in refused.err
-    assert "install nosuchlinter" in refused.err
-
-
 def test_problems_of_all_files_come_at_once(sample: Sample) -> None:
     clones.configure(sample, "budgett: 1\n")
     (sample.path / ".forge" / "manifest.yaml").write_text("rulez: []\n")
@@ -155,17 +147,6 @@ def test_setup_that_nothing_holds_to_the_proxy_is_asked_about_before_a_run(
     assert line.endswith("SANDBOX-004")
     (line,) = [line for line in doctor.out.splitlines() if "landlock, which cannot judge" in line]
     assert line.endswith("SANDBOX-003")
-
-
-def test_setup_without_a_sandbox_is_said_to_have_no_proxy_before_a_run_and_at_its_question(
-    sample: Sample,
-) -> None:
-    clones.configure(sample, f"{SETUP}sandbox: off\n")
-    sentence = "Setup has this machine's network, without a proxy"
-    assert sentence in sample.forge("doctor", "--model", sample.model()).out
-    said = begun(sample, TASK, "--auto")
-    assert sentence in said
-    assert "setup has the machine's network, without a proxy" in said
 
 
 def begun(sample: Sample, task: str = TASK, *words: str) -> str:

@@ -45,20 +45,6 @@ def test_what_is_being_done_is_said_again_and_again_until_it_is_over() -> None:
     assert "Implementation · running make test" in lines[-1], lines
 
 
-def test_a_command_that_has_ended_is_not_called_running() -> None:
-    output = _Output(lines=4)
-    progress = _working(output, every=3600)
-    result = CommandResult(
-        name=CommandName.TEST, argv=("make", "test"), exit_code=0, duration_ms=1200
-    )
-    progress(CommandEnded(result=result))
-    progress.every = 0.01
-    progress.print_line("Something")
-    assert output.full.wait(timeout=30)
-    progress.stop()
-    assert "Implementation · reading what make test printed" in output.getvalue().splitlines()[-1]
-
-
 def test_a_model_that_is_waited_for_is_named_and_a_call_without_an_answer_is_told() -> None:
     output = _Output(lines=4)
     progress = _working(output, every=3600)
@@ -84,11 +70,3 @@ def test_a_formatter_that_is_missing_is_no_red_line() -> None:
     progress(CommandEnded(result=ended.replace(exit_code=1)))
     progress.stop()
     assert "gofmt -w exit code 1" in output.getvalue()
-
-
-def test_nothing_is_said_where_something_was_printed_in_the_meantime() -> None:
-    output = _Output(lines=1)
-    progress = _working(output, every=3600)
-    progress.print_line("Something")
-    progress.stop()
-    assert output.getvalue() == "Something\n"

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.run_files import run_paths
-from forge_bot.runs.this_process import now
-from forge_bot.store import held, slug, workspace_name
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub
 from tests.fakes.sample import Sample
@@ -44,18 +40,6 @@ def test_a_small_run_stops_for_a_person_and_ends_on_a_branch_with_passing_code(
     trailers = [each for each in log.split("\0") if each.strip()]
     assert all("Forge-Run: " in each and "Forge-Phase: " in each for each in trailers)
     assert any("Approved-by: a script that " in each for each in trailers)
-
-
-@pytest.mark.slow
-def test_a_run_takes_the_next_name_while_another_process_begins_one_of_its_name(
-    sample: Sample,
-) -> None:
-    repository = Repository.find(sample.path)
-    name = workspace_name(now().date(), "", slug(TASK))
-    with held(run_paths(repository, name).lock, "the other"):
-        said = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert said.code == 3, said.err
-    assert sample.workspace.name == f"{name}-2"
 
 
 def at_once(sample: Sample, *options: str) -> list[tuple[int, str]]:
@@ -209,15 +193,6 @@ def test_abandon_ends_the_run_and_keeps_the_branch(asked_sample: Sample) -> None
     assert "RUN-002" in late.err
 
 
-def test_retry_does_a_phase_again(asked_sample: Sample) -> None:
-    model = asked_sample.model(
-        {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
-    )
-    again = asked_sample.forge("retry", "phase-3", "--notes", "Think again", "--model", model)
-    assert again.code == 3
-    assert "Thought again." in again.out
-
-
 @pytest.mark.slow
 def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_to_the_remote(
     sample: Sample, tmp_path: Path
@@ -312,14 +287,6 @@ def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert sample.forge("show", "design.md").out.startswith("# Document")
     assert sample.forge("show", "design").out.startswith("# Document")
     assert json.loads(sample.forge("status", "--json").out)["currentPhase"] == "checkpoint-a"
-
-
-def test_a_run_is_found_by_its_branch_without_its_work_tree(asked_sample: Sample) -> None:
-    model = asked_sample.model()
-    asked_sample.git("worktree", "remove", "--force", str(asked_sample.workspace.parents[1]))
-    assert "checkpoint-a waits for you" in asked_sample.forge("status").out
-    asked_sample.forge("approve", "--until", "tasks", "--model", model)
-    assert "checkpoint-a waits" not in asked_sample.forge("status").out
 
 
 def test_a_run_can_be_named_by_its_folder(asked_sample: Sample) -> None:

@@ -106,12 +106,3 @@ def test_a_folder_that_is_not_in_the_repository_is_refused(sample: Sample, folde
     assert (said.code, "REQUEST-007" in said.err) == (2, True)
     assert "--in packages/api" in said.err
     assert sample.git("branch", "--list", "feature/*") == ""
-
-
-def test_a_wrong_project_in_the_configuration_is_told_with_its_line(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("projects:\n  ../other: {test: make}\n")
-    said = sample.forge("run", "Guard the start", "--model", sample.model())
-    assert said.code != 0
-    assert "packages/api" in said.err
-    assert ".forge/config.yml:" in said.err

@@ -141,18 +141,6 @@ def test_a_person_chooses_effort_rejects_with_notes_and_approves(sample: Sample)
 
 
 @pytest.mark.slow
-def test_who_stops_at_the_question_before_a_run_is_told_that_none_was_begun(sample: Sample) -> None:
-    with terminal(sample, "run", TASK, "--model", sample.model()) as person:
-        person.until("Enter to begin")
-        os.write(person.handle, b"\x04")
-        stopped = person.until("Stopped.")
-        assert person.ended() == 1
-    assert "No run was begun." in stopped + person.seen
-    assert "forge-bot resume" not in person.seen
-    assert "No run yet" in sample.forge("list").out
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_the_question_ends_the_command_at_once(
     sample: Sample, number: signal.Signals

@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
-from tests.fakes.tool_servers import agree_here, configure, skill, unruly
+from tests.fakes.tool_servers import agree_here, configure, unruly
 
 ANALYST = ("situation-analyst-investigator", "phase-1")
 CREATE = ("mcp_tickets_create", {"text": "a ticket"})
@@ -152,18 +152,6 @@ def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
     assert state(sample)["calls"][0]["status"] == "failed"
     assert "is not what it was when this was asked for" in sample.forge("show", "calls-1-1.md").out
     assert made(sample) == []
-
-
-def test_the_problems_of_all_files_are_told_at_once(sample: Sample) -> None:
-    skill(sample.path / ".forge" / "skills", "deploy", "name: other\ndescription: Deploy.")
-    (sample.path / ".forge" / "config.yml").write_text("sandbx: off\n")
-    (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}}')
-    said = sample.forge("run", "Say who is next", "--effort", "S", "--yes")
-    assert said.code == 5
-    assert "sandbx" in said.err
-    assert "mcpServers.a.command" in said.err
-    (sample.path / "forge-mcp.json").unlink()
-    assert "deploy" in sample.forge("run", "Say who is next", "--effort", "S", "--yes").err
 
 
 @pytest.mark.slow
