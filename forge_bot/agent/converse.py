@@ -41,11 +41,6 @@ from forge_bot.agent.tries import TryOutcome
 from forge_bot.text_format import cut
 from forge_bot.values import Usage
 
-_IDLE_TURNS = 2
-"""Turns in a row without new information: after the first the model is warned, after the second it
-is asked one last time.
-"""
-
 
 class Try(NamedTuple):
     """Edits to run the project's commands on. With `last`, failures do not go back to the model."""
@@ -134,7 +129,6 @@ class _Conversation:
         self.usage = Usage()
         self.turns = 1
         self.attempt = 1
-        self.idle = 0
         self.last: StopReason | None = None
         self.rejected: Work | None = None
         self.complaints: tuple[str, ...] = ()
@@ -320,15 +314,14 @@ class _Conversation:
     def _show(self, requests: SortedRequests, looked: Sequence[CapabilityResult]) -> None:
         shown = sorted((*looked, *requests.known), key=lambda item: place(item.key))
         new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
-        self.idle = 0 if new else self.idle + 1
-        idle = () if new else (_ASKED_AGAIN if shown else _ASKED_NOTHING,)
+        idle = () if new else ("You asked for nothing new. Give your answer now.",)
         self.observations = (*self.observations, *shown)
         self.complaints = ()
         self.turns, self.attempt = self.turns + 1, 1
         limit = StopReason.ROUND_LIMIT if self.turns >= self.limits.turns else None
         self._tell(
             model_answers.results(shown, (*requests.notes, *idle)),
-            last=StopReason.NO_PROGRESS if self.idle >= _IDLE_TURNS else limit,
+            last=limit if new else StopReason.NO_PROGRESS,
         )
 
     # -- messages and limits
@@ -380,10 +373,6 @@ _WHY_LAST = {
         "The tokens for this work were nearly used up, and the model did not answer."
     ),
 }
-_ASKED_NOTHING = "You asked for nothing more. Give your answer now."
-_ASKED_AGAIN = (
-    "You asked only for what you have been shown already. Ask for something else, or answer."
-)
 
 
 def _cut_result(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
 
 from forge_bot.sandbox.git_folders import secret_name, secret_value, without_secrets
 from forge_bot.sandbox.setup_network import Place, registry_places
@@ -259,8 +258,6 @@ _CONFIG_FILES = (
     ),
     *(".cargo/config.toml", ".config/go/env", ".config/pip/constraints.txt"),
 )
-_FILE_ADDRESS = re.compile(r"file://(/[^\s\"',\]]+)")
-_FIND_LINKS = re.compile(r"find[-_]links\s*[=:]\s*(.+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -290,11 +287,7 @@ def registries(environ: Mapping[str, str], home: Path) -> Registries:
         for word in value.split()
         if word.startswith("/")
     ]
-    folders = [
-        *_folders(" ".join(env.values())),
-        *(folder for text in texts for folder in _folders(text)),
-    ]
-    readable = (*_name_service(), *(place for place in (*named, *folders) if _is_to_show(place)))
+    readable = (*_name_service(), *filter(_is_to_show, named))
     return Registries(env, files, tuple(dict.fromkeys(readable)), registry_places(env, texts))
 
 
@@ -311,20 +304,6 @@ def _clean_text(file: Path) -> str:
         return without_secrets(file.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return ""
-
-
-def _folders(text: str) -> Iterator[Path]:
-    """Yield the folders that are named as an index or as a place for wheels."""
-    for address in _FILE_ADDRESS.findall(text):
-        folder = Path(unquote(address))
-        # A simple index (PEP 503) links to files beside it.
-        yield folder.parent if folder.name == "simple" else folder
-    for places in _FIND_LINKS.findall(text):
-        yield from (
-            Path(word)
-            for word in places.strip("[]").replace(",", " ").replace('"', " ").split()
-            if word.startswith("/")
-        )
 
 
 def _is_to_show(place: Path) -> bool:

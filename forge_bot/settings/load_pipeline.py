@@ -67,21 +67,10 @@ def load_pipeline(name: str, root: Path | None) -> "Pipeline":
 
     descriptor = load_descriptor(name, root)
     if isinstance(descriptor, StepPipeline):
-        return _load_steps(descriptor.model_dump_json())
-    return _let_model_judge(descriptor) if root is not None and _wants_models(root) else descriptor
+        from forge_bot.engine.step_phases import phases_of
 
-
-@lru_cache(maxsize=16)
-def _load_steps(descriptor: str) -> "Pipeline":
-    from forge_bot.engine.pipeline import StepPipeline
-    from forge_bot.engine.step_phases import phases_of
-
-    return phases_of(StepPipeline.model_validate_json(descriptor))
-
-
-@lru_cache(maxsize=16)
-def _let_model_judge(pipeline: "Pipeline") -> "Pipeline":
-    return pipeline.by_model()
+        return phases_of(descriptor)
+    return descriptor.by_model() if root is not None and _wants_models(root) else descriptor
 
 
 def _wants_models(root: Path) -> bool:

@@ -10,7 +10,7 @@ from forge_bot.values import Attachment, Effort, Frozen, Source, is_empty
 
 _FENCE = "---"
 _ORIGIN = "source_"
-"""The beginning of the source's keys; older files have them under `source`."""
+"""The beginning of the source's keys."""
 
 
 class UnreadComment(Frozen):
@@ -120,7 +120,6 @@ def _parse(text: str) -> tuple[Request, object]:
         for name in tuple(known)
         if name.startswith(_ORIGIN)
     }
-    if origin:
-        known["source"] = origin
     _, _, text = body.removeprefix("\n").partition("\n\n")
-    return _REQUEST.validate_python({**known, "text": text.rstrip("\n")}), stated
+    whole = {**known, "source": origin, "text": text.rstrip("\n")}
+    return _REQUEST.validate_python(whole), stated

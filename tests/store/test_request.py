@@ -1,7 +1,5 @@
 """request.md, as it is written and read."""
 
-import yaml
-
 from forge_bot.store import Request, read_request, render_request
 from forge_bot.values import Effort, Source
 
@@ -27,12 +25,3 @@ def test_the_source_stands_first_in_keys_of_its_own() -> None:
         " https://github.com/o/r/issues/42\n"
     )
     assert read_request(text) == REQUEST
-
-
-def test_a_file_whose_source_is_nested_is_read_as_before() -> None:
-    _, front, body = render_request(REQUEST).split("---\n", 2)
-    known = yaml.safe_load(front)
-    names = ("type", "id", "url", "author")
-    nested = {**{key: value for key, value in known.items() if not key.startswith("source_")}}
-    nested["source"] = {name: known[f"source_{name}"] for name in names}
-    assert read_request(f"---\n{yaml.safe_dump(nested, sort_keys=False)}---\n{body}") == REQUEST
