@@ -45,7 +45,7 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     OutsideCapabilities,
     describe_capability,
 )
-from forge_bot.runs.capabilities.skill_performance import SkillBranch, SkillPerformer, SkillPlace
+from forge_bot.runs.capabilities.skill_performance import SkillPerformer, SkillPlace
 from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.model_access import ModelAccess
@@ -146,7 +146,6 @@ class Agents:
             if wanted.capability not in self.outside.catalogue.skill_definitions:
                 return self.outside.calls.act(wanted, limit)
             place = SkillPlace(
-                branch=self._branch,
                 prefix=f"{action.action_id}@{beginning(wanted.capability, wanted.params)}#",
                 phase=action.phase,
                 task=action.task,
@@ -161,11 +160,6 @@ class Agents:
             return result, result.status is ResultStatus.TIMEOUT
 
         return act
-
-    @property
-    def _branch(self) -> SkillBranch:
-        state = self.run.state
-        return SkillBranch(state.branch, state.base_branch, self.run.workspace.relative)
 
     async def _discover(self) -> None:
         """Offer the providers, and configured tools and skills, in the prompts of all agents."""
@@ -295,7 +289,6 @@ class Agents:
     ) -> ToolContext:
         """Return everything that the agent may ask for."""
         place = SkillPlace(
-            branch=self._branch,
             prefix=assignment.prefix,
             phase=assignment.phase,
             task=assignment.task,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from forge_bot.agent.ask_model import BatchLane
 from forge_bot.agent.assignment import Assignment, Notice, StopReason, WorkLimits, WorkResult
@@ -44,19 +43,10 @@ _TURNS = 12
 _RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})
 
 
-class SkillBranch(NamedTuple):
-    """The branch for a skill, its base, and the folder of its documents."""
-
-    name: str
-    base: str
-    workspace: str
-
-
 @dataclass(frozen=True)
 class SkillPlace:
     """The place in a run where a skill is performed. `prefix` begins the keys of its journal."""
 
-    branch: SkillBranch
     prefix: str
     phase: PhaseId
     commit: str
@@ -156,6 +146,7 @@ class SkillPerformer:
         place: SkillPlace,
         context: ProviderContext,
     ) -> tuple[ChatMessage, ...]:
+        run = self.outside.run
         references, scripts = files_of(skill)
         files = "\n".join(f"- {name}" for name in (*references, *scripts)) or "None."
         material = Material(
@@ -163,10 +154,10 @@ class SkillPerformer:
             phase=place.phase,
             label=f"Perform the skill {skill.name}",
             delivery="answer",
-            workspace=place.branch.workspace,
+            workspace=run.workspace.relative,
             output_file="result.md",
-            branch=place.branch.name,
-            base=place.branch.base,
+            branch=run.state.branch,
+            base=run.state.base_branch,
             inputs=(
                 InputFile(
                     name=f"instructions of the skill {skill.name}",
