@@ -107,13 +107,9 @@ def _recorded(ask: Asker, console: Console) -> Asker:
         while isinstance(reply := ask(question), PersonQuestion) or (
             reply is not None and reply.answer is Answer.REJECT
         ):
-            live = (
-                "a model would now look it up for you."
-                if isinstance(reply, PersonQuestion)
-                else "your notes would now go to the architect."
-            )
             console.print(
-                f"\n[bold]Live, {live}[/] The recorded one has no other answer: approve, or leave."
+                "\n[bold]Live, your words would now go to a model.[/] The recorded one has no other"
+                " answer: approve, or leave."
             )
         return reply
 

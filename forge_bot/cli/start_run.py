@@ -46,7 +46,7 @@ from forge_bot.runs.create_run import (
 from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words, keep_estimate
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.invocation_end import phase_named
-from forge_bot.runs.notifications import Message, warning
+from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.commit_profile import check_testable
 from forge_bot.runs.publish_result import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
@@ -60,7 +60,6 @@ from forge_bot.settings.config import file_text
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.temporal.temporal_server import TemporalPlace
-from forge_bot.text_format import money
 from forge_bot.values import Effort, Tier
 
 if TYPE_CHECKING:
@@ -136,13 +135,13 @@ def _prepare_run(
     )
     if not start.pipeline.speaking:
         return going, start, _make_new_run(start, _plan_steps(plan)), None
-    outlook = _Outlook(start, models())
-    estimate = outlook.of(plan)
+    expected = _estimate_run(start, plan, models())
     answers = _ask_questions() if options.discuss else ""
-    plan = _confirm_plan(start, plan, estimate)
+    plan = _confirm_plan(start, plan, expected)
     run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
-    estimate = estimate if plan.effort is estimate.effort else outlook.of(plan)
-    return going, start, _make_new_run(start, plan, answers), estimate
+    if plan.effort is not expected.effort:
+        expected = _estimate_run(start, plan, models())
+    return going, start, _make_new_run(start, plan, answers), expected
 
 
 def _read_request(task: str, options: RunOptions) -> _Start:
@@ -357,29 +356,13 @@ def _describe_estimate(start: _Start, expected: Estimate) -> str:
     return f"expected: {in_words(expected)} ({expected.rests_on}){limit}"
 
 
-class _Outlook:
-    """The estimate for a plan and the models to be asked; warns when the budget is short."""
-
-    def __init__(self, start: _Start, models: "Mapping[Tier, Model]") -> None:
-        self.start = start
-        self.names = {tier: model.name for tier, model in models.items()}
-
-    def of(self, plan: RunPlan) -> Estimate:
-        """The estimate, after a warning if half of such runs cost more than the budget."""
-        repository, budget = self.start.repository, self.start.budget.dollars
-        estimated = estimate(
-            repository,
-            repository.head().commit,
-            self.start.pipeline,
-            plan.effort,
-            self.names,
-            auto=self.start.options.auto,
-            batch=self.start.options.batch,
-        )
-        if budget is not None and estimated.cost is not None and estimated.exceeds(budget):
-            short = (
-                f"The budget of {money(budget)} is below the {money(estimated.cost.p50)} to "
-                "expect: the run will probably stop and ask for more."
-            )
-            self.start.progress(warning(short))
-        return estimated
+def _estimate_run(start: _Start, plan: RunPlan, models: "Mapping[Tier, Model]") -> Estimate:
+    return estimate(
+        start.repository,
+        start.repository.head().commit,
+        start.pipeline,
+        plan.effort,
+        {tier: model.name for tier, model in models.items()},
+        auto=start.options.auto,
+        batch=start.options.batch,
+    )

@@ -12,15 +12,12 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
 from forge_bot.cli.session_setup import at_terminal
-from forge_bot.errors import BadOption, NoSandbox, TemporalUnavailable, TokenRefused
+from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
 from forge_bot.runs.run_models import kept_model
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import stop_on_signals
-from forge_bot.sandbox.backends import choose
-from forge_bot.sentences import hint_of
-from forge_bot.settings import load_config
 from forge_bot.temporal.temporal_server import (
     TemporalPlace,
     find_history_file,
@@ -212,17 +209,9 @@ async def _work_until_stopped(
                 console.print(
                     f"  {escape(str(repository.root))} [dim]queue {name_queue(repository)}[/]"
                 )
-                _warn_without_sandbox(console, repository)
             for name, queue in zip(sorted(github), threads.queues, strict=True):
                 console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
             await asyncio.Event().wait()
-
-
-def _warn_without_sandbox(console: Console, repository: Repository) -> None:
-    try:
-        choose(load_config(repository.root).sandbox)
-    except NoSandbox as trouble:
-        console.print(f"[yellow]{escape(f'{trouble.message} {hint_of(trouble)}')}[/]")
 
 
 def _make_thread_activities(console: Console, github: tuple[str, ...]) -> "ThreadActivities":

@@ -22,15 +22,12 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block
 
 _MOST_DIFFERENCE = 40
-_KEYS = {"a": "approve", "r": "reject", "d": "done", "s": "skip", "p": "post"}
+_KEYS = {name[0]: name for name in ("approve", "reject", "done", "skip", "post")}
 _NOTES = {Answer.REJECT: "What should be different?", Answer.ANSWER: "What is your answer?"}
 _BY_KEY = {
-    "approve": "a, approve",
+    **{name: f"{key}, {name}" for key, name in _KEYS.items()},
     "reject": "r, reject and your notes",
     "answer": "your words",
-    "done": "d, done",
-    "skip": "s, skip",
-    "post": "p, post",
 }
 _LATER = ("l, later", "stop here; forge-bot resume asks again")
 _ASK = "the model answers; nothing changes"

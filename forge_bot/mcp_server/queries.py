@@ -24,7 +24,7 @@ from forge_bot.project.graph.graph_documents import (
     violations,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
-from forge_bot.project.graph.manifest import Manifest, declared, matching
+from forge_bot.project.graph.manifest import Manifest, declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import scan
@@ -37,11 +37,10 @@ from forge_bot.store import SPECS, read_request
 
 _RUNS_SHOWN = 20
 
-Operation = Literal["query", "map", "verify", "scan"]
+Operation = Literal["query", "verify", "scan"]
 
 _MOST_CHARACTERS = 1_200
 """Characters of an answer: 300 tokens."""
-_MAP_TOKENS = 250
 _CONTEXT_TOKENS = 300
 
 
@@ -71,12 +70,6 @@ class GraphAnswers:
             text = _fitted(first, [finding.words for finding in findings])
             return GraphResult(text=text, total=len(findings), links=(f"{project}/annotations",))
         links = (f"{project}/manifest",)
-        if operation == "map":
-            about = [
-                path for selector in asked.get("touches", ()) for path in matching(graph, selector)
-            ]
-            text = repo_map(graph, _MAP_TOKENS, about, str(asked.get("name", "")))
-            return GraphResult(text=text, links=links)
         try:
             question = GraphQuestion.model_validate(asked)
         except ValidationError as error:

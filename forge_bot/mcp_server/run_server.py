@@ -16,12 +16,6 @@ def serve_stdio(folder: Path | None, *, by_path: bool) -> int:
     """
     # A signal ends the process at once, as a kill does: what is recorded is whole at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.stdin.isatty():
-        # A person who typed the command would wait for nothing.
-        _print(
-            "forge-bot mcp speaks with an MCP client over stdin and stdout; the client starts it:"
-            " claude mcp add forge-bot -- forge-bot mcp. Ctrl-C ends it here."
-        )
     from forge_bot.mcp_server.sdk_server.server import make_server
 
     make_server(folder, debug=DEBUG in os.environ, by_path=by_path).run("stdio")

@@ -54,10 +54,6 @@ class Estimate(Recorded):
     runs: int
     rests_on: str
 
-    def exceeds(self, budget: Decimal | None) -> bool:
-        """Return whether half of such runs cost more than this budget."""
-        return budget is not None and self.cost is not None and self.cost.p50 > budget
-
 
 def estimate(
     repository: Repository,

@@ -51,7 +51,6 @@ async def test_questions_are_answered_in_at_most_300_tokens(shop: Sample) -> Non
     async with hosting(shop) as host:
         near = await host.call("forge_graph", operation="query", of="shop/prices.py")
         many = await host.call("forge_graph", operation="query", touches=["shop/taxes.py"])
-        listed = await host.call("forge_graph", operation="map", name="rates of taxes")
         result = await host.client.call_tool(
             "forge_graph", {"operation": "query", "kind": "module"}
         )
@@ -63,7 +62,6 @@ async def test_questions_are_answered_in_at_most_300_tokens(shop: Sample) -> Non
         "shop/prices.py::net:4 (symbol worker SHOP high) in it",
     ]
     assert many["count"] == 202
-    assert listed["text"].startswith("shop/taxes.py\n  def rate(country): ...\n")
     first = result.content[0]
     assert isinstance(first, TextContent)
     assert len(first.text) / 4 <= 300 * 1.1

@@ -135,7 +135,6 @@ def list_changes(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
 def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> None:
     """Refuse a change of code in a phase that only writes a document."""
     if implementing:
-        _check_names(changed)
         return
     tracked = {change.path for change in run.tree.status() if change.kind != "untracked"}
     wrong = [path for path in changed if path in tracked]
@@ -147,17 +146,6 @@ def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> N
                 " yours elsewhere, and report again."
             ),
             details=tuple(wrong[:_SHOWN]),
-        )
-
-
-def _check_names(changed: tuple[str, ...]) -> None:
-    """Refuse names that no record can hold."""
-    odd = [path for path in changed if path != path.encode("utf-8", "replace").decode()]
-    if odd:
-        raise OutOfBounds(
-            "Files were written whose names are no UTF-8.",
-            hint="Rename or delete them, and report again.",
-            details=tuple(odd[:_SHOWN]),
         )
 
 

@@ -225,7 +225,7 @@ def _add_project(server: ForgeServer) -> None:
 
     @server.tool(annotations=READS, structured_output=False)
     async def forge_graph(
-        operation: Literal["query", "map", "verify", "scan"],
+        operation: Literal["query", "verify", "scan"],
         name: str = "",
         tier: str = "",
         kind: str = "",
