@@ -253,21 +253,18 @@ def test_a_django_project_is_tested_by_its_own_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "quiet"),
+    ("name", "text"),
     [
-        ("pytest.ini", "[pytest]\n", False),
-        ("setup.cfg", "[tool:pytest]\n", False),
-        ("tox.ini", "[pytest]\naddopts = -q\n", True),
-        ("tests/conftest.py", "", False),
-        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-x --quiet"\n', True),
-        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = ["-ra", "-qx"]\n', True),
+        ("pytest.ini", "[pytest]\n"),
+        ("setup.cfg", "[tool:pytest]\n"),
+        ("tox.ini", "[pytest]\n"),
+        ("tests/conftest.py", ""),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
     ],
 )
-def test_each_place_that_configures_pytest_counts_and_a_quiet_one_is_not_made_quieter(
-    name: str, text: str, *, quiet: bool
-) -> None:
+def test_each_place_that_configures_pytest_counts(name: str, text: str) -> None:
     (test,) = profile_of({name: text, "a.py": ""}).commands.test
-    assert " ".join(test.argv) == f"{{env}}/bin/python -m pytest{'' if quiet else ' -q'} -rfE"
+    assert " ".join(test.argv) == "{env}/bin/python -m pytest -q -rfE"
     assert test.reason.startswith(name)
 
 
@@ -298,8 +295,6 @@ def test_a_linter_is_run_where_it_is_configured_and_ruff_before_flake8() -> None
     ]
     both = profile_of({"a.py": "", ".flake8": "[flake8]\n", "ruff.toml": ""})
     assert lines(both.commands.lint) == ["{env}/bin/python -m ruff check --output-format=concise ."]
-    old = {"a.py": "", "ruff.toml": "", ".pre-commit-config.yaml": HOOKS.replace("0.9.1", "0.2.0")}
-    assert lines(profile_of(old).commands.lint) == ["{env}/bin/python -m ruff check ."]
     named = f'{EXTRAS}dev = ["ruff", "flake8"]\n'
     assert profile_of({"pyproject.toml": named, "a.py": ""}).commands.lint == ()
 

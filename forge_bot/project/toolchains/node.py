@@ -47,11 +47,6 @@ _NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDepend
 _TEST_FILE = re.compile(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
 _NODE_TEST = re.compile(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
 _CHANGES_FILES = re.compile(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
-_OWN_CONFIG = re.compile(r"(?<!\S)(?:-c|--config)(?!\S)")
-_ESLINT_CONFIGS = (
-    *(f"eslint.config.{ending}" for ending in ("js", "mjs", "cjs", "ts", "mts", "cts")),
-    *(f".eslintrc{ending}" for ending in ("", ".js", ".cjs", ".json", ".yml", ".yaml")),
-)
 _LINT_SCRIPTS = ("lint", "lint:check", "check:lint")
 """The usual names of the script that only lints; the first that is there counts."""
 
@@ -96,7 +91,7 @@ def _read(listing: Listing, folder: str) -> DetectedCommands:
     notes: list[str] = []
     build = tuple(package.script("build"))
     test = tuple(package.script("test")) or tuple(_node_tests(listing, folder))
-    lint = tuple(_lint(listing, package, notes, configured="eslintConfig" in content))
+    lint = tuple(_lint(package, notes))
     setup: tuple[Command, ...] = ()
     needs = package.members or any(table(content.get(key)) for key in _NEEDS)
     if needs and (build or test or lint):
@@ -170,18 +165,11 @@ def _node_tests(listing: Listing, folder: str) -> Iterator[Command]:
         yield command(f"{path} imports node:test", "node", "--test", "--test-reporter=tap", *place)
 
 
-def _lint(
-    listing: Listing, package: _Package, notes: list[str], *, configured: bool
-) -> Iterator[Command]:
-    """Yield the lint script, unless it would change files or lacks its linter's configuration."""
+def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
+    """Yield the lint script, unless it would change files."""
     name = next((name for name in _LINT_SCRIPTS if name in package.scripts), _LINT_SCRIPTS[0])
-    line = package.scripts.get(name, "")
-    eslint = configured or any(listing.first(at, _ESLINT_CONFIGS) for at in (package.folder, ""))
-    if _CHANGES_FILES.search(line):
-        why = "changes files, so it is not used to check"
-    elif re.search(r"\beslint\b", line) and not eslint and not _OWN_CONFIG.search(line):
-        why = "calls eslint, which is not configured, so it is not used"
-    else:
+    if not _CHANGES_FILES.search(package.scripts.get(name, "")):
         yield from package.script(name)
         return
+    why = "changes files, so it is not used to check"
     notes.append(f"{package.manifest}: its lint script {why}.")

@@ -122,7 +122,7 @@ def _read(listing: Listing, folder: str) -> _Project:
         folder=folder,
         needs=needs,
         tests=tests,
-        linters=tuple(find_linters(listing, folder, needs)),
+        linters=tuple(find_linters(listing, folder)),
         formatters=tuple(python_formatters(listing, folder, PYTHON)),
     )
 
@@ -161,8 +161,7 @@ def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
     tests, folder = project.tests, project.folder
     around = _import_paths(listing, project)
     if tests.runner is Runner.PYTEST:
-        quiet = () if tests.quiet else ("-q",)
-        words = ("-m", "pytest", *quiet, "-rfE", *([folder] if folder else []))
+        words = ("-m", "pytest", "-q", "-rfE", *([folder] if folder else []))
         yield command(tests.reason, *around, PYTHON, *words)
     elif tests.runner is Runner.DJANGO:
         words = ("test", "-v", "2", *([folder] if folder else []))

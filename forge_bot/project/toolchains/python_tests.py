@@ -13,7 +13,7 @@ import yaml
 
 from forge_bot.artifacts.test_paths import is_test_file
 from forge_bot.project.detected_commands import Command, command
-from forge_bot.project.file_list import Listing, ini, items, join, string, strings, table, toml
+from forge_bot.project.file_list import Listing, ini, items, join, string, table, toml
 from forge_bot.project.toolchains.python_install import PYTHON
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies
 from forge_bot.settings.yaml_file import read_contents
@@ -27,7 +27,6 @@ _CONFIGURATIONS = (
     ("setup.cfg", ("tool:pytest",)),
 )
 """The files and tables that may configure pytest."""
-_QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet")
 _USES_PYTEST = re.compile(
     r"^[^\S\n]*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE
 )
@@ -51,7 +50,6 @@ class Tests(Frozen):
     runner: Runner
     reason: str = ""
     files: tuple[str, ...] = ()
-    quiet: bool = False
 
 
 class UnittestStart(NamedTuple):
@@ -70,10 +68,10 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
     files = tuple(
         path for path in listing.own(folder) if path.endswith(".py") and is_test_file(path)
     )
-    configured, quiet = _find_configuration(listing, folder)
+    configured = _find_configuration(listing, folder)
     declared = needs.named_in("pytest")
     if reason := configured or (declared and f"{declared} names pytest"):
-        return Tests(runner=Runner.PYTEST, reason=reason, files=files, quiet=quiet)
+        return Tests(runner=Runner.PYTEST, reason=reason, files=files)
     texts = {path: listing.text(path) for path in files[:_READ_AT_MOST]}
     if path := _first(texts, _USES_PYTEST):
         return Tests(runner=Runner.PYTEST, reason=f"{path} is written for pytest", files=files)
@@ -120,10 +118,10 @@ def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
     return next((path for path, text in texts.items() if sign.search(text)), "")
 
 
-def _find_configuration(listing: Listing, folder: str) -> tuple[str, bool]:
-    """Return what configures pytest, and whether it requests quiet output already.
+def _find_configuration(listing: Listing, folder: str) -> str:
+    """Return what configures pytest; empty when nothing does.
 
-    Both are empty when nothing does. The places are in the order in which pytest looks.
+    The places are in the order in which pytest looks.
     Source: https://docs.pytest.org/en/stable/reference/customize.html
     """
     for name, path_of_table in _CONFIGURATIONS:
@@ -132,15 +130,10 @@ def _find_configuration(listing: Listing, folder: str) -> tuple[str, bool]:
             continue
         text = listing.text(path)
         content: Mapping[str, object] = toml(text) if name.endswith(".toml") else ini(text)
-        if (section := _section(content, path_of_table)) is not None or name in _PYTEST_FILES:
-            options = table(table(section), "ini_options").get("addopts")
-            return f"{path} configures pytest", _is_quiet(options or table(section).get("addopts"))
+        if name in _PYTEST_FILES or _section(content, path_of_table) is not None:
+            return f"{path} configures pytest"
     own = listing.first(folder, ("conftest.py", "tests/conftest.py"))
-    return (f"{own} is pytest's", False) if own else ("", False)
-
-
-def _is_quiet(options: object) -> bool:
-    return any(_QUIET.fullmatch(word) for line in strings(options) for word in line.split())
+    return f"{own} is pytest's" if own else ""
 
 
 def _section(content: Mapping[str, object], path: Sequence[str]) -> object:
@@ -154,15 +147,9 @@ _CHANGES = frozenset({"--fix", "--in-place", "--version"})
 _POSARGS = re.compile(r"\{posargs:?([^{}]*)\}")
 _SHELL = re.compile(r"[|&;<>$`*{}]")
 _CONCISE = "--output-format=concise"
-_OLD_RUFF = re.compile(r"ruff\s*(?:==|~=|<=?)\s*0\.[0-2]\b")
 
 
-def _old_ruff(needs: DeclaredDependencies) -> bool:
-    """Return whether Ruff is pinned to a version that does not know our option."""
-    return _OLD_RUFF.match(needs.declared("ruff")) is not None
-
-
-def find_linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> Iterator[Command]:
+def find_linters(listing: Listing, folder: str) -> Iterator[Command]:
     """Yield Ruff if it is configured, else flake8 if that is, else what tox or CI calls.
 
     Projects that moved to Ruff often left flake8's settings behind.
@@ -172,8 +159,7 @@ def find_linters(listing: Listing, folder: str, needs: DeclaredDependencies) -> 
     ruff = listing.first(folder, ("ruff.toml", ".ruff.toml"))
     if ruff or "ruff" in table(toml(listing.text(manifest)), "tool"):
         reason = f"{ruff or manifest} configures ruff"
-        concise = () if _old_ruff(needs) else (_CONCISE,)
-        yield command(reason, PYTHON, "-m", "ruff", "check", *concise, target)
+        yield command(reason, PYTHON, "-m", "ruff", "check", _CONCISE, target)
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):
