@@ -33,7 +33,7 @@ from forge_bot.runs.attachments import unseen
 from forge_bot.runs.branch_for_merge import target_of
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.model_access import asked_by, spending_now
+from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
@@ -258,7 +258,7 @@ def expected_cost(run: Run) -> str:
     """Return the estimate of a run in plain words, with what all runs spent of each cap; empty
     without evidence for one. Each job computes it anew.
     """
-    windows = spending_now(run.repository, run.config.caps, asked_by(run), now())
+    windows = spending_now(run.repository, run.config.caps, run.request.requested_by, now())
     spent = "; all runs: " + ", ".join(window.sentence for window in windows) if windows else ""
     return f"{_estimated_cost(run)}{spent}".removeprefix("; ")
 

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from pydantic import AwareDatetime, ConfigDict, ValidationError
 
-from forge_bot.engine.reports import LONGEST_PAUSE, Paused, PauseReason, RunStarted
+from forge_bot.engine import State
+from forge_bot.engine.reports import LONGEST_PAUSE, Paused, PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_models import StandingPause
 from forge_bot.runs.this_process import now
 from forge_bot.settings.config import CapSettings
 from forge_bot.store import SPECS
@@ -229,7 +229,7 @@ class ModelAccess:
                 "was told so.",
                 trouble=ModelTrouble("rate-limited", seconds, model, limit.run),
             )
-        caps, by = self._run.config.caps, asked_by(self._run)
+        caps, by = self._run.config.caps, self._run.request.requested_by
         self._windows = spending_now(repository, caps, by, at)
         self._recorded = self._run.state.budget.committed
         self.check(self._run.state.budget.committed, Decimal(0))
@@ -260,10 +260,10 @@ def limit_of_others(states: Iterable[bytes], model: str, at: datetime) -> LimitT
     """Return the limit of a model that holds longest of those that other runs were told of by its
     provider; None if none is in force.
     """
-    newest: dict[str, StandingPause] = {}
+    newest: dict[str, State] = {}
     for state in states:
         with suppress(ValidationError):
-            standing = StandingPause.model_validate_json(state)
+            standing = State.model_validate_json(state)
             known = newest.setdefault(standing.run, standing)
             newest[standing.run] = max(known, standing, key=lambda each: each.updated_at)
     told = (
@@ -276,12 +276,6 @@ def limit_of_others(states: Iterable[bytes], model: str, at: datetime) -> LimitT
         and not pause.told
     )
     return max((limit for limit in told if limit.until > at), default=None)
-
-
-def asked_by(run: Run) -> str:
-    """Return who asked for a run."""
-    first = run.workspace.reports()[0]
-    return first.by if isinstance(first, RunStarted) else ""
 
 
 def _cap_reached(window: CapWindow, new: Decimal, dollars: Decimal) -> ModelUnavailable:

@@ -6,15 +6,13 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import AwareDatetime, ConfigDict, ValidationError
+from pydantic import AwareDatetime, ValidationError
 
 from forge_bot.agent.models.known_providers import missing_key
-from forge_bot.engine import Done
-from forge_bot.engine.reports import Paused
+from forge_bot.engine import Done, State
 from forge_bot.errors import ForgeError, NoModelKey, WriteFailed
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, raw_file
@@ -24,7 +22,7 @@ from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
 from forge_bot.store.run_folder import CARRIED, STATE
-from forge_bot.values import Recorded, RunStatus, Tier
+from forge_bot.values import Recorded, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import Model
@@ -85,17 +83,6 @@ class TierModels:
         return self._opened
 
 
-class StandingPause(Recorded):
-    """The part of a state that says why a run is paused."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    run: str
-    updated_at: datetime
-    current_phase_status: RunStatus
-    pause: Paused | None = None
-
-
 class BatchWait(Recorded):
     """The oldest question of a run that is in a provider's batch."""
 
@@ -141,7 +128,7 @@ def wait_in_words(repository: Repository, info: RunInfo) -> str:
 def _pause_in_words(repository: Repository, info: RunInfo) -> str:
     raw = raw_file(repository, info, STATE) if not (info.ended or info.waiting) else None
     with suppress(ValidationError):
-        pause = StandingPause.model_validate_json(raw or b"").pause
+        pause = State.model_validate_json(raw or b"").pause
         if pause is not None:
             until = f" until {pause.until:%Y-%m-%d %H:%M} UTC" if pause.until else ""
             return f"waits{until}, for the sake of a {pause.why.value}"
