@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import listener
 from forge_bot.sandbox.git_folders import secret_value
+from forge_bot.text_format import names
 
 PORT = 3128
 """The port of the proxy inside a network namespace."""
@@ -92,16 +93,12 @@ def variables(port: int) -> dict[str, str]:
     They replace the machine's own proxy settings.
     """
     address = f"http://127.0.0.1:{port}"
-    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    own = (
-        "PIP_PROXY",
-        "NPM_CONFIG_PROXY",
-        "NPM_CONFIG_HTTPS_PROXY",
-        "YARN_HTTP_PROXY",
-        "YARN_HTTPS_PROXY",
-        "CARGO_HTTP_PROXY",
-    )
-    variables = dict.fromkeys((*names, *map(str.lower, names), *own), address)
+    usual = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    own = names("""
+        PIP_PROXY NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY YARN_HTTP_PROXY YARN_HTTPS_PROXY
+        CARGO_HTTP_PROXY
+        """)
+    variables = dict.fromkeys((*usual, *map(str.lower, usual), *own), address)
     return {**variables, "NO_PROXY": "", "no_proxy": "", "NPM_CONFIG_NOPROXY": ""}
 
 

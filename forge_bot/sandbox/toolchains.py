@@ -15,52 +15,18 @@ from pathlib import Path
 
 from forge_bot.sandbox.git_folders import secret_name, secret_value, without_secrets
 from forge_bot.sandbox.setup_network import Place, registry_places
+from forge_bot.text_format import names
 
-ROOTS = tuple(
-    map(
-        Path,
-        (
-            "/usr",
-            "/bin",
-            "/sbin",
-            "/lib",
-            "/lib32",
-            "/lib64",
-            "/libx32",
-            "/etc",
-            "/opt",
-            "/nix/store",
-        ),
-    )
-)
+ROOTS = tuple(map(Path, names("/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix/store")))
 
 _INSTALLED_WHOLE = ("python3", "python", "node")
 _SINGLE_FILES = ("uv", "uvx")
 # A folder with one of these at its top is a home or keeps keys; it is never visible, whatever else
 # it holds.
-_PRIVATE = (
-    *(
-        ".ssh",
-        ".aws",
-        ".gnupg",
-        ".netrc",
-        ".git-credentials",
-        ".docker",
-        ".kube",
-        ".npmrc",
-        ".pypirc",
-        ".env",
-        ".config",
-    ),
-    *(
-        ".bash_history",
-        ".profile",
-        ".password-store",
-        "credentials",
-        "credentials.toml",
-        "keyrings",
-    ),
-)
+_PRIVATE = names("""
+    .ssh .aws .gnupg .netrc .git-credentials .docker .kube .npmrc .pypirc .env .config
+    .bash_history .profile .password-store credentials credentials.toml keyrings
+    """)
 
 
 @dataclass(frozen=True)
@@ -206,37 +172,14 @@ def _rust(entries: Sequence[Path], readable: list[Path]) -> dict[str, str]:
     }
 
 
-_PREFIXES = (
-    "PIP_",
-    "UV_",
-    "NPM_CONFIG_",
-    "YARN_",
-    "PNPM_",
-    "CARGO_NET_",
-    "CARGO_HTTP_",
-    "CARGO_REGISTRIES_",
-)
-_NAMES = (
-    *(
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "REQUESTS_CA_BUNDLE",
-        "CURL_CA_BUNDLE",
-        "NODE_EXTRA_CA_CERTS",
-        "NIX_SSL_CERT_FILE",
-    ),
-    *(
-        "GIT_SSL_CAINFO",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-        "NO_PROXY",
-        "GOPROXY",
-        "GOSUMDB",
-        "GONOSUMDB",
-        "GOPRIVATE",
-    ),
-)
+_PREFIXES = names("""
+    PIP_ UV_ NPM_CONFIG_ YARN_ PNPM_ CARGO_NET_ CARGO_HTTP_ CARGO_REGISTRIES_
+    """)
+_NAMES = names("""
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS
+    NIX_SSL_CERT_FILE GIT_SSL_CAINFO HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
+    GOPROXY GOSUMDB GONOSUMDB GOPRIVATE
+    """)
 # These name a place to write, or a file that is copied without its secrets; the box has its own
 # places.
 _OWN_PLACES = re.compile(
@@ -246,18 +189,10 @@ _OWN_PLACES = re.compile(
 _READ_PLACES = ("SSL_CERT_DIR", "PIP_FIND_LINKS", "UV_FIND_LINKS")
 
 # Below the user's home; copied to the same place below the home of the box.
-_CONFIG_FILES = (
-    *(
-        ".config/pip/pip.conf",
-        ".pip/pip.conf",
-        ".config/uv/uv.toml",
-        ".npmrc",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".config/pnpm/rc",
-    ),
-    *(".cargo/config.toml", ".config/go/env", ".config/pip/constraints.txt"),
-)
+_CONFIG_FILES = names("""
+    .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml .npmrc .yarnrc .yarnrc.yml
+    .config/pnpm/rc .cargo/config.toml .config/go/env .config/pip/constraints.txt
+    """)
 
 
 @dataclass(frozen=True)
