@@ -151,7 +151,7 @@ async def test_anthropic_is_held_to_the_schema_natively(server: ModelServer) -> 
 
 
 async def test_a_server_in_a_providers_place_is_told_the_schema_too(server: ModelServer) -> None:
-    await opened("openai-chat:qwen2.5", base_url=f"{server.url}/v1").ask(call())
+    await opened("openai-chat:qwen2.5").ask(call())
     body = server.questions[0].body
     assert body["response_format"]["type"] == "json_schema"
     assert [item["role"] for item in body["messages"]] == ["system", "user", "assistant", "user"]
@@ -279,10 +279,8 @@ def test_a_missing_key_is_named(spec: str, variable: str, monkeypatch: pytest.Mo
 
 def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert (
-        open_model("openai-chat:qwen", ProviderSettings(base_url="http://127.0.0.1:1/v1")).name
-        == "openai-chat:qwen"
-    )
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert open_model("openai-chat:qwen").name == "openai-chat:qwen"
 
 
 @pytest.mark.parametrize(

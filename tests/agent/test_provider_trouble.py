@@ -3,6 +3,7 @@ repeated as often as it helps.
 """
 
 import json
+import os
 import socket
 import time
 from email.utils import formatdate
@@ -13,6 +14,7 @@ from forge_bot.agent.models.base import (
     ChatMessage,
     FinishReason,
     MessageRole,
+    Model,
     ModelReply,
     PossiblyCharged,
 )
@@ -52,7 +54,15 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     that for its own.
     """
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test")
+    # Each test sets its own; the one before comes back afterwards.
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     open_model(SPEC)
+
+
+def model_at(url: str, *, seconds: float = 600.0, retries: int = 0) -> Model:
+    """A model whose provider answers at an address."""
+    os.environ["OPENAI_BASE_URL"] = url
+    return open_model(SPEC, ProviderSettings(seconds=seconds, retries=retries))
 
 
 def answer(text: str = "", **different: object) -> bytes:
@@ -75,8 +85,7 @@ def answer(text: str = "", **different: object) -> bytes:
 
 
 async def ask(server: BrokenServer, *, seconds: float = 5.0, retries: int = 0) -> ModelReply:
-    settings = ProviderSettings(base_url=server.url, seconds=seconds, retries=retries)
-    return await open_model(SPEC, settings).ask(call())
+    return await model_at(server.url, seconds=seconds, retries=retries).ask(call())
 
 
 async def failed(act: Act, *, retries: int = 0, seconds: float = 5.0) -> tuple[ForgeError, int]:
@@ -172,7 +181,7 @@ async def test_a_provider_that_says_not_to_come_again_is_obeyed() -> None:
 async def test_nobody_listening_is_told_with_the_reason_and_costs_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    model = open_model(SPEC, ProviderSettings(base_url=f"http://127.0.0.1:{port}/v1", retries=1))
+    model = model_at(f"http://127.0.0.1:{port}/v1", retries=1)
     with pytest.raises(
         ModelUnavailable, match=r"No connection .* after 2 attempts: .*Connection refused"
     ) as caught:
@@ -182,17 +191,14 @@ async def test_nobody_listening_is_told_with_the_reason_and_costs_nothing() -> N
 
 async def test_a_server_that_speaks_no_tls_is_told_as_that() -> None:
     with BrokenServer([leaves]) as server:
-        model = open_model(
-            SPEC,
-            ProviderSettings(base_url=server.url.replace("http:", "https:"), seconds=2, retries=0),
-        )
+        model = model_at(server.url.replace("http:", "https:"), seconds=2)
         with pytest.raises(ModelUnavailable, match="No connection"):
             await model.ask(call())
 
 
 @pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1/v1", "http://"])
 async def test_an_address_that_is_none_is_told_as_that(url: str) -> None:
-    model = open_model(SPEC, ProviderSettings(base_url=url, retries=0))
+    model = model_at(url)
     with pytest.raises(ModelUnavailable, match=r"(?i)url|protocol|host|address"):
         await model.ask(call())
 
@@ -325,7 +331,7 @@ async def test_why_a_model_stopped_is_understood(finish: str, seen: FinishReason
 async def test_odd_characters_come_and_go_over_the_wire() -> None:
     odd = "nul \0 esc \x1b[31m bidi \u202e\u2066 half \ud800"
     with BrokenServer([replies(200, answer(odd))]) as server:
-        model = open_model(SPEC, ProviderSettings(base_url=server.url, retries=0))
+        model = model_at(server.url)
         reply = await model.ask(
             call(
                 messages=(

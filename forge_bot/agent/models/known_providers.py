@@ -30,12 +30,12 @@ _NEEDED = frozenset({"anthropic", "openai", "openai-chat", "openai-responses"})
 """The providers that are always installed and that take nothing else for a key."""
 
 
-def missing_key(spec: str, base_url: str = "") -> NoModelKey | None:
+def missing_key(spec: str) -> NoModelKey | None:
     """Return the error for a key that is not set; None where only the provider's library knows.
     The library takes more than a second to import.
     """
     provider, _, model = spec.partition(":")
-    elsewhere = base_url or (provider != "anthropic" and "OPENAI_BASE_URL" in os.environ)
+    elsewhere = provider != "anthropic" and "OPENAI_BASE_URL" in os.environ
     if provider not in _NEEDED or not model or elsewhere or os.environ.get(KEYS[provider]):
         return None
     return needs_key(spec, KEYS[provider])

@@ -67,10 +67,6 @@ _BASE_URLS = {
 class ProviderSettings(Frozen):
     """The settings for requests to a provider."""
 
-    base_url: str = Field(
-        default="",
-        description="another address than the provider's own, or than its environment variable's",
-    )
     seconds: float = Field(
         default=600.0, gt=0, description="time for one attempt; large models think for minutes"
     )
@@ -103,23 +99,16 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
 
     Raises UnknownModel, or NoModelKey with the variable to set.
     """
-    if (missing := missing_key(spec, settings.base_url)) is not None:
+    if (missing := missing_key(spec)) is not None:
         raise missing
     from pydantic_ai.models import infer_model
-    from pydantic_ai.providers import infer_provider, infer_provider_class
-
-    def provider(name: str) -> Any:
-        if not settings.base_url:
-            return infer_provider(name)
-        its_class: Any = infer_provider_class(name)
-        return its_class(base_url=settings.base_url)
 
     # Impossible counts are estimated here; a warning on stderr would only confuse.
     warnings.filterwarnings("ignore", message="Failed to extract usage")
     if not all(spec.partition(":")[::2]):
         raise UnknownModel(f"{spec!r} does not name a provider and a model.")
     try:
-        return ProviderModel(spec, infer_model(spec, provider), settings)
+        return ProviderModel(spec, infer_model(spec), settings)
     # Libraries for credentials have errors of their own here.
     except Exception as error:
         raise _explain_unopened(spec, error) from error
@@ -294,8 +283,7 @@ class ProviderModel:
 
     def _elsewhere(self) -> bool:
         """Return whether another server than the provider's own answers."""
-        variable = _BASE_URLS.get(self.name.partition(":")[0], "")
-        return bool(self._settings.base_url or os.environ.get(variable))
+        return bool(os.environ.get(_BASE_URLS.get(self.name.partition(":")[0], "")))
 
 
 def _history(call: ModelCall, *, marked: bool) -> "list[ModelMessage]":
