@@ -17,7 +17,7 @@ from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, GatePhase
 from forge_bot.engine.step_phases import AGENT as STEP_WRITER
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
-from forge_bot.runs.run_prompts import INQUIRY, PERFORMER
+from forge_bot.runs.models_and_prompts import INQUIRY, PERFORMER
 from forge_bot.settings import Config
 from forge_bot.settings.config import AgentSettings, CommandSettings
 from tests.fakes.bench import SHIPPED

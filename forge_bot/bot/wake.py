@@ -30,8 +30,8 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
+from forge_bot.runs.models_and_prompts import batch_wait
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.run_models import batch_wait
 from forge_bot.runs.this_process import now
 from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config

@@ -17,8 +17,8 @@ from forge_bot.git import Repository
 from forge_bot.github_api.issue import parse_remote
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.github_checks import check_repository
+from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
-from forge_bot.runs.run_models import TierModels
 from forge_bot.settings import load_config
 
 _NOT_READY = 5

@@ -17,10 +17,10 @@ from forge_bot.engine.gates import SCRIPT
 from forge_bot.errors import BadOption, NeedsTerminal
 from forge_bot.gate.arguments import Amount, read_amount
 from forge_bot.git import Repository
+from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.publish_result import opener
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import poster
-from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import VIA, Asker, Session
 from forge_bot.settings import Config, load_config
 

@@ -68,7 +68,7 @@ def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
 
     parts: dict[str, Recorded | None] = {"estimate": kept_estimate(repository, info.name)}
     if not (info.ended or info.waiting):
-        from forge_bot.runs.run_models import batch_wait
+        from forge_bot.runs.models_and_prompts import batch_wait
 
         parts["batch"] = batch_wait(repository, info)
     more = {name: part.model_dump(mode="json") for name, part in parts.items() if part is not None}
@@ -102,7 +102,7 @@ def _describe_standing(repository: Repository, info: RunInfo) -> str:
         return f"[yellow]waits for you at {info.phase}[/]"
     if info.ended:
         return escape(info.status)
-    from forge_bot.runs.run_models import wait_in_words
+    from forge_bot.runs.models_and_prompts import wait_in_words
 
     batch = wait_in_words(repository, info)
     if batch:
@@ -173,7 +173,7 @@ def _print_question(gate: "OpenGate", console: Console) -> None:
 
 def _print_next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print the command that continues a run without an open question."""
-    from forge_bot.runs.run_models import wait_in_words
+    from forge_bot.runs.models_and_prompts import wait_in_words
 
     if batch := wait_in_words(repository, info):
         console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]")

@@ -14,8 +14,8 @@ from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoic
 from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
+from forge_bot.runs.models_and_prompts import kept_model
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
-from forge_bot.runs.run_models import kept_model
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import stop_on_signals
 from forge_bot.temporal.temporal_server import (

@@ -22,6 +22,7 @@ from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.model_access import ModelAccess
+from forge_bot.runs.models_and_prompts import INQUIRY, opening, prompts_for
 from forge_bot.runs.notifications import (
     Explained,
     Notify,
@@ -33,7 +34,6 @@ from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import INQUIRY, opening, prompts_for
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen, Tier, Usage

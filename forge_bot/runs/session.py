@@ -39,14 +39,13 @@ from forge_bot.runs.invocation_end import (
     time_limit,
 )
 from forge_bot.runs.local_host import LocalHost, project_of
+from forge_bot.runs.models_and_prompts import end_batches, leaves_batches, prompts_for
 from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_work_tree
-from forge_bot.runs.run_models import end_batches, leaves_batches
-from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.this_process import interruptible, local_user
 from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier

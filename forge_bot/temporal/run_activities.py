@@ -48,11 +48,11 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
 from forge_bot.runs.publish_result import opener
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_models import TierModels
 from forge_bot.runs.session import Session
 from forge_bot.settings import load_config
 from forge_bot.store.files import waited_for

@@ -24,7 +24,7 @@ from forge_bot.engine.state import (
     Wave,
 )
 from forge_bot.runs.estimate import Estimate
-from forge_bot.runs.run_models import BatchWait
+from forge_bot.runs.models_and_prompts import BatchWait
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python

@@ -16,10 +16,10 @@ from forge_bot.engine.reports import RunStarted
 from forge_bot.git import Repository, Tree
 from forge_bot.prompts.material import Material, Prompt
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
+from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Workspace
 from forge_bot.values import TaskId

@@ -12,7 +12,7 @@ from forge_bot.engine import Descriptor, Pipeline
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
 from forge_bot.prompts.material import Capability, InputFile, Line, Material
 from forge_bot.resources import templates
-from forge_bot.runs.run_prompts import INQUIRY, PERFORMER
+from forge_bot.runs.models_and_prompts import INQUIRY, PERFORMER
 from forge_bot.values import Frozen
 
 READ_FILE = Capability(

@@ -23,9 +23,9 @@ from forge_bot.runs.model_access import (
     payments,
     spending_now,
 )
+from forge_bot.runs.models_and_prompts import wait_in_words
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_models import wait_in_words
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings

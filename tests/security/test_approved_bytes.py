@@ -18,9 +18,9 @@ from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.local_host import LocalHost, project_of
+from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.settings import load_config
 from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script

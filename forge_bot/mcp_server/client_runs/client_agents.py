@@ -30,9 +30,9 @@ from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Prompt
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
+from forge_bot.runs.models_and_prompts import own_prompts
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import own_prompts
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, write_whole
 from forge_bot.values import Severity, TaskId, Usage

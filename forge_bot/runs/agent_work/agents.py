@@ -49,6 +49,7 @@ from forge_bot.runs.capabilities.skill_performance import SkillPerformer, SkillP
 from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.model_access import ModelAccess
+from forge_bot.runs.models_and_prompts import opening
 from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,
@@ -58,7 +59,6 @@ from forge_bot.runs.notifications import (
 from forge_bot.runs.project_commands.project import Project, most_seconds
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_prompts import opening
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED

@@ -33,8 +33,8 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     OutsideCapabilities,
     describe_capability,
 )
+from forge_bot.runs.models_and_prompts import PERFORMER, opening
 from forge_bot.runs.project_commands.project import Project, most_seconds
-from forge_bot.runs.run_prompts import PERFORMER, opening
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.settings import Config
 from forge_bot.values import PhaseId, TaskId, Tier

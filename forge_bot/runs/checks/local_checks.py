@@ -27,12 +27,12 @@ from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.artifact_contract import ai_risks
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
 from forge_bot.runs.model_access import spending_now
+from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.project_commands.commit_profile import (
     SETUP_NOT_WALLED,
     check_testable,
     waits_for_consent,
 )
-from forge_bot.runs.run_prompts import prompts_for
 from forge_bot.runs.this_process import now
 from forge_bot.sandbox.backends import cannot_judge, choose, failure_reason
 from forge_bot.sandbox.box import BackendName
