@@ -42,7 +42,7 @@ async def test_pydantic_ai_drives_the_server(sample: Sample) -> None:
     from forge_bot.mcp_server.sdk_server.server import make_server
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        assert len(info.function_tools) == 10
+        assert len(info.function_tools) == 9
         last = messages[-1].parts[-1]
         if not isinstance(last, ToolReturnPart):
             return ModelResponse(parts=[ToolCallPart("pipeline_init", {"arguments": TASK})])
@@ -97,7 +97,7 @@ def test_the_typescript_sdk_calls_tools_and_reads_what_is_offered(
     )
     assert answer["version"] == version
     tools, begun, wrong, start, context, known = answer["results"]
-    assert len(tools["tools"]) == 10
+    assert len(tools["tools"]) == 9
     assert begun["structuredContent"]["source_type"] == "text"
     assert json.loads(begun["content"][0]["text"]) == begun["structuredContent"]
     assert (wrong["isError"], wrong["_meta"]["error"]["source_tool"]) == (True, "state_resume_info")
@@ -159,7 +159,7 @@ def test_the_inspector_lists_calls_and_reads(sample: Sample, tmp_path: Path, era
         assert (done.returncode, "Warning" in done.stderr) == (code, False), done.stderr
         return json.loads(done.stdout)["result"]
 
-    assert len(inspected("--method", "tools/list", "--strict")["tools"]) == 10
+    assert len(inspected("--method", "tools/list", "--strict")["tools"]) == 9
     assert (
         "context_link"
         in inspected("--method", "tools/call", "--tool-name", "forge_orient")["structuredContent"]

@@ -164,7 +164,7 @@ async def test_clients_at_once_lose_no_report_and_a_long_call_blocks_nobody_else
         other.workspace = one.workspace
         # Setup and the baseline run in this call; lists and other questions are answered meanwhile.
         first = asyncio.create_task(one.next())
-        assert len((await other.client.list_tools()).tools) == 10
+        assert len((await other.client.list_tools()).tools) == 9
         one.perform(action := await first)
         reply: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
         answers = await asyncio.gather(*(host.next(**reply) for host in (one, other, one, other)))
@@ -181,4 +181,4 @@ async def test_where_many_clients_share_a_server_a_contract_is_not_kept_and_says
         content = (await host.client.get_prompt("forge/audit", {})).messages[0].content
         assert isinstance(content, TextContent)
         assert "Hidden tools: none. This server has many clients" in content.text
-        assert len((await host.client.list_tools()).tools) == 10
+        assert len((await host.client.list_tools()).tools) == 9
