@@ -130,7 +130,7 @@ def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -
         ("run_script", {"path": "scripts/list.sh"}), ("read_file", {"path": "rota/schedule.py"})
     )
     start(sample, {"1.1": both, "1.2": DONE}, more="allowed-tools: Read")
-    shown = told(sample, "There are: read_reference, read_file.")
+    shown = told(sample, "There are: read_file, read_reference.")
     assert "→ unknown_capability" in shown
     assert "class Schedule" in shown
     assert "→ tool_error (its script was refused)" in told(sample, "Nothing was released yet.")
