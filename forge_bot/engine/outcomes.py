@@ -15,6 +15,7 @@ from forge_bot.engine.artifact_records import (
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.next_action import phase_of_wave
 from forge_bot.engine.phases import (
+    DRAFT,
     AgentPhase,
     AnsweringPhase,
     AnyPhase,
@@ -25,6 +26,7 @@ from forge_bot.engine.phases import (
     VerifyPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
+from forge_bot.engine.process_documents import is_by_process
 from forge_bot.engine.reports import (
     AgentFailed,
     ArtifactWritten,
@@ -77,6 +79,9 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
         raise WrongReport(f"{phase.id} is not answered by {report.artifact}.")
     if isinstance(phase, VerifyPhase) and state.verification is None:
         raise WrongReport(f"{phase.id} needs the project's commands to run first.")
+    if phase is pipeline.approved_first and not is_by_process(pipeline, state, phase):
+        # The new version of the design has a draft of its own, or none.
+        state = state.without_document(DRAFT)
     state = _out_of_wave(with_artifact(state, report, phase.id), work)
     unreadable = (
         isinstance(phase, ReviewPhase | TaskReviewPhase)

@@ -48,7 +48,8 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
             return bool(_written_before(pipeline, state, phase))
         case "design-has-tasks":
             plan = _plan(pipeline, state)
-            return plan is not None and (plan.one_task or bool(plan.planned))
+            whole = DRAFT in state.artifacts
+            return plan is not None and (plan.one_task or bool(plan.planned) or whole)
         case "one-task-reviewed":
             return _only_review(pipeline, state) is not None
         case "verification-green":

@@ -186,8 +186,7 @@ def go_back(
         )
         state = _without_task_work(pipeline, state)
     design = pipeline.approved_first
-    if design is not None and position <= pipeline.position(design.id):
-        # The next version of the design has a draft of its own, or none.
+    if design is not None and position < pipeline.position(design.id):
         state = state.without_document(DRAFT)
     return state.replace(**changes)
 
@@ -346,7 +345,11 @@ def _ask_to_do(pipeline: Pipeline, state: State, task_id: TaskId) -> State:
 
 def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
     implementation, review = pipeline.implementation, pipeline.task_review
-    last = review if review is not None and reviewed(pipeline, state) else implementation
+    last = implementation
+    if review is not None and reviewed(pipeline, state):
+        last = review
+    elif review is not None:
+        state = _skip(state, review)
     before = tuple(
         done for done in state.completed_phases if done not in {implementation.id, last.id}
     )
@@ -356,7 +359,8 @@ def _tasks_done(pipeline: Pipeline, state: State, at: datetime) -> State:
         attempts=0,
         notes=tuple(note for note in state.notes if note.phase not in both),
     )
-    return enter(pipeline, state, pipeline.position(last.id) + 1, at)
+    after = review if review is not None else implementation
+    return enter(pipeline, state, pipeline.position(after.id) + 1, at)
 
 
 def add_fix(

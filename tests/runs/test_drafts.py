@@ -21,10 +21,11 @@ def drafted(*edits: dict[str, str], design: str = "") -> script.Answer:
     return {**both(text), "edits": list(edits or (script.GUARD, script.TEST))}
 
 
-def asked(sample: Sample, **answers: script.Answer) -> str:
+def asked(sample: Sample, effort: str = "S", **answers: script.Answer) -> str:
     """Run until the design is shown; the name of the model."""
     first = answers.get("first", drafted())
-    different = {(ANALYST, "*", "*"): first, ("design-reviewer", "*", "*"): APPROVED}
+    agent = ANALYST if effort == "S" else "situation-analyst"
+    different = {(agent, "*", "*"): first, ("design-reviewer", "*", "*"): APPROVED}
     if "then" in answers:
         different[ANALYST, "*", "1.1~2"] = answers["then"]
     if "review" in answers:
@@ -32,7 +33,7 @@ def asked(sample: Sample, **answers: script.Answer) -> str:
     if "anew" in answers:
         different["architect", "*", "*"] = answers["anew"]
     model = sample.model(different)
-    run = sample.forge("run", TASK, "--effort", "S", "--model", model)
+    run = sample.forge("run", TASK, "--effort", effort, "--model", model)
     assert run.code == 3, run.err
     return model
 
@@ -58,6 +59,17 @@ def test_a_draft_is_reviewed_and_shown_with_the_design_and_nobody_is_asked_after
     assert "day < self.start" in sample.git("show", f"{sample.offered}:rota/schedule.py")
     review = sample.forge("show", "comprehensive-review.md").out
     assert "review-design.md" in review
+
+
+def test_at_m_too_the_draft_has_one_review(sample: Sample) -> None:
+    parts = [markdown(one, "Document") for one in ("situation-analyst", "investigator")]
+    three = "\n".join((*parts, markdown("architect", TITLE)))
+    first = {"artifact_markdown": three, "edits": [script.GUARD, script.TEST]}
+    model = asked(sample, "M", first=first)
+    assert sample.forge("approve", "--model", model).code == 0
+    done = status(sample)
+    assert done["usage"]["calls"] == 2
+    assert "phase-6" in done["skippedPhases"]
 
 
 def test_a_draft_that_breaks_a_test_goes_back_before_anybody_is_asked(sample: Sample) -> None:

@@ -342,8 +342,8 @@ class PromptInputs:
         """The documents among an agent's inputs whose files it is shown: where it reads the plan
         and neither implements it nor is shown its changes, those of the plan.
         """
-        if DRAFT in names and isinstance(phase, ReviewPhase):
-            # The draft shows the places; its reviewer asks for what else decides.
+        if DRAFT in names and isinstance(phase, AgentPhase | ReviewPhase):
+            # The draft shows the places; its author and its reviewer ask for what else decides.
             return ()
         naming = {
             phase.writes
