@@ -89,7 +89,7 @@ CASES: dict[str, tuple[Callable[[Sample], object], Words, str, tuple[str, ...]]]
         clones.begin_rebase,
         (TASK,),
         "GIT-002",
-        ("a rebase is under way", "git rebase --abort"),
+        ("No branch is checked out",),
     ),
     "no tests": (without_tests, (TASK,), "CHECK-001", ("commands.test",)),
 }
