@@ -259,8 +259,7 @@ def _is_public(signature: str) -> bool:
 def _without_demands(block: Block) -> Block:
     """Return an item without the numbers of its requirements, such as `(R-1, R-2)`."""
     spans = (
-        span if span.code else InlineSpan(text=without_numbers(span.text), strong=span.strong)
-        for span in block.spans
+        span if span.code else InlineSpan(text=without_numbers(span.text)) for span in block.spans
     )
     return block.model_copy(update={"spans": tuple(spans)})
 

@@ -88,7 +88,6 @@ class InlineSpan(Frozen):
     """A run of characters in one style."""
 
     text: str
-    strong: bool = False
     code: bool = False
 
 
@@ -207,13 +206,12 @@ def _row(tokens: "Sequence[Token]", start: int) -> "Iterator[Token]":
 
 def _spans(inline: "Token") -> tuple[InlineSpan, ...]:
     spans: list[InlineSpan] = []
-    strong = struck = 0
+    struck = 0
     for child in inline.children or ():
-        strong += child.nesting * child.type.startswith("strong")
         struck += child.nesting * (child.type in {"s_open", "s_close"})
         text = _text(child)
         if text and not struck:
-            spans.append(InlineSpan(text=text, strong=strong > 0, code=child.type == "code_inline"))
+            spans.append(InlineSpan(text=text, code=child.type == "code_inline"))
     return tuple(spans)
 
 

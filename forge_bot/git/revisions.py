@@ -157,7 +157,11 @@ def head(folder: Path) -> Head:
             pass
     ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if not ref.startswith(HEADS):
-        raise DetachedHead(f"No branch is checked out in {folder}.")
+        sentence = f"No branch is checked out in {folder}"
+        if (operation := under_way(folder)) is None:
+            raise DetachedHead(f"{sentence}.")
+        why = f"a {operation.name} is under way"
+        raise DetachedHead(f"{sentence}: {why}.", hint=operation.way_out)
     branch = ref.removeprefix(HEADS)
     raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
 
