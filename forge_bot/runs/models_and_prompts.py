@@ -24,15 +24,13 @@ from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
 from forge_bot.store.run_folder import CARRIED, STATE
-from forge_bot.values import Recorded, Tier
+from forge_bot.values import Recorded, TaskId, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import ChatMessage, Image, Model
     from forge_bot.agent.models.provider_batches import ProviderBatches
     from forge_bot.prompts.environment import Environment
     from forge_bot.prompts.material import InputFile, Prompt
-    from forge_bot.runs.notifications import Notify
-    from forge_bot.values import TaskId
 
 
 INQUIRY = "inquiry"
@@ -64,8 +62,8 @@ def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":
 def opening(
     prompt: "Prompt",
     inputs: "Sequence[InputFile]" = (),
-    tell: "Notify" = lambda _notice: None,
-    task: "TaskId | None" = None,
+    tell: Notify = lambda _notice: None,
+    task: TaskId | None = None,
     images: "Sequence[Image]" = (),
 ) -> "tuple[ChatMessage, ...]":
     """Return a prompt as the first messages of a conversation, and tell what it shows."""

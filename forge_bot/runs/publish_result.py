@@ -42,7 +42,7 @@ from forge_bot.runs.branch_for_merge import (
 )
 from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.run import Run
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import listed
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
@@ -254,22 +254,17 @@ class Publisher:
         ):
             address = self.post(run.state.source.url, comment_text(run))
             return PublishResult(detail="posted the summary to the issue", url=address)
-        why = (
-            "runs.publish_result.begun_with_nopr"
-            if run.state.flags.skip_pr
-            else "runs.publish_result.needs_a_person"
-        )
-        return PublishResult(detail=f"the summary was not posted to the issue: {say(why)}")
+        why = "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"
+        if run.state.flags.skip_pr:
+            why = "the run was begun with --nopr"
+        return PublishResult(detail=f"the summary was not posted to the issue: {why}")
 
     def _final_commit(self) -> PublishResult:
         name = self.run.state.branch
         offered = offer(self.run)
         if not self.push:
-            sentence = say("runs.publish_result.runs_own_branch", branch=name)
-            return publish_result(offered, sentence)
-        offered = self._pushed(offered)
-        sentence = f"the last commit of {name} was pushed"
-        return publish_result(offered, sentence)
+            return publish_result(offered, f"the run's own branch is {name}")
+        return publish_result(self._pushed(offered), f"the last commit of {name} was pushed")
 
     def _pushed(self, offered: Offer) -> Offer:
         """Push, and merge people's new commits on the offered branch."""

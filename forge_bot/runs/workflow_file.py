@@ -115,19 +115,16 @@ def workflow_text(action: str, key: str, checks: Sequence[str] = (), extra: str 
     return _LISTENS.sub("", text)
 
 
-FOLDER = ".github/workflows"
-
-
 def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
     """The names by which `workflow_run` knows the workflows that check pull requests, in the order
     of their files, without the file `own`.
 
     A workflow without a name is called by its path. Files that are no workflows are passed over.
     """
-    folder = repository.root / FOLDER
+    folder = repository.root / WORKFLOWS
     names = list[str]()
     for path in sorted(folder.glob("*.y*ml")):
-        workflow, place = read_workflow(path.read_bytes()), f"{FOLDER}/{path.name}"
+        workflow, place = read_workflow(path.read_bytes()), f"{WORKFLOWS}/{path.name}"
         if place != own and _checks_branches(workflow.get("on")):
             names.append(str(workflow.get("name") or place).strip())
     return tuple(dict.fromkeys(names))
