@@ -1,11 +1,13 @@
-"""Read the outcome of a command of the project: its exit code, and what its output says."""
+"""Read the outcome of a command of the project: its exit code, what its output and its runner's
+reports say, and the complaints of linters, type checkers and compilers. Each complaint gets a name
+that stays the same when lines move.
+"""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.diagnostics import read_diagnostics
 from forge_bot.verification.judgement import UNNAMED
 from forge_bot.verification.runner_output import RunnerResult, read_go, shown_by_go
 from forge_bot.verification.runners import RUNNERS, read_report
@@ -21,18 +23,43 @@ _LISTED = re.compile(
     r"|.* \.\.\. (?:ok|FAIL|ERROR|skipped '.*|expected failure|unexpected success)"
 )
 """Lines of a verbose unittest, which its end repeats for those that failed."""
-
 # Colours and other terminal control sequences,
 # https://ecma-international.org/publications-and-standards/standards/ecma-48/.
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-
 _NPM_OPTIONS = re.compile(
     r"^npm (?:error|ERR!) Options:\n(?:npm (?:error|ERR!).*\n?)+", re.MULTILINE
 )
 """What npm prints behind an error, whatever it is, and longer than what is shown."""
-
 _LONGEST_LINE = 4_000
 """Characters of a line of output that are looked at."""
+_NO_REPORTS: Mapping[str, str] = {}
+_LONGEST = 300
+# `path:line:col: message`: flake8, ruff --output-format concise, mypy, pylint, golangci-lint, go
+# vet. `- error:` is the form of pyright and `tsc --pretty`, `path(line,col): message` that of tsc.
+_COLONS = re.compile(
+    r"\s*(?:vet: )?(?P<path>(?=[^\s:()]*[./])[^\s:()]+):\d+(?::\d+)?(?::| -)\s*(?P<message>\S.*)"
+)
+_PARENTHESES = re.compile(r"(?P<path>[^\s()]+)\(\d+,\d+\): (?P<message>\S.*)")
+# ESLint's `stylish` and ruff's `grouped` print the path on its own line and the complaints below
+# it.
+_FILE = re.compile(r"(?P<path>(?=\S*[./])\S*[^\s:]):?")
+_BELOW = re.compile(r"\s+\d+:\d+\s+(?P<message>\S.*)")
+# rustc, clippy and ruff's `full` print the complaint first, then an arrow to its place.
+_ARROW = re.compile(r"\s*--> (?P<path>.+?):\d+:\d+")
+_HEAD = re.compile(r"(?P<message>(?:[A-Za-z][\w-]*)(?:\[\w+\])?:? .+)")
+_REFORMAT = re.compile(r"(?:would reformat|Would reformat:|\[warn\]) (?P<path>\S+\.\w+)")
+_SEVERITY = re.compile(
+    r"(?P<severity>error|warning|warn|note|info|information|help)"
+    r"(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
+)
+_STATED = (
+    re.compile(r"Found (?P<errors>\d+) errors?\b.*"),
+    re.compile(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),
+    re.compile(r"(?P<errors>\d+) errors?, \d+ warnings?, \d+ informations?.*"),
+    re.compile(r"(?P<errors>\d+) issues[:.].*"),
+)
+_ALL_COUNT = re.compile(r"ESLint found too many warnings.*")
+_CUT_SHORT = re.compile(r".*\(errors prevented further checking\)")
 
 
 class CommandOutput(NamedTuple):
@@ -43,9 +70,6 @@ class CommandOutput(NamedTuple):
     result: CommandResult
     output: str
     passed: tuple[str, ...] | None = None
-
-
-_NO_REPORTS: Mapping[str, str] = {}
 
 
 def read_outcome(
@@ -70,8 +94,7 @@ def read_outcome(
         if "unittest" in argv:
             lines = [line for line in lines if _LISTED.fullmatch(line) is None]
     elif exit_code != 0 and name in {CommandName.BUILD, CommandName.LINT}:
-        complaints = read_diagnostics(lines)
-        run = RunnerResult(failing=complaints.items, whole=complaints.whole)
+        run = _read_complaints(lines)
     result = CommandResult(
         name=name,
         argv=tuple(argv),
@@ -139,3 +162,72 @@ def plain_lines(output: str) -> Sequence[str]:
     """
     plain = _NPM_OPTIONS.sub("", _CONTROL.sub("", output).replace("\r\n", "\n"))
     return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]
+
+
+def _read_complaints(lines: Sequence[str]) -> RunnerResult:
+    """Return the errors of a linter or compiler, in the order of the output and with repetitions;
+    the warnings if there is nothing else or if the tool counts them.
+    """
+    complaints = [*_find_complaints(lines)]
+    errors = [item for severity, item in complaints if severity == "error"]
+    every = any(map(_ALL_COUNT.fullmatch, lines))
+    items = [item for _, item in complaints] if every or not errors else errors
+    stated = sum(
+        int(match["errors"])
+        for line in lines
+        for form in _STATED
+        if (match := form.fullmatch(line)) is not None
+    )
+    return RunnerResult(
+        failing=tuple(items),
+        whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)),
+    )
+
+
+def _find_complaints(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the severity and the stable name of each complaint."""
+    path = ""
+    for number, line in enumerate(lines):
+        if (below := _BELOW.fullmatch(line)) is not None and path:
+            yield from _name_complaint(path, below["message"])
+        elif (match := _PARENTHESES.fullmatch(line) or _COLONS.fullmatch(line)) is not None:
+            yield from _name_complaint(match["path"], match["message"])
+        elif (match := _REFORMAT.fullmatch(line)) is not None:
+            yield "error", f"{match['path']}: would be reformatted"
+        elif _ARROW.fullmatch(line) is not None:
+            yield from filter(None, [_read_arrow(lines, number)])
+        if line.strip() and below is None:
+            file = _FILE.fullmatch(line)
+            path = file["path"] if file is not None else ""
+
+
+def _read_arrow(lines: Sequence[str], number: int) -> tuple[str, str] | None:
+    """Return the complaint whose place is given on line `number`.
+
+    The line above must be a complaint and no note.
+    """
+    arrow = _ARROW.fullmatch(lines[number])
+    head = _HEAD.fullmatch(lines[number - 1]) if number else None
+    return (
+        next(_name_complaint(arrow["path"], head["message"]), None)
+        if arrow is not None and head is not None
+        else None
+    )
+
+
+def _name_complaint(path: str, message: str) -> Iterator[tuple[str, str]]:
+    severity = _SEVERITY.match(message)
+    word = severity["severity"] if severity is not None else "error"
+    if word in {"note", "info", "information", "help"}:
+        return
+    text = message[severity.end() :] if severity is not None else message
+    code = f"{severity['code']} " if severity is not None and severity["code"] else ""
+    yield ("error" if word == "error" else "warning"), f"{path}: {code}{_stable(text)}"[:_LONGEST]
+
+
+def _stable(message: str) -> str:
+    """Return the message without places and fix marks. ESLint pads its columns with blanks."""
+    message = re.sub(r"\[\*\] ", "", message)
+    message = re.sub(r"\b(lines?|columns?|col) \d+(?:[-:]\d+)?", r"\1 N", message)
+    message = re.sub(r"(\.\w+):\d+(?::\d+)?", r"\1", message)
+    return re.sub(r"0x[0-9a-f]{4,}", "0x…", " ".join(message.split()))
