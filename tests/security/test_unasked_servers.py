@@ -74,7 +74,6 @@ def listed(sample: Sample) -> tuple[int, str]:
     "words",
     [
         ("capabilities",),
-        ("capabilities", "try", "mcp_docs_echo", "--arg", "text=a", "--yes"),
         (*PHASES,),
         (*PHASES, "--here"),
     ],
