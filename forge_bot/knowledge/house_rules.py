@@ -13,7 +13,7 @@ from forge_bot.project.file_list import Listing
 from forge_bot.text_format import cut, names
 from forge_bot.values import Frozen
 
-_ROOM = 3_200
+_ROOM = 2_200
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600
