@@ -270,9 +270,7 @@ def _add_runs(server: ForgeServer) -> None:
     async def run_control(
         ctx: Context[Any, Any],
         workspace: str,
-        operation: Annotated[
-            str, AfterValidator(_known_operation), WithJsonSchema({"enum": _OPERATIONS})
-        ],
+        operation: _Operation,
         phase: str = "",
         notes: str = "",
     ) -> CallToolResult:
