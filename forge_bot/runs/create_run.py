@@ -21,7 +21,7 @@ from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
 from forge_bot.git.own_files import hide
 from forge_bot.git.revisions import HEADS, branch_ref
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.request_draft import EffortGuess, RequestDraft, guess_effort, title_of_run
+from forge_bot.runs.request_draft import RequestDraft, guess_effort, title_of_run
 from forge_bot.runs.run import start_subject
 from forge_bot.runs.run_files import (
     RunPaths,
@@ -105,11 +105,10 @@ def plan_for(
     With `external_worktree` the tree belongs to somebody who already knows the problems of a run in
     it. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
     """
-    guess: EffortGuess = guess_effort(
+    guess = guess_effort(
+        draft.words,
         flag=effort,
         labels=draft.labels,
-        story_points=None,
-        text=draft.words,
         issue_type=draft.issue_type,
         mark=mark,
     )

@@ -248,11 +248,11 @@ class Scope(Frozen):
 
 
 def guess_effort(
-    *,
-    flag: str | None,
-    labels: Sequence[str],
-    story_points: float | None,
     text: str,
+    *,
+    flag: str | None = None,
+    labels: Sequence[str] = (),
+    story_points: float | None = None,
     issue_type: str = "",
     mark: str = "forge",
 ) -> EffortGuess:

@@ -80,9 +80,7 @@ def test_signs_of_scope_agree_with_the_hand_labels_in_four_of_five_requests_of_e
     None
 ):
     assert len(LABELLED) == 60
-    guesses = [
-        guess_effort(flag=None, labels=(), story_points=None, text=one.text) for one in LABELLED
-    ]
+    guesses = [guess_effort(one.text) for one in LABELLED]
     assert all(guess.reason for guess in guesses)
     agreed = [guess.effort is one.effort for guess, one in zip(guesses, LABELLED, strict=True)]
     assert sum(agreed) >= 48
@@ -97,10 +95,10 @@ _FORM: str = ROWS["form"]
 def test_ticked_boxes_and_empty_fields_of_an_issue_form_ask_for_nothing(line: str) -> None:
     ticked = "\n".join(f"- [x] I have read page {number} of the manual" for number in range(9))
     form = _FORM.format(boxes=ticked).replace("\n", line)
-    guess = guess_effort(flag=None, labels=(), story_points=None, text=form)
+    guess = guess_effort(form)
     assert (guess.effort, guess.reason) == (Effort.S, "a short request that names its place")
     to_do = form.replace("[x]", "[ ]")
-    assert guess_effort(flag=None, labels=(), story_points=None, text=to_do).effort is Effort.L
+    assert guess_effort(to_do).effort is Effort.L
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,7 @@ def test_ticked_boxes_and_empty_fields_of_an_issue_form_ask_for_nothing(line: st
     ],
 )
 def test_each_sign_of_scope_is_named_as_the_reason(text: str, effort: Effort, reason: str) -> None:
-    guess = guess_effort(flag=None, labels=(), story_points=None, text=text)
+    guess = guess_effort(text)
     assert (guess.effort, guess.reason) == (effort, reason)
 
 
@@ -136,30 +134,20 @@ def test_each_sign_of_scope_is_named_as_the_reason(text: str, effort: Effort, re
 def test_a_type_that_says_how_large_an_issue_is_counts_behind_labels_and_before_points(
     kind: str, effort: Effort
 ) -> None:
-    assert (
-        guess_effort(
-            flag=None, labels=(), story_points=None, text="Add dark mode", issue_type=kind
-        ).effort
-        is effort
-    )
-    assert (
-        guess_effort(
-            flag=None, labels=["size/M"], story_points=None, text="", issue_type=kind
-        ).effort
-        is Effort.M
-    )
+    assert guess_effort("Add dark mode", issue_type=kind).effort is effort
+    assert guess_effort("", labels=["size/M"], issue_type=kind).effort is Effort.M
 
 
 def test_of_two_labels_the_larger_counts() -> None:
-    both = guess_effort(flag=None, labels=["forge:S", "forge:L"], story_points=None, text="")
+    both = guess_effort("", labels=["forge:S", "forge:L"])
     assert (both.effort, both.reason) == (Effort.L, "the label “forge:L”")
-    own = guess_effort(flag=None, labels=["forge:S", "size/XL"], story_points=None, text="")
+    own = guess_effort("", labels=["forge:S", "size/XL"])
     assert (own.effort, own.reason) == (Effort.S, "the label “forge:S”")
 
 
 def test_labels_go_with_the_name_of_the_label_that_starts_runs() -> None:
     labels = ["robot:S", "forge:M", "size/XL"]
-    own = guess_effort(flag=None, labels=labels, story_points=None, text="", mark="robot")
+    own = guess_effort("", labels=labels, mark="robot")
     assert (own.effort, own.reason) == (Effort.S, "the label “robot:S”")
 
 
@@ -177,11 +165,6 @@ def test_a_flag_that_is_no_effort_is_refused_and_told_the_three(flag: str) -> No
         guess_effort(flag=flag, labels=["forge:S"], story_points=1, text="Fix a typo")
 
 
-@pytest.mark.parametrize("points", [float("inf"), float("-inf"), float("nan")])
-def test_story_points_that_are_no_number_say_nothing(points: float) -> None:
-    assert guess_effort(flag=None, labels=(), story_points=points, text="").effort is Effort.M
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -195,6 +178,6 @@ def test_story_points_that_are_no_number_say_nothing(points: float) -> None:
 )
 def test_a_hostile_request_is_judged_in_a_moment(text: str) -> None:
     start = process_time()
-    guess_effort(flag=None, labels=(), story_points=None, text=text)
+    guess_effort(text)
     change_name(text, title=text, text=text, labels=(text,), issue_type=text)
     assert process_time() - start < 5
