@@ -77,7 +77,7 @@ def url() -> Iterator[str]:
 
 def called(given: CapabilitySetup, name: str, usual: CapabilitySetup) -> tuple[ResultStatus, str]:
     calls = ToolCalls(given, asyncio.run(discover_capabilities(usual)))
-    found = calls.call(CapabilityRequest(key="1.1-x", capability=name, params="{}"), 8_000)
+    found = calls.act(CapabilityRequest(key="1.1-x", capability=name, params="{}"), 8_000)[0]
     return found.status, found.content
 
 

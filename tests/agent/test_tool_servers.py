@@ -59,7 +59,7 @@ def call(given: CapabilitySetup, name: str, **params: object) -> CapabilityResul
     configure(given.root, {"tickets": unruly("well")})
     calls = ToolCalls(given, discover(usual))
     wanted = CapabilityRequest(key="1.1-x", capability=name, params=json.dumps(params))
-    return calls.call(wanted, 8_000)
+    return calls.act(wanted, 8_000)[0]
 
 
 def left_over(root: Path) -> list[str]:
@@ -266,7 +266,7 @@ def test_a_call_that_is_called_off_ends_with_its_server(tmp_path: Path) -> None:
     calls = ToolCalls(given, discover(setup(tmp_path, "well")))
     calls.call_off()
     wanted = CapabilityRequest(key="1.1-x", capability="mcp_tickets_echo", params='{"text": "x"}')
-    assert calls.call(wanted, 8_000).content == "It was called off."
+    assert calls.act(wanted, 8_000)[0].content == "It was called off."
     assert left_over(tmp_path) == []
 
 

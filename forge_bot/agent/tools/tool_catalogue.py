@@ -310,12 +310,10 @@ class ToolCalls:
         why = f"{'; '.join(faults)}. Its arguments fit this JSON Schema:\n{takes}"
         return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
 
-    def call(self, wanted: CapabilityRequest, limit: int) -> CapabilityResult:
-        """Return the result of one call of a tool. Every failure is a status."""
-        return self.act(wanted, limit)[0]
-
     def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
-        """Make a call that may change something; also return whether its outcome is unknown."""
+        """Make a call of a tool; also return whether its outcome is unknown. Every failure is a
+        status.
+        """
         if wanted.capability not in self.specs:
             why = f"There is no capability {wanted.capability} any more."
             return result_of(wanted, ResultStatus.UNKNOWN_CAPABILITY, why), False
@@ -389,12 +387,9 @@ class ToolContext:
         if (complaint := self.calls.complaint(wanted)) is not None:
             return complaint
         if spec.effect is not Effect.ACTS:
-            skill = spec.kind is CapabilityType.SKILL
-            return (
-                self.perform_skill(wanted)
-                if skill
-                else self.calls.call(wanted, limits.result_chars)
-            )
+            if spec.kind is CapabilityType.SKILL:
+                return self.perform_skill(wanted)
+            return self.calls.act(wanted, limits.result_chars)[0]
         if len(wanted.params) > _MOST_READ:
             why = f"A person has to read these arguments: {_MOST_READ:,} characters are the most."
             return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
