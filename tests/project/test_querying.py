@@ -106,7 +106,3 @@ def test_the_map_names_what_is_imported_most_first_and_fits_its_budget(shop: Pro
     small = repo_map(shop, 12)
     assert small == "shop/prices.py\n  def net(price): ...\n… 4 more files of code\n"
     assert repo_map(shop, 0) == "… 5 more files of code\n"
-
-
-def test_words_draw_the_map_to_the_files_that_have_them(shop: ProjectGraph) -> None:
-    assert repo_map(shop, 1_000, request="the models of orders").startswith("shop/models.py\n")

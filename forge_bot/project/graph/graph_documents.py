@@ -4,7 +4,7 @@ most imported files within a budget of tokens, and a new file where this project
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from posixpath import basename, dirname, splitext
 
@@ -20,7 +20,6 @@ from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack
 from forge_bot.project.graph.stacks.stack import Stack
 from forge_bot.project.graph.syntax import SymbolFact
 from forge_bot.project.graph.verify_graph import GraphFinding, scan, verify
-from forge_bot.project.search_words import words
 from forge_bot.values import Frozen
 
 _NODES_LISTED = 1_000
@@ -190,19 +189,11 @@ _LONGEST = 110
 _BATCH = 64
 
 
-def repo_map(
-    graph: ProjectGraph, tokens: int, about: Collection[str] = (), request: str = ""
-) -> str:
-    """Return files with their definitions, the most imported first, within `tokens`.
-
-    The files `about`, and those whose names share words with the request, come before all others,
-    and after them what they import and what imports them.
-    """
+def repo_map(graph: ProjectGraph, tokens: int) -> str:
+    """Return files with their definitions, the most imported first, within `tokens`."""
     room = max(tokens, 0) * _CHARACTERS
-    wanted = set(words(request))
-    begin = {*about} | {path for path in graph.files if wanted & set(words(path))}
     code = [path for path, node in graph.files.items() if node.kind.is_code and not node.generated]
-    ranked = sorted(code, key=partial(_place, graph, begin))
+    ranked = sorted(code, key=partial(_place, graph))
     chosen: dict[str, str] = {}
     for part in _parts(ranked):
         facts = graph.facts(part)
@@ -239,11 +230,9 @@ def _write_map(chosen: dict[str, str], count: int) -> str:
     return "".join(chosen.values()) + more
 
 
-def _place(graph: ProjectGraph, begin: Collection[str], path: str) -> tuple[bool, bool, int, str]:
-    importers = graph.importers.get(path, ())
-    near = not {*importers, *graph.files[path].imports}.isdisjoint(begin)
-    uses = sum(graph.files[importer].kind.is_code for importer in importers)
-    return path not in begin, not near, -uses, path
+def _place(graph: ProjectGraph, path: str) -> tuple[int, str]:
+    uses = graph.importers.get(path, ())
+    return -sum(graph.files[importer].kind.is_code for importer in uses), path
 
 
 _FOLDERS = {
