@@ -46,6 +46,17 @@ from forge_bot.sentences import listed
 from forge_bot.store import write_whole
 from forge_bot.values import Frozen
 
+PULL_REQUEST = "pull-request.md"
+_LONGEST_COMMENT = 30_000
+"""Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
+has up to four bytes."""
+
+_TRIES = 5
+"""Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
+
+Post = Callable[[str, str], str]
+"""Posts a text as a comment to the issue at an address, and returns the comment's own address."""
+
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
 _EXISTS = "already exists"
@@ -156,18 +167,6 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
         raise GhFailed(f"gh gave no answer within {_SECONDS} seconds.") from error
     except OSError as error:
         raise GhFailed(f"gh could not be started: {error.strerror or error}.") from error
-
-
-PULL_REQUEST = "pull-request.md"
-_LONGEST_COMMENT = 30_000
-"""Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
-has up to four bytes."""
-
-_TRIES = 5
-"""Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
-
-Post = Callable[[str, str], str]
-"""Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
 
 class PublishResult(Frozen):

@@ -23,6 +23,7 @@ from forge_bot.store import SPECS, held, write_whole
 from forge_bot.values import Frozen
 
 _MARK = "forge-bot/state-folder"
+_MOST = 1000
 
 
 class RunPaths(Frozen):
@@ -101,9 +102,6 @@ def read_kept(file: Path, model: type[_Model]) -> _Model | None:
         return model.model_validate_json(file.read_bytes())
     except (OSError, ValidationError):
         return None
-
-
-_MOST = 1000
 
 
 @contextmanager
