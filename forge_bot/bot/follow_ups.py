@@ -9,7 +9,6 @@ from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.command_replies import (
     EndOfFollowUp,
-    MadeCommit,
     follow_up_comment,
 )
 from forge_bot.bot.comments.reply import CommentReply, RunView, reply
@@ -207,11 +206,7 @@ def show_follow_ups(run: Run, view: RunView, writer: CommentWriter) -> None:
 def _end_of(run: Run, report: FollowUpAsked) -> EndOfFollowUp:
     tip = run.code_so_far().tip
     made = tuple(
-        MadeCommit(
-            id=commit.id,
-            subject=commit.subject,
-            files=tuple(file.path for file in commit.files),
-        )
+        commit
         for commit in first_parents(run.repository.root, report.head, tip)
         if dict(commit.trailers).get(RUN) == run.name
     )

@@ -188,7 +188,9 @@ def _answer(run: Run, report: FollowUpAsked, number: int, end: EndOfFollowUp, li
     criterion = next((match for match in said if int(match["number"]) == number), None)
     abandoned = run.state.current_phase_status is RunStatus.ABANDONED
     kept = abandoned or (criterion is not None and criterion["met"] == " ")
-    commits = [one for one in end.commits if item.path in one.files] or list(end.commits)
+    commits = [
+        one for one in end.commits if any(file.path == item.path for file in one.files)
+    ] or list(end.commits)
     commit = commits[-1].id if commits and not kept else ""
     link = f"[{escape.code(short(commit))}]({links.repository}/commit/{commit})"
     return reply(

@@ -85,8 +85,14 @@ PLAIN = (
     *("no_run", "already_running", "resumed", "follow_up", "updated", "up_to_date", "used_up"),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
     *("cap_reached", "switched_off", "reminder", "batch_under_way", "github_limited"),
-    *("branch_protected", "archived", "may_not_push", "workflow_files"),
-    *("workflow_push_refused", "record_not_kept", "cancelled", "unexpected"),
+    *(
+        "branch_protected",
+        "may_not_push",
+        "workflow_files",
+        "record_not_kept",
+        "cancelled",
+        "unexpected",
+    ),
     *("issue_closed", "base_is_gone", "no_reviews", "review_answer"),
 )
 """The replies that need no more of a run than a sentence does."""

@@ -5,6 +5,7 @@ what was asked of a pull request, and the reply to an error: the same in thread,
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
+from typing import NamedTuple
 
 from forge_bot import errors
 from forge_bot.bot.comments.next_step import next_move, standing
@@ -15,6 +16,7 @@ from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, PermissionMissing, PushRefusal
 from forge_bot.gate.arguments import names_version
+from forge_bot.git.commit_history import CommitInfo
 from forge_bot.interaction.check_table import commands
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links, short
@@ -30,7 +32,7 @@ from forge_bot.prompts import escape
 from forge_bot.remedies import Remedy
 from forge_bot.runs.evidence_of_run import EVIDENCE
 from forge_bot.runs.invocation_end import Outcome
-from forge_bot.values import Frozen, RunStatus
+from forge_bot.values import RunStatus
 
 _MOST_SHOWN = 2_000
 """Characters of somebody's words that are shown back."""
@@ -100,13 +102,9 @@ def answered(text: str, question: str) -> CommentReply:
 
 def no_fix(view: RunView, *, checks: Sequence[str], pull_request: str) -> CommentReply:
     """Return the reply where no check of the pull request failed in a way that another change could
-    mend. The phase that people go back to most is the one whose document is approved first.
+    mend.
     """
-    plan = view.pipeline.approved_first
-    phase = plan.id if plan is not None else view.pipeline.speaking[0].id
-    return reply(
-        "no_fix", commands=view.commands, checks=checks, pull_request=pull_request, phase=phase
-    )
+    return reply("no_fix", commands=view.commands, checks=checks, pull_request=pull_request)
 
 
 def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> CommentReply:
@@ -125,25 +123,14 @@ def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> Comme
     )
 
 
-_MOST_WORDS = 2_000
-"""Characters of somebody's words that are shown back."""
-
 _MOST_ROWS = 10
 
 
-class MadeCommit(Frozen):
-    """A commit of a follow-up."""
-
-    id: str
-    subject: str
-    files: tuple[str, ...]
-
-
-class EndOfFollowUp(Frozen):
-    """The result of a follow-up: its commits, the changed files, and the documents."""
+class EndOfFollowUp(NamedTuple):
+    """The result of a follow-up: the head of the change, its commits, and the documents."""
 
     head: str
-    commits: tuple[MadeCommit, ...]
+    commits: tuple[CommitInfo, ...]
     documents: dict[str, str]
 
 
@@ -156,7 +143,7 @@ def follow_up_comment(view: RunView, report: FollowUpAsked, end: EndOfFollowUp |
         by=report.by,
         over=end is not None,
         abandoned=abandoned,
-        words=report.notes[:_MOST_WORDS],
+        words=report.notes[:_MOST_SHOWN],
         checks=report.checks,
         round=view.state.rounds.get(CHECKS, 0),
         most=CHECK_ROUNDS,
@@ -181,7 +168,7 @@ def _end(view: RunView, end: EndOfFollowUp) -> list[str | Rows]:
     ]
     proof = render(
         "parts.renewed",
-        files=[*dict.fromkeys(file for one in end.commits for file in one.files)],
+        files=[*dict.fromkeys(file.path for one in end.commits for file in one.files)],
         head=short(end.head),
         statement=Markdown(view.links.named(EVIDENCE)),
         run=view.state.run,
@@ -204,8 +191,6 @@ _NAMED: dict[type[ForgeError], str] = {
     errors.BatchUnderWay: "batch_under_way",
 }
 _REFUSED_PUSH = {
-    PushRefusal.ARCHIVED: "archived",
-    PushRefusal.WORKFLOWS: "workflow_push_refused",
     PushRefusal.RULES: "branch_protected",
     PushRefusal.CREDENTIALS: "may_not_push",
 }
@@ -215,30 +200,24 @@ def reply_to_error(
     error: ForgeError, links: Links, commands: CommandNames, branch: str = ""
 ) -> CommentReply:
     """The words for an error, with the way out."""
+    given: dict[str, object] = {"links": links, "commands": commands, "message": error.message}
+    seconds: int | None = 0
     match error:
         case errors.ModelUnavailable(trouble=trouble) if trouble.cause in _PAUSES:
-            until = in_time(trouble.seconds) if trouble.seconds is not None else ""
-            given = {"links": links, "commands": commands, "until": until}
-            paused = reply(_PAUSES[trouble.cause], message=error.message, **given)
-            return paused.replace(seconds=ceil(trouble.seconds or 0))
-        case errors.RateLimited(seconds=seconds):
-            limited = reply("github_limited", commands=commands, until=in_time(seconds))
-            return limited.replace(seconds=ceil(seconds or 0))
+            name, seconds = _PAUSES[trouble.cause], trouble.seconds
+            given["until"] = in_time(seconds) if seconds is not None else ""
+        case errors.RateLimited():
+            name, seconds = "github_limited", error.seconds
+            given["until"] = in_time(seconds)
         case errors.PushRefused(why=why) if why in _REFUSED_PUSH:
-            at_fault = error.branch or branch
-            return reply(
-                _REFUSED_PUSH[why],
-                links=links,
-                commands=commands,
-                branch=at_fault,
-                message=error.said,
-            )
+            name = _REFUSED_PUSH[why]
+            given |= {"branch": error.branch or branch, "message": error.said}
         case _:
-            kinds = (name for kind, name in _NAMED.items() if isinstance(error, kind))
-            if (name := next(kinds, "")) == "":
-                return failed(error, links, commands)
-            message, secret = error.message, _key(error)
-            return reply(name, links=links, commands=commands, message=message, secret=secret)
+            name = next((name for kind, name in _NAMED.items() if isinstance(error, kind)), "")
+            given["secret"] = (error.remedy.about if error.remedy is not None else "") or _KEY
+    if not name:
+        return failed(error, links, commands)
+    return reply(name, **given).replace(seconds=ceil(seconds or 0))
 
 
 def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentReply:
@@ -256,7 +235,3 @@ def failed(error: ForgeError, links: Links, commands: CommandNames) -> CommentRe
         code=error.code,
     )
     return plain.replace(occasion=error.code.lower(), outcome=Outcome(error.exit_code))
-
-
-def _key(error: ForgeError) -> str:
-    return (error.remedy.about if error.remedy is not None else "") or _KEY
