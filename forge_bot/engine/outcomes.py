@@ -79,7 +79,8 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
         raise WrongReport(f"{phase.id} is not answered by {report.artifact}.")
     if isinstance(phase, VerifyPhase) and state.verification is None:
         raise WrongReport(f"{phase.id} needs the project's commands to run first.")
-    if phase is pipeline.approved_first and not is_by_process(pipeline, state, phase):
+    plan = pipeline.approved_first
+    if plan is not None and phase is plan and not is_by_process(pipeline, state, plan):
         # The new version of the design has a draft of its own, or none.
         state = state.without_document(DRAFT)
     state = _out_of_wave(with_artifact(state, report, phase.id), work)

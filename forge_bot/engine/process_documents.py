@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from forge_bot.engine.capability_uses import uses_section
+from forge_bot.engine.drafts import draft_review
 from forge_bot.engine.phases import (
     DRAFT,
     AgentPhase,
@@ -19,7 +20,7 @@ from forge_bot.engine.phases import (
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskState, TaskStatus
-from forge_bot.engine.transitions import draft_review, is_left_out
+from forge_bot.engine.transitions import is_left_out
 from forge_bot.text_format import several
 from forge_bot.values import Effort, NothingToDo, Unneeded
 

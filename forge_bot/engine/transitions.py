@@ -5,8 +5,8 @@ from itertools import count
 
 from forge_bot.artifacts.task_checks import next_human, ready
 from forge_bot.engine.call_records import outstanding_call
+from forge_bot.engine.drafts import draft_review, take_draft
 from forge_bot.engine.gates import (
-    approvals_of,
     is_approved_by_auto,
     open_decision,
     open_gate,
@@ -25,7 +25,6 @@ from forge_bot.engine.phases import (
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import (
-    ArtifactRecord,
     CallStatus,
     State,
     TaskState,
@@ -229,7 +228,7 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     """
     if state.wave is not None and state.wave.remaining:
         return state
-    state = _pass_unreviewed(pipeline, _take_draft(pipeline, state.replace(wave=None)))
+    state = _pass_unreviewed(pipeline, take_draft(pipeline, state.replace(wave=None)))
     state = state.replace(
         current_phase=_phase_now(pipeline, state),
         current_phase_status=RunStatus.IN_PROGRESS,
@@ -251,37 +250,6 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
     if (human := next_human(specs, passed, waiting)) is not None:
         return _ask_to_do(pipeline, state, human)
     return _tasks_done(pipeline, state, at)
-
-
-def _take_draft(pipeline: Pipeline, state: State) -> State:
-    """Return the state in which the only task has the approved draft as its change.
-
-    It has not if a person approved with a condition or another option than the draft follows, or
-    if the task was begun already.
-    """
-    place = f"{pipeline.implementation.id}/{state.tasks[0].spec.id}" if state.tasks else ""
-    untouched = len(state.tasks) == 1 and place not in state.visits and not state.tasks[0].attempts
-    asked = any(
-        one.condition or any(not choice.endswith("a") for choice in one.choices)
-        for decision in state.decisions
-        for one in approvals_of(state, decision)
-    )
-    if DRAFT not in state.artifacts or not untouched or asked or state.notes:
-        return state
-    return state.with_task(state.tasks[0].replace(status=TaskStatus.CLEARED, drafted=True))
-
-
-def draft_review(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
-    """Return the review of the draft that is the only task's change, if its reviewer passed it and
-    nothing was done on the task since.
-    """
-    review = pipeline.draft_review
-    if review is None or len(state.tasks) != 1 or not state.tasks[0].drafted:
-        return None
-    record, (task,) = state.artifacts.get(review.writes), state.tasks
-    once = state.visits.get(f"{pipeline.implementation.id}/{task.spec.id}", 0) <= 1
-    passed = record is not None and record.verdict is not None and record.verdict.positive
-    return record if passed and once and not state.notes else None
 
 
 def reviewed(pipeline: Pipeline, state: State) -> bool:

@@ -29,7 +29,7 @@ from forge_bot.text_format import gist
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
 
-WHOLE_IF_FIRST = 8_000
+_WHOLE_IF_FIRST = 8_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
 _AROUND_LINE = 4
@@ -112,7 +112,7 @@ def excerpt(
     lines = text.removesuffix("\n").split("\n")
     total = len(lines)
     everything = _not_in(((1, total),), without)
-    whole = WHOLE_IF_FIRST if wanted.first else _WHOLE
+    whole = _WHOLE_IF_FIRST if wanted.first else _WHOLE
     some = wanted.named_only and (without or wanted.lines)
     if size_of(lines, everything) <= min(room, whole) and not some:
         return Excerpt(written(lines, everything), everything, total)

@@ -9,7 +9,7 @@ from forge_bot.git import Repository
 from forge_bot.git.commit_history import last_subjects
 from forge_bot.knowledge.blocks import Span
 from forge_bot.knowledge.code_index import is_prose
-from forge_bot.knowledge.excerpts import WHOLE_IF_FIRST, FileFocus, excerpt
+from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.house_rules import (
     HouseRule,
     house_rules,
@@ -35,9 +35,9 @@ from forge_bot.runs.prompt_material.request_lookup import (
 )
 from forge_bot.text_format import cut
 
-_FOR_FIRST = 4_500
-"""Characters of the file that a request is most likely about, if it is too long to be shown whole:
-an agent would read the rest of a short one anyway.
+_FOR_FIRST = 8_000
+"""Characters of the file that a request is most likely about: an agent would read the rest of a
+short one anyway.
 """
 
 
@@ -242,7 +242,7 @@ class PromptFiles:
                 tail=path in edited and belongs_to_tests(path),
             )
             share = max(_LEAST, unused // (len(readable) - place))
-            share = min(unused, _most_of(path, min(share, room.per_file), wanted, len(text)))
+            share = min(unused, _most_of(path, min(share, room.per_file), wanted))
             part = self._part(path, text, wanted, share, now=path in changed)
             if part is not None:
                 shown.append(part)
@@ -309,12 +309,12 @@ def _unreadable(raw: bytes) -> str:
     return "" if raw.strip() else "empty"
 
 
-def _most_of(path: str, share: int, wanted: FileFocus, size: int) -> int:
+def _most_of(path: str, share: int, wanted: FileFocus) -> int:
     """Return the characters for a file: pages, and further files of a request, get less."""
     if is_prose(path):
         return min(share, _PROSE_FOR_REQUEST if wanted.search else _PROSE)
     if wanted.first:
-        return WHOLE_IF_FIRST if size <= WHOLE_IF_FIRST else _FOR_FIRST
+        return _FOR_FIRST
     if wanted.search:
         return min(share, _TESTS_FOR_REQUEST if belongs_to_tests(path) else _CODE_FOR_REQUEST)
     return share
