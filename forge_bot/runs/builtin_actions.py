@@ -45,7 +45,9 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId
+from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.judgement import Cause, cause_of, judge, newly_failing, unusable
+from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:
@@ -86,7 +88,7 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     )
     outputs = () if without else project.check(lambda result: _is_as_before(result, state))
     outputs = with_flaky_tests(outputs, state, run, project)
-    results = (*broken, *(output.result for output in outputs))
+    results = (*broken, *(_new_first(output, state) for output in outputs))
     rules = broken_rules(run.repository, state.base_commit, project.tree.commit_id())
     judgement = judge(state.baseline, results, state.unusable, broken=rules)
     requirements = None if judgement.red else requirement_check(outputs, state, run, project)
@@ -124,6 +126,17 @@ def _is_as_before(result: CommandResult, state: State) -> bool:
 def _before(result: CommandResult, state: State) -> CommandResult | None:
     words = (result.name, result.argv)
     return next((old for old in state.baseline if (old.name, old.argv) == words), None)
+
+
+def _new_first(output: CommandOutput, state: State) -> CommandResult:
+    """Return the result of a command that was red before, with the output on new failures first:
+    that on old ones could use up the space.
+    """
+    result, before = output.result, _before(output.result, state)
+    if before is None or not before.exit_code or not (new := newly_failing(before, result)):
+        return result
+    lines = output.output.splitlines()
+    return result.replace(tail=shown_output(lines, TAIL_CHARACTERS, TAIL_LINES, new))
 
 
 def applied(

@@ -62,7 +62,7 @@ _FOR_TASK = _Room(20_000, 4_200)
 
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
-_CODE_FOR_REQUEST = 1_200
+_CODE_FOR_REQUEST = 2_400
 _TESTS_FOR_REQUEST = 1_200
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
