@@ -29,7 +29,7 @@ from forge_bot.text_format import gist
 _WHOLE = 4_000
 """Characters up to which a file is shown whole. Unneeded text costs tokens in every call."""
 
-_WHOLE_IF_FIRST = 8_000
+_WHOLE_IF_FIRST = 9_000
 """The same for the file that a request is most likely about: looking up the rest costs a call."""
 
 _AROUND_LINE = 4

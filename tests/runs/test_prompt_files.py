@@ -576,4 +576,4 @@ def test_a_large_file_of_tests_is_shown_in_a_few_parts_at_first(tmp_path: Path) 
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_pager.py": cases})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager` cuts text").looked_up()
     (tests,) = [each for each in shown if each.name == "tests/test_pager.py"]
-    assert 500 < len(tests.text) <= 1_500
+    assert 1_000 < len(tests.text) <= 3_000

@@ -35,7 +35,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
 )
 from forge_bot.text_format import cut
 
-_FOR_FIRST = 8_000
+_FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about: an agent would read the rest of a
 short one anyway.
 """
@@ -62,8 +62,8 @@ _FOR_TASK = _Room(20_000, 4_200)
 
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
-_CODE_FOR_REQUEST = 2_400
-_TESTS_FOR_REQUEST = 1_200
+_CODE_FOR_REQUEST = 1_200
+_TESTS_FOR_REQUEST = 2_400
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
 _PROSE_FOR_REQUEST = 400
