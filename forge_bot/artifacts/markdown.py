@@ -6,7 +6,7 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from forge_bot.text_format import one_line
+from forge_bot.text_format import one_line, ticks_around
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -131,7 +131,13 @@ class Block(Frozen):
 
 
 def _words(spans: Sequence[InlineSpan]) -> str:
-    return one_line("".join(f"`{span.text}`" if span.code else span.text for span in spans))
+    return one_line("".join(_code(span.text) if span.code else span.text for span in spans))
+
+
+def _code(text: str) -> str:
+    ticks = ticks_around(text)
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{blank}{text}{blank}{ticks}"
 
 
 # One artifact is read for its headings, verdict, findings and tasks in turn.

@@ -308,11 +308,15 @@ def _naming(items: Sequence[str], most: int = _MOST_NAMED) -> str:
 
 
 def unusable(results: Sequence[CommandResult]) -> tuple[UnusableCommand, ...]:
-    """Return the commands without a usable result, in the order of their results."""
+    """Return the commands without a usable result, in the order of their results. One that ran no
+    test beside another that ran some is no question: its folder holds helpers of tests.
+    """
+    tested = any(result.tests for result in results)
     return tuple(
         UnusableCommand(name=result.name, argv=result.argv, cause=cause)
         for result in results
         if (cause := cause_of(result)) is not None
+        if not (tested and cause is Cause.NO_TESTS)
     )
 
 

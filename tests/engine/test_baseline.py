@@ -34,6 +34,13 @@ def test_of_real_outputs_those_that_tell_nothing_are_found_and_no_other(name: st
     assert cause_of(outcome(name, RUNS[name][0])) is CAUSES.get(name)
 
 
+def test_a_command_without_tests_beside_one_with_tests_is_no_question() -> None:
+    empty, full = outcome("unittest_zero", RUNS["unittest_zero"][0]), result(TEST, 0)
+    full = full.model_copy(update={"tests": 3})
+    assert [one.cause for one in unusable((empty,))] == [Cause.NO_TESTS]
+    assert unusable((empty, full)) == ()
+
+
 def test_a_linter_that_does_not_know_our_flag_tells_nothing() -> None:
     tail = "error: invalid value 'concise' for '--output-format <OUTPUT_FORMAT>'"
     refused = result(LINT, 2).model_copy(update={"tail": tail})
