@@ -54,9 +54,11 @@ def judge_review(
     form, or if it passes work, with or without notes, that has a CRITICAL or MAJOR finding or a
     requirement that is not met.
 
-    One of the two is then a mistake, and the text does not show which. An APPROVE beside a MAJOR
-    finding counts: a person is asked next, and sees it.
+    One of the two is then a mistake, and the text does not show which. An APPROVE of a design
+    beside a MAJOR finding counts: a person is asked next, and sees it. That of a draft, which has
+    the table, does not: it stands for the review of the change.
     """
+    answers_for = answers_for or AnswersFor()
     verdict, findings = read_verdict(markdown, allowed), read_findings(markdown)
     why = [*_find_misplaced(markdown)]
     if verdict is Verdict.UNREADABLE:
@@ -67,11 +69,11 @@ def judge_review(
             *(
                 f"a {finding.severity.value} finding: {finding.description}"
                 for finding in findings
-                if finding.severity in _STOPS[verdict]
+                if finding.severity in (_HEAVY if answers_for.table else _STOPS[verdict])
             ),
             *(
                 f"a requirement that is not met: {reason}"
-                for reason in _unmet(markdown, answers_for or AnswersFor())
+                for reason in _unmet(markdown, answers_for)
             ),
         )
         why += [f"{verdict.value} stands beside {reason}" for reason in beside]

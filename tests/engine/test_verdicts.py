@@ -77,11 +77,13 @@ def test_the_prescribed_form_is_read_for_those_who_were_offered_it(verdict: Verd
     )
 
 
+@pytest.mark.parametrize("of_draft", [False, True])
 @pytest.mark.parametrize("yes", [verdict for verdict in Verdict if verdict.positive])
-def test_a_yes_counts_only_where_its_findings_allow_it(yes: Verdict) -> None:
-    passes = yes in CODE
+def test_a_yes_counts_only_where_its_findings_allow_it(yes: Verdict, of_draft: bool) -> None:
+    passes = yes in CODE or of_draft
     for severity, counts in {"CRITICAL": False, "MAJOR": not passes, "MINOR": True}.items():
-        judged = judge_review(f"## Verdict: {yes}\n\n- [{severity}] no retry", [yes])
+        text = f"## Verdict: {yes}\n\n- [{severity}] no retry"
+        judged = judge_review(text, [yes], AnswersFor(table=of_draft))
         assert judged.verdict is (yes if counts else Verdict.UNREADABLE)
         assert judged.contradictions == (
             () if counts else (f"{yes} stands beside a {severity} finding: no retry",)
