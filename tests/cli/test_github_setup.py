@@ -243,6 +243,19 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
         assert step in after.split("→")[1], problem
 
 
+def test_doctor_takes_the_secret_of_the_job_s_environment_and_warns_of_a_version_that_can_be_moved(
+    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin(github, repo, monkeypatch)
+    environment = "environment: { name: models }\n    runs-on:"
+    ready(github, repo, changes={f"{ACTION}@": f"{ACTION}@main # ", "runs-on:": environment})
+    repo.secrets.clear()
+    repo.environments["models"] = ["ANTHROPIC_API_KEY"]
+    said = sample.forge("doctor", "--github", "acme/rota").out
+    assert f"{ACTION}@main can be moved" in said
+    assert said.count("!") == 1
+
+
 def test_doctor_tells_what_a_token_may_not_see_and_does_not_call_it_missing(
     repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
