@@ -111,6 +111,20 @@ def test_protected_files_are_never_drafted(sample: Sample) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("named", [False, True])
+def test_a_draft_that_deletes_a_test_asks_a_person_unless_its_author_says_so(
+    sample: Sample, *, named: bool
+) -> None:
+    gone = {"path": "tests/test_readme.py", "operation": "delete", "old": "", "new": ""}
+    words = "`test_every_command_has_an_example` goes." if named else "Something true."
+    design = markdown("architect", TITLE).replace("Something true.", words)
+    model = asked(sample, first=drafted(script.GUARD, script.TEST, gone, design=design))
+    assert "was deleted" in (sample.workspace / "design.md").read_text()
+    done = sample.forge("approve", "--model", model)
+    assert (done.code, "was deleted" in done.out) == ((0, False) if named else (3, True)), done.out
+
+
+@pytest.mark.slow
 def test_a_design_changed_by_hand_leaves_its_draft_behind(sample: Sample) -> None:
     model = asked(sample)
     design = sample.workspace / "design.md"

@@ -7,8 +7,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from forge_bot.agent.tries import HEADING
 from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.requirement_table import Requirement, read_requirements
+from forge_bot.artifacts.sections import without_section
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
@@ -243,7 +245,8 @@ def weakened_in(run: Run, base: str, head: str) -> WeakenedTests:
     if not paths:
         return WeakenedTests()
     found = weakened_tests(repository.read_many(base, paths), repository.read_many(head, paths))
-    design = run.artifact(plan) or "" if plan else ""
+    # What our own process wrote of a draft into the design is no word of its author.
+    design = without_section(run.artifact(plan) or "", HEADING) if plan else ""
     named = {one for one in found if re.search(rf"(?<![\w/]){re.escape(one.name)}(?!\w)", design)}
     return WeakenedTests(
         unnamed=tuple(one.said for one in found if one not in named),
