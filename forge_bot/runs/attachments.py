@@ -110,7 +110,7 @@ def _kept(data: bytes) -> tuple[str, str, bytes]:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise NotAnImage("it is neither an image nor a text")
+        raise NotAnImage("it is neither PNG, JPEG nor text")
     if _WEB_PAGE.match(text):
         raise NotAnImage("it is a web page")
     if not text.strip():

@@ -41,8 +41,8 @@ def attached(stage: Stage) -> dict[str, tuple[str, str]]:
         "log": (attach(b"boom \xe2\x80\x8b<b>at</b> line 3\n", name="boot.log"), ""),
         "svg": (attach(b"<svg><script>x</script></svg>", name="a.svg"), ""),
         "page": (attach(b"<!DOCTYPE html><p>log in", name="b.png"), "b.png (it is a web page)"),
-        "zip": (attach(b"PK\3\4 \xff", name="c.zip"), "c.zip (it is neither an image nor a text)"),
-        "video": (attach(b"\0\0\0\x20ftypmp42\xff"), "(it is neither an image nor a text)"),
+        "zip": (attach(b"PK\3\4 \xff", name="c.zip"), "c.zip (it is neither PNG, JPEG nor text)"),
+        "video": (attach(b"\0\0\0\x20ftypmp42\xff"), "(it is neither PNG, JPEG nor text)"),
         "large": (
             attach(b"a" * 4_000_001, name="d.txt"),
             "d.txt (it has more than 4,000,000 bytes)",
@@ -147,4 +147,4 @@ def test_models_see_the_same_bytes_in_each_job(stage: Stage) -> None:
     assert len(shown) == 1
     first = json.dumps(models.questions[0].body, ensure_ascii=False)
     assert "boom <b>at</b> line 3" in first
-    assert "unseen, since it is neither an image nor a text" in first
+    assert "unseen, since it is neither PNG, JPEG nor text" in first

@@ -56,7 +56,7 @@ def test_words_on_the_pull_request_are_done_and_one_comment_there_tells_it_to_it
     assert opened.state["currentPhaseStatus"] == "completed"
     [comment] = told(opened)
     assert "**Done: what `maint` asked for.**" in comment
-    assert "No model sees attachment 2 (it is neither an image nor a text)." in comment
+    assert "No model sees attachment 2 (it is neither PNG, JPEG nor text)." in comment
     assert len([name for name in opened.files() if "/attachment-" in name]) == 1
     for shown in (
         "Not in French.",
