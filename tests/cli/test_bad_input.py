@@ -151,6 +151,17 @@ def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) ->
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "GIT-004", 5)
 
 
+def test_a_script_without_the_answer_stops_the_run_where_it_stands(
+    sample: Sample, tmp_path: Path
+) -> None:
+    (tmp_path / "short.jsonl").write_text("")
+    said = sample.forge(
+        "run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}"
+    )
+    assert "Traceback" not in refused(said, "MODEL-004", 1)
+    assert sample.forge("resume", "--model", sample.model()).code == 3
+
+
 def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:
     said = refused(asked_sample.forge("show", "tasks.md"), "REQUEST-006", 2)
     assert "design.md" in said

@@ -79,6 +79,19 @@ def test_a_provider_that_is_down_leaves_the_run_where_it_stood(
     assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
+def test_a_wrong_key_is_noticed_before_anything_is_installed(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with BrokenServer([replies(401, b'{"error": {"message": "no"}}')]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
+        assert server.count == 1
+    assert "MODEL-008" in done.err
+    assert "forge-bot resume" in done.err
+    assert "python3 -c pass" not in done.out
+
+
 def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
