@@ -14,6 +14,7 @@ class PersonRequirement(Frozen):
     number: str
     text: str
     by: str
+    via: str
     gate: PhaseId
 
 
@@ -31,7 +32,9 @@ def person_requirements(state: State) -> tuple[PersonRequirement, ...]:
         for text in approved_with(one, choices=last.get(one.gate) is one)
     ]
     return tuple(
-        PersonRequirement(number=f"P-{number}", text=text, by=decision.by, gate=decision.gate)
+        PersonRequirement(
+            number=f"P-{number}", text=text, by=decision.by, via=decision.via, gate=decision.gate
+        )
         for number, (text, decision) in enumerate(texts, 1)
     )
 

@@ -34,6 +34,7 @@ def conditions(
             text=in_words(condition.text, words),
         )
         for condition in person_requirements(view.state)
+        if condition.via != UNASKED
     ]
     lines += [
         say("pull_request.deviation", text=in_words(text, words))

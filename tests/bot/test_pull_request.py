@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from forge_bot.bot.comments.reply import RunView
-from forge_bot.engine.gates import AUTO
+from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.engine.state import State
 from forge_bot.gate.grammar import Approve, Mistyped
 from forge_bot.gate.parse_comment import read_answer
@@ -390,6 +390,8 @@ def test_conditions_and_deviations_are_said_with_who_gave_them() -> None:
         "- **Other than in the approved design**: One more test.",
     ]
     assert "Conditions and deviations" not in written().body
+    unasked = changed(decisions=(decision.replace(via=UNASKED),))
+    assert "**Condition**" not in written(unasked).body
 
 
 @pytest.mark.parametrize(
