@@ -11,9 +11,9 @@ from datetime import timedelta
 from pydantic import ValidationError
 
 from forge_bot.agent.redaction import encoded_forms, redactor_of
-from forge_bot.engine import REPORT, Pipeline, Report, advance, fold
+from forge_bot.engine import REPORT, Exec, Pipeline, Report, advance, fold
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.phases import WRITING
+from forge_bot.engine.phases import DRAFT, WRITING
 from forge_bot.engine.reports import (
     ActionFailed,
     AgentFailed,
@@ -110,6 +110,7 @@ class WorkRecorder:
         self._refuse(
             *self._paths(modes),
             *self._protected(files, modes),
+            *self._drafted(files, modes),
             *self._contents(files, modes),
         )
         handed = HandedFiles(files, self.head)
@@ -201,6 +202,23 @@ class WorkRecorder:
             f"{path} is protected, and nobody approved this change: {why}"
             for path, why in reasons.items()
             if path not in approved
+        ]
+
+    def _drafted(self, files: str, modes: Mapping[str, str]) -> list[str]:
+        """Return the changes of files that are not, byte for byte, those of the approved draft,
+        where the run waits for it to be applied.
+        """
+        action = self.run.action
+        paths = [path for path in modes if not path.startswith(self.record_folder)]
+        if not (isinstance(action, Exec) and action.artifact == DRAFT and paths):
+            return []
+        patch = self.run.repository.blob(self.run.state.artifacts[DRAFT].blob)
+        made = self.run.tree.patched(self.head, patch, paths) if patch is not None else None
+        now = self.run.repository.objects(files, paths)
+        return [
+            f"{path} is not as the approved {DRAFT} makes it"
+            for path in paths
+            if made is None or made.get(path) != now.get(path)
         ]
 
     def _approved(self, files: str, paths: Sequence[str]) -> set[str]:

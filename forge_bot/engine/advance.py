@@ -282,12 +282,30 @@ def _change_pipeline(pipeline: Pipeline, state: State, report: ArtifactChanged) 
     state = state.with_document(report.artifact, changed)
     if writer is not None and writer is pipeline.approved_first:
         state = _without_draft(state)
+    if report.artifact == DRAFT:
+        state = _with_unread_draft(pipeline, state)
     untouched = all(task.status is TaskStatus.PENDING and not task.origin for task in state.tasks)
     if writer is not None and writer.tasks and untouched and state.wave is None:
         state = state.replace(tasks=tuple(TaskState(spec=spec) for spec in report.inspection.tasks))
     who = report.by or "somebody"
     event = f"{report.artifact} was changed by {who}"
     return refresh(state.logged(report.at, record.phase, event))
+
+
+def _with_unread_draft(pipeline: Pipeline, state: State) -> State:
+    """Return the state with a draft that a person changed: its review does not count any more.
+    Raises ReportRejected where no question shows the draft.
+    """
+    if state.gate is None or DRAFT not in {file.name for file in state.gate.files}:
+        raise ReportRejected(
+            f"{DRAFT} was changed, but no question shows it now.",
+            hint="Restore it with git; what you want different belongs into a commit of yours.",
+        )
+    review = pipeline.draft_review
+    record = state.artifacts.get(review.writes) if review is not None else None
+    if review is None or record is None:
+        return state
+    return state.with_document(review.writes, record.replace(verdict=None))
 
 
 def _without_draft(state: State) -> State:

@@ -2,8 +2,8 @@
 with the design, and the change of the only task then.
 """
 
-from forge_bot.engine.gates import approvals_of
-from forge_bot.engine.phases import DRAFT
+from forge_bot.engine.gates import approvals_of, is_approved
+from forge_bot.engine.phases import DRAFT, GatePhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskStatus
 
@@ -11,8 +11,8 @@ from forge_bot.engine.state import ArtifactRecord, State, TaskStatus
 def take_draft(pipeline: Pipeline, state: State) -> State:
     """Return the state in which the only task has the approved draft as its change.
 
-    It has not if a person approved with a condition or another option than the draft follows, or
-    if the task was begun already.
+    It has not if nobody was shown just this draft and approved it, if a person approved with a
+    condition or another option than the draft follows, or if the task was begun already.
     """
     place = f"{pipeline.implementation.id}/{state.tasks[0].spec.id}" if state.tasks else ""
     untouched = len(state.tasks) == 1 and place not in state.visits and not state.tasks[0].attempts
@@ -21,7 +21,18 @@ def take_draft(pipeline: Pipeline, state: State) -> State:
         for decision in state.decisions
         for one in approvals_of(state, decision)
     )
-    if DRAFT not in state.artifacts or not untouched or asked or state.notes:
+    shown = any(
+        isinstance(phase, GatePhase) and DRAFT in phase.shows and is_approved(state, phase)
+        for phase in pipeline.phases
+    )
+    plan = pipeline.approved_first
+    offered = plan is not None and pipeline.drafts(plan.id, state.effort)
+    if (
+        DRAFT not in state.artifacts
+        or not (shown and offered and untouched)
+        or asked
+        or state.notes
+    ):
         return state
     return state.with_task(state.tasks[0].replace(status=TaskStatus.CLEARED, drafted=True))
 

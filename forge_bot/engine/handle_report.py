@@ -237,7 +237,9 @@ def _publish(pipeline: Pipeline, state: State, report: Published) -> State:
 def _fail_action(pipeline: Pipeline, state: State, report: ActionFailed) -> State:
     cleared = next((task for task in state.tasks if task.status is TaskStatus.CLEARED), None)
     if cleared is not None:
-        tried = cleared.replace(status=TaskStatus.PENDING, attempts=cleared.attempts + 1)
+        tried = cleared.replace(
+            status=TaskStatus.PENDING, attempts=cleared.attempts + 1, drafted=False
+        )
         text = f"The approved change could not be applied: {report.message}"
         state = state.with_task(tried).with_note(
             pipeline.implementation.id, PROCESS, text, cleared.spec.id

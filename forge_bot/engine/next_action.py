@@ -258,7 +258,9 @@ def inputs(
         names += [task.origin] if task.origin else []
         names += _refused_patch(state, phase, task.spec.id)
     known = {"request.md", *state.artifacts}
-    if any(task.drafted for task in state.tasks):
+    if DRAFT in known and any(
+        place.startswith(f"{pipeline.implementation.id}/") for place in state.visits
+    ):
         # What was applied stands in the files.
         known.discard(DRAFT)
     return tuple(dict.fromkeys(name for name in names if name in known))

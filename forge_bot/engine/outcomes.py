@@ -36,7 +36,14 @@ from forge_bot.engine.reports import (
     FailureReason,
 )
 from forge_bot.engine.state import Reason, ShownVersion, State, Stuck, TaskState, TaskStatus
-from forge_bot.engine.transitions import PROCESS, add_fix, complete, hand_out, send_back
+from forge_bot.engine.transitions import (
+    PROCESS,
+    add_fix,
+    complete,
+    hand_out,
+    is_left_out,
+    send_back,
+)
 from forge_bot.errors import WrongReport
 from forge_bot.values import TaskId, Verdict
 
@@ -84,6 +91,10 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
         # The new version of the design has a draft of its own, or none.
         state = state.without_document(DRAFT)
     state = _out_of_wave(with_artifact(state, report, phase.id), work)
+    review = pipeline.draft_review
+    if phase is plan and review is not None and is_left_out(pipeline, state, review):
+        # It judged the design of before.
+        state = state.without_document(review.writes)
     unreadable = (
         isinstance(phase, ReviewPhase | TaskReviewPhase)
         and verdict_of(phase, report) is Verdict.UNREADABLE

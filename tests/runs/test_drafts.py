@@ -134,10 +134,36 @@ def test_a_design_changed_by_hand_leaves_its_draft_behind(sample: Sample) -> Non
 
 
 @pytest.mark.slow
-def test_a_draft_on_a_base_that_moved_below_it_is_an_implementers(sample: Sample) -> None:
+def test_a_draft_that_does_not_fit_any_more_leaves_the_change_to_an_implementer_and_its_review(
+    sample: Sample,
+) -> None:
     model = asked(sample)
     path = sample.path / "rota/schedule.py"
-    path.write_text(path.read_text().replace(str(script.GUARD["old"]).strip(), "shift = 0"))
+    path.write_text(path.read_text().replace("// self.days", "// (self.days)", 1))
     sample.git("commit", "-qam", "Another way")
     sample.forge("update", "--model", model)
-    assert sample.forge("approve", "--model", model).code in {0, 3}
+    sample.forge("approve", "--model", model)
+    assert all(not task["drafted"] for task in status(sample)["tasks"])
+    shown = sample.forge("show", "comprehensive-review.md")
+    assert "review-design.md" not in shown.out
+
+
+def test_the_review_of_a_draft_that_is_gone_is_not_shown_with_the_next_design(
+    sample: Sample,
+) -> None:
+    model = asked(sample)
+    assert sample.forge("reject", "say who instead", "--model", model).code == 3
+    assert shown(sample) == ["design.md"]
+
+
+@pytest.mark.slow
+def test_a_draft_changed_by_hand_is_applied_as_it_was_shown_and_reviewed_anew(
+    sample: Sample,
+) -> None:
+    model = asked(sample)
+    patch = sample.workspace / DRAFT
+    patch.write_text(patch.read_text().replace("test_nobody_is_on_call", "test_nobody"))
+    assert sample.forge("approve", "--model", model).code != 0
+    assert sample.forge("approve", "--model", model).code == 0
+    assert status(sample)["usage"]["calls"] == 3
+    assert "def test_nobody(" in sample.git("show", f"{sample.offered}:tests/test_before.py")

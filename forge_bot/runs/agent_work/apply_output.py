@@ -15,7 +15,7 @@ from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import DRAFT, AgentPhase, AnyPhase, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
-from forge_bot.errors import PathEscapes
+from forge_bot.errors import GitFailed, PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
@@ -30,6 +30,9 @@ from forge_bot.runs.this_process import now
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import inside, write_whole
 from forge_bot.values import Inspection, TaskId, Usage
+
+_MOST_OF_DRAFT = 40_000
+"""Characters of a drafted patch."""
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
@@ -213,16 +216,19 @@ class OutputApplier:
         return self._hold_patch(report, patch, risky, task), rest
 
     def _keep_draft(self, report: ArtifactWritten, files: Files) -> ArtifactWritten:
-        """Return the report with the edits as the draft, and leave the tree as it is. Edits of
-        protected files are drafted by nobody: the implementer's wait for a person.
+        """Return the report with the edits as the draft, and leave the tree as it is. Nobody drafts
+        edits of protected files, what a person cannot read, or more than they would: an implementer
+        follows.
         """
         touched = tuple(path for path, _ in files)
         if not files or self.held_paths(touched):
             return report
-        before = tuple((path, self._bytes(path)) for path in touched)
         self._write(files)
-        raw = self.run.workspace.write(DRAFT, self.run.tree.patch(touched))
-        self._write(before)
+        patch = self.run.tree.patch(touched)
+        self.run.tree.discard(touched)
+        if len(patch) > _MOST_OF_DRAFT or "\nGIT binary patch\n" in patch:
+            return report
+        raw = self.run.workspace.write(DRAFT, patch)
         return report.replace(held=DRAFT, held_blob=blob_id(raw))
 
     def held_paths(self, touched: tuple[str, ...]) -> tuple[str, ...]:
@@ -266,4 +272,8 @@ class OutputApplier:
         """
         before = {change.path for change in self.run.tree.status()}
         self.run.tree.apply(self.run.workspace.read(name), without=without)
-        return tuple(change.path for change in self.run.tree.status() if change.path not in before)
+        paths = tuple(change.path for change in self.run.tree.status() if change.path not in before)
+        if name == DRAFT and (held := self.held_paths(paths)):
+            self.run.tree.discard(paths)
+            raise GitFailed(f"{DRAFT} changes protected files: {', '.join(held)}.")
+        return paths
