@@ -5,7 +5,7 @@ thread, reports to the run, lets a worker work, records the result, pushes, and 
 import os
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from threading import Event
 
 from forge_bot.agent.models.known_providers import missing_key
@@ -345,8 +345,12 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------
 
     def _push_work(self, run: Run, commit: str) -> None:
-        """Push a commit of a worker's files, and show the progress."""
+        """Push a commit of a worker's files, and show the progress. The next agent learns of limits
+        and of what other runs have paid meanwhile.
+        """
         self.pusher.push(run.tree, commit)
+        with suppress(GitFailed):
+            self.repository.fetch()
         self.writer.track(self.writer.view_at(run.state, run.pipeline, commit))
         before, self.issue = self.issue, self.github.issue(self.thread.number)
         if self.issue.closed_at not in {None, before.closed_at}:
