@@ -50,7 +50,7 @@ def cost(sample: Sample) -> Decimal:
 def paid(sample: Sample) -> Decimal:
     """What the text of the pull request says that the run cost."""
     text = sample.forge("show", "pull-request.md").out
-    found = re.search(r"What it cost.*?\$([0-9.]+)", text, re.DOTALL)
+    found = re.search(r"\$([0-9.]+) of ", text)
     assert found, text
     return Decimal(found[1])
 
