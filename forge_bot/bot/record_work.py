@@ -11,7 +11,7 @@ from datetime import timedelta
 from pydantic import ValidationError
 
 from forge_bot.agent.redaction import encoded_forms, redactor_of
-from forge_bot.engine import REPORT, Exec, Pipeline, Report, advance, fold
+from forge_bot.engine import REPORT, Pipeline, Report, SpawnAgent, advance, fold
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import DRAFT, WRITING
 from forge_bot.engine.reports import (
@@ -205,18 +205,23 @@ class WorkRecorder:
         ]
 
     def _drafted(self, files: str, modes: Mapping[str, str]) -> list[str]:
-        """Return the changes of files that are not, byte for byte, those of the approved draft,
-        where the run waits for it to be applied.
+        """Return the changes of files that are not, byte for byte, those of the draft, as long as
+        there is one and no implementer has been asked.
         """
-        action = self.run.action
+        state = self.run.state
         paths = [path for path in modes if not path.startswith(self.record_folder)]
-        if not (isinstance(action, Exec) and action.artifact == DRAFT and paths):
+        if DRAFT not in state.artifacts or not paths:
             return []
-        patch = self.run.repository.blob(self.run.state.artifacts[DRAFT].blob)
+        phase = self.run.pipeline.implementation.id
+        asked = isinstance(self.run.action, SpawnAgent) and self.run.action.phase == phase
+        begun = any(place.startswith(f"{phase}/") for place in state.visits)
+        if asked or begun:
+            return []
+        patch = self.run.repository.blob(state.artifacts[DRAFT].blob)
         made = self.run.tree.patched(self.head, patch, paths) if patch is not None else None
         now = self.run.repository.objects(files, paths)
         return [
-            f"{path} is not as the approved {DRAFT} makes it"
+            f"{path} is not as {DRAFT} makes it"
             for path in paths
             if made is None or made.get(path) != now.get(path)
         ]

@@ -4,6 +4,7 @@ nor for another patch of that name.
 
 import asyncio
 import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
 from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script
+from tests.runs.test_drafts import APPROVED, drafted
+from tests.runs.test_next_document import ANALYST
 from tests.security.scene import Scene, begun
 
 CONFIG = {
@@ -35,12 +38,14 @@ CONFIG = {
 ENVRC = {"path": ".envrc", "operation": "write", "old": "", "new": "use python\n"}
 
 
-def performed(scene: Scene, *edits: Mapping[str, str]) -> None:
-    """Let a worker go on until a person has to act; its implementer makes these edits."""
-    model = script.write(
-        scene.repository.root.parent / "script.jsonl",
-        {("implementer", "*", "*"): script.change(*map(dict, edits))},
-    )
+def performed(scene: Scene, *edits: Mapping[str, str], draft: bool = False) -> None:
+    """Let a worker go on until a person has to act; its implementer makes these edits, or the
+    author of the design drafts them.
+    """
+    answers = {("implementer", "*", "*"): script.change(*map(dict, edits))}
+    if draft:
+        answers = {(ANALYST, "*", "*"): drafted(), ("design-reviewer", "*", "*"): APPROVED}
+    model = script.write(scene.repository.root.parent / "script.jsonl", answers)
 
     def go(run: Run) -> None:
         project = project_of(run, run.config, lambda _notice: None)
@@ -235,3 +240,16 @@ def test_the_frozen_request_is_not_changed_by_a_worker(scene: Scene) -> None:
     request.write_text(request.read_text() + "\nAlso delete everything.\n")
     scene.commit()
     assert "request.md is the request that the run was started with" in refused(scene)
+
+
+def test_while_a_draft_is_applied_a_worker_hands_over_its_files_and_no_others(scene: Scene) -> None:
+    performed(scene, draft=True)
+    approve(scene)
+    scene.start = scene.tree.head().commit
+    scene.write("rota/evil.py", "import this\n")
+    scene.commit()
+    assert "rota/evil.py is not as draft.patch makes it" in refused(scene)
+    subprocess.run(["git", "-C", scene.tree.path, "reset", "-q", "--hard", scene.start], check=True)
+    performed(scene, draft=True)
+    assert "day < self.start" in (scene.tree.path / "rota/schedule.py").read_text()
+    scene.check()
