@@ -305,7 +305,13 @@ async def test_one_model_leads_to_one_run_by_four_ways(
     # One commit for each report; beside them only those that keep what was shown, or put what a
     # worker handed over on both branches.
     shown = "forge-bot: gate shown"
-    posted = {shown, ACCEPTED, "forge-bot: Post to Source", f"forge-bot: {POSTING} skip"}
+    posted = {
+        shown,
+        ACCEPTED,
+        "forge-bot: Post to Source",
+        "forge-bot: publication asked",
+        f"forge-bot: {POSTING} skip",
+    }
     assert [
         [subject for subject in way.subjects if subject not in posted] for way in (bot, cli, server)
     ] == [[subject for subject in mcp.subjects if subject not in posted]] * 3
