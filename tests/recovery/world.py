@@ -29,7 +29,7 @@ WAITING = 3
 _DURATION = re.compile(
     r"\d+(\.\d+)? ?(ms|s)\b|\| \d+\.\d+ \||\brecord=[0-9a-f]{40}\b|\d{4}(-\d\d){2} \d\d:\d\d UTC"
 )
-_RANDOM_KEY = re.compile(r"^(start|answer|shown|retry|update)-[0-9a-f]{32}$")
+_RANDOM_KEY = re.compile(r"^(start|answer|command|shown|retry|update)-[0-9a-f]{32}$")
 
 _WORKING = {"run", "resume", "approve", "reject", "done", "skip", "retry", "continue", "update"}
 
