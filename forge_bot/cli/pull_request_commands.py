@@ -1,4 +1,4 @@
-"""What is told of pull requests: what became of them (`stats`), whether their evidence holds
+"""Tell of pull requests: what became of them (`stats`), whether their evidence holds
 (`verify`), and who may approve them (`policy test`).
 """
 

@@ -1,4 +1,4 @@
-"""What continues a run: a command that is given to it, or just going on."""
+"""Continue a run: by a command that is given to it, or by just going on."""
 
 from collections.abc import Callable
 from pathlib import Path

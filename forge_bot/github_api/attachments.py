@@ -51,7 +51,7 @@ _BLOCK = 1 << 16
 
 
 class NotFetched(Exception):
-    """Why a file could not be had, as a phrase: `it is gone`."""
+    """The reason why a file could not be had, as a phrase: `it is gone`."""
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

@@ -147,7 +147,7 @@ class ReviewThread(Frozen):
 
 
 class Reviews(Frozen):
-    """What reviews of a pull request say now. `unread` counts the threads beyond the bound."""
+    """The present reviews of a pull request. `unread` counts the threads beyond the bound."""
 
     threads: tuple[ReviewThread, ...] = ()
     requests: tuple[ReviewComment, ...] = ()
@@ -211,7 +211,7 @@ def _comment(node: Node, written: str) -> ReviewComment:
 
 
 class PullRequestCalls(Connection):
-    """What is asked of GitHub about pull requests."""
+    """The calls of GitHub about pull requests."""
 
     def pull_request(self, number: int) -> PullRequest:
         """Return a pull request by its number. Raises NotOnGitHub."""

@@ -1,4 +1,4 @@
-"""Who is waited for under `approvals`, in words; a question mentions these people."""
+"""Name who is waited for under `approvals`, in words; a question mentions these people."""
 
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.prompts import escape

@@ -1,4 +1,4 @@
-"""What the guide of a repository asks of every change, where our process is certain of it: a
+"""Demands of a repository's guide on every change, where our process is certain of it: a
 sign-off, an entry in the changelog, a news fragment.
 """
 

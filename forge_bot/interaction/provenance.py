@@ -1,4 +1,4 @@
-"""Who wrote, reviewed and decided what of a change: models by their names, people by their
+"""Tell who wrote, reviewed and decided a change: models by their names, people by their
 logins.
 """
 

@@ -99,7 +99,7 @@ _PAGE = re.compile(r"(?:^|/)docs?/|\.(?:md|rst|adoc)$", re.IGNORECASE)
 
 
 class Deeds(Frozen):
-    """What our own process did, as a template may ask for it. `passed` are the command lines of the
+    """Our own process's work, as a template may ask for it. `passed` are the command lines of the
     project that passed at the end, `changed` the files of the change; `proven`: a test of the
     change was red before; `shown`: the tests that its requirements name passed.
     """
@@ -114,7 +114,7 @@ class Deeds(Frozen):
 
     @property
     def has_tests(self) -> bool:
-        """Whether the change has tests, and they passed."""
+        """Return whether the change has tests, and they passed."""
         return (self.tests_pass or self.shown) and any(map(is_test_file, self.changed))
 
     @property
@@ -140,7 +140,7 @@ def _is_log(path: str) -> bool:
 
 
 class Statement(NamedTuple):
-    """What a box says, on one line."""
+    """Return the words of a box, on one line."""
 
     text: str
 

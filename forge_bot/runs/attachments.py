@@ -1,4 +1,4 @@
-"""What people attach to an issue and to what they ask of its change, frozen when they ask: images
+"""Files of people at an issue and at what they ask of its change, frozen when they ask: images
 and texts that GitHub hosts. What cannot be shown to a model keeps the reason.
 """
 

@@ -25,7 +25,7 @@ _LONGEST = 12_000
 
 
 class ReviewWords(Frozen):
-    """What a review says in one place: who wrote what, and the lines that it is about."""
+    """The words of a review in one place: who wrote what, and the lines that it is about."""
 
     item: ReviewItem
     outdated: bool = False
@@ -34,7 +34,7 @@ class ReviewWords(Frozen):
 
 
 class Wanted(NamedTuple):
-    """What is wanted of a change."""
+    """The wishes for a change."""
 
     notes: str = ""
     checks: Sequence[FailedCheck] = ()
@@ -44,7 +44,7 @@ class Wanted(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What people say, without the code that they say it about."""
+        """Return the words of people, without the code that they say it about."""
         said = (text for words in self.reviews for _, text in words.said)
         return "\n\n".join((self.notes, *said))
 

@@ -1,4 +1,4 @@
-"""How far an invocation goes: to the phase that a person names, for the time that `run_seconds`
+"""The end of an invocation: to the phase that a person names, for the time that `run_seconds`
 allows, and the outcome in which it ends.
 """
 

@@ -1,4 +1,4 @@
-"""Whether a run may ask a model now: the switch of the repository, a limit that another run was
+"""Decide whether a run may ask a model: the switch of the repository, a limit that another run was
 told of, and the caps of a team on what runs have cost in a window of time.
 
 Of the records only those of refs that were moved within the window are read, together, by two calls
@@ -44,7 +44,7 @@ class _Entry(Recorded):
 
 
 class Payment(NamedTuple):
-    """What one report of a run says was paid, and may be billed, for the calls of a model."""
+    """The money that one report says was paid, and may be billed, for the calls of a model."""
 
     at: datetime
     by: str

@@ -1,6 +1,6 @@
-"""What a run asks with: its models, opened when the first of them is asked, and its prompts, the
-repository's own before the shipped ones; and what it waits for that goes away by itself, a batch or
-a pause, which is read without the run's lock and without a model's library.
+"""Open what a run asks with: its models, opened when the first of them is asked, and its prompts,
+the repository's own before the shipped ones; and what it waits for that goes away by itself, a
+batch or a pause, which is read without the run's lock and without a model's library.
 """
 
 import json

@@ -15,7 +15,7 @@ from forge_bot.values import Effort
 
 
 class Giver(NamedTuple):
-    """Who gave a command, and where; its key and its time, if it has its own."""
+    """The giver of a command, and the place; its key and its time, if it has its own."""
 
     by: str
     via: str

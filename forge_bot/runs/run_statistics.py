@@ -1,4 +1,4 @@
-"""What became of the runs of a repository, from their records, git, and GitHub's pull requests."""
+"""Tell what became of a repository's runs, from their records, git, and GitHub's pull requests."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"/pull/(\d+)$")
 
 
 class RunFigures(Frozen):
-    """What became of one run."""
+    """The fate of one run."""
 
     run: str
     title: str
@@ -50,7 +50,7 @@ class RunFigures(Frozen):
 
 
 class Statistics(Frozen):
-    """What became of all runs, the newest first. `unknown` says what could not be told, and why."""
+    """The fates of all runs, the newest first. `unknown` says what could not be told, and why."""
 
     days: int = Field(description="after a merge, in which touched lines count")
     runs: tuple[RunFigures, ...]

@@ -1,4 +1,4 @@
-"""Who may approve: the rules of `approvals` in .forge/config.yml, above the role that everybody
+"""Rules on who may approve: `approvals` in .forge/config.yml, above the role that everybody
 needs who gives commands; and CODEOWNERS, read as GitHub reads it: of the lines whose pattern fits a
 path the last one counts.
 
@@ -99,7 +99,7 @@ def _name(text: str) -> str:
 
 
 class ApprovalRule(Frozen):
-    """Who approves, at some of the gates and for some of the paths, or at all."""
+    """A rule on who approves, at some of the gates and for some of the paths, or at all."""
 
     by: tuple[Annotated[str, AfterValidator(_name)], ...] = Field(
         min_length=1,
@@ -164,7 +164,7 @@ class ApprovalNeed(Frozen):
 
 
 class People(NamedTuple):
-    """What is known of people: roles by login, members by team, None for a team that cannot be
+    """Facts on people: roles by login, members by team, None for a team that cannot be
     read; both by names in small letters.
     """
 
@@ -205,7 +205,7 @@ class Standing(Frozen):
 
 
 class ApprovalEffect(StrEnum):
-    """What one more approval does."""
+    """The effect of one more approval."""
 
     ALLOWED = "allowed"
     NOT_YET = "not yet"

@@ -184,7 +184,7 @@ class CapSettings(Frozen):
 
 
 class WakeSettings(Frozen):
-    """What the scheduled workflow does."""
+    """The work of the scheduled workflow."""
 
     enabled: bool = Field(
         default=True, description="`false`: it does nothing, and `init` writes none"

@@ -50,7 +50,7 @@ class Order(Frozen):
 
 
 class Stands(Frozen):
-    """Why a worker came back. `text` is the end of the run, or the outcome of an action."""
+    """A worker's reason to come back. `text` is the end of the run, or the outcome of an action."""
 
     why: Literal["over", "asks", "actions", "waits", "stuck"]
     text: str = ""

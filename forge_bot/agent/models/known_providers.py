@@ -1,4 +1,4 @@
-"""What is known of providers without asking them: the variables with their keys, the packages that
+"""Facts on providers that nobody has to ask for: the variables with their keys, the packages that
 they need, batches, and prices by the list that comes with pydantic-ai.
 """
 

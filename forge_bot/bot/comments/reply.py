@@ -1,4 +1,4 @@
-"""What comments are made from: the facts of a run, and one message of the bot, with its text, its
+"""Material of comments: the facts of a run, and one message of the bot, with its text, its
 form, and the outcome of the invocation.
 
 A reply is a table of `replies.toml`: its `headline` and `detail` are Jinja templates, and `tone`,

@@ -1,4 +1,4 @@
-"""What breaks a graph's manifest or the rules on tiers, each violation with code and node; and
+"""Find what breaks a graph's manifest or the rules on tiers, each violation with code and node; and
 findings that need no rule: files that cannot be read whole, imports of nothing, and critical code
 without a test.
 """

@@ -25,7 +25,7 @@ from forge_bot.project.toolchains.python_install import (
 )
 from forge_bot.project.toolchains.python_needs import DeclaredDependencies, read_needs
 from forge_bot.project.toolchains.python_tests import (
-    Runner,
+    PythonRunner,
     Tests,
     find_linters,
     read_tests,
@@ -67,7 +67,7 @@ def find(listing: Listing) -> DetectedCommands:
     notes: tuple[str, ...] = ()
     if folders and not root.declares:
         projects = [_read(listing, folder) for folder in folders[:MOST_PROJECTS]]
-        projects += [root.replace(tests=Tests(runner=Runner.NONE))]
+        projects += [root.replace(tests=Tests(runner=PythonRunner.NONE))]
         if len(folders) > MOST_PROJECTS:
             notes = (f"{len(folders)} Python projects; only the first {MOST_PROJECTS} are tested.",)
     if not _share_a_package(listing, projects):
@@ -137,12 +137,12 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
     for project in projects:
         runner, needs = project.tests.runner, project.needs
         tools = [command.argv[2] for command in project.linters]
-        tools = ["pytest", *tools] if runner is Runner.PYTEST else tools
-        wanted = runner is not Runner.UNITTEST or _must_install(listing, project)
+        tools = ["pytest", *tools] if runner is PythonRunner.PYTEST else tools
+        wanted = runner is not PythonRunner.UNITTEST or _must_install(listing, project)
         if wanted and manager_of(listing, project.folder)[0]:
             managed += managed_commands(listing, needs, tools)
         else:
-            with_tests = wanted and runner is not Runner.NONE
+            with_tests = wanted and runner is not PythonRunner.NONE
             orders.append(pip_packages(listing, needs, tools, with_tests=with_tests))
     return tuple(dict.fromkeys((*managed, *pip_commands(listing, orders))))
 
@@ -160,13 +160,13 @@ def _must_install(listing: Listing, project: _Project) -> bool:
 def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
     tests, folder = project.tests, project.folder
     around = _import_paths(listing, project)
-    if tests.runner is Runner.PYTEST:
+    if tests.runner is PythonRunner.PYTEST:
         words = ("-m", "pytest", "-q", "-rfE", *([folder] if folder else []))
         yield command(tests.reason, *around, PYTHON, *words)
-    elif tests.runner is Runner.DJANGO:
+    elif tests.runner is PythonRunner.DJANGO:
         words = ("test", "-v", "2", *([folder] if folder else []))
         yield command(tests.reason, PYTHON, join(folder, "manage.py"), *words)
-    elif tests.runner is Runner.UNITTEST:
+    elif tests.runner is PythonRunner.UNITTEST:
         python = PYTHON if _must_install(listing, project) else "python3"
         for start in unittest_starts(listing, tests.files):
             top = () if start.top == start.folder else ("-t", start.top)

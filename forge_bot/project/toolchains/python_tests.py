@@ -35,7 +35,7 @@ _USES_DJANGO = re.compile(r"^[^\S\n]*(?:import|from)\s+django\.test\b", re.MULTI
 _READ_AT_MOST = 60
 
 
-class Runner(StrEnum):
+class PythonRunner(StrEnum):
     """The program that runs the tests."""
 
     PYTEST = "pytest"
@@ -47,7 +47,7 @@ class Runner(StrEnum):
 class Tests(Frozen):
     """The runner, the reason for it, and the test files."""
 
-    runner: Runner
+    runner: PythonRunner
     reason: str = ""
     files: tuple[str, ...] = ()
 
@@ -71,17 +71,19 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
     configured = _find_configuration(listing, folder)
     declared = needs.named_in("pytest")
     if reason := configured or (declared and f"{declared} names pytest"):
-        return Tests(runner=Runner.PYTEST, reason=reason, files=files)
+        return Tests(runner=PythonRunner.PYTEST, reason=reason, files=files)
     texts = {path: listing.text(path) for path in files[:_READ_AT_MOST]}
     if path := _first(texts, _USES_PYTEST):
-        return Tests(runner=Runner.PYTEST, reason=f"{path} is written for pytest", files=files)
+        return Tests(
+            runner=PythonRunner.PYTEST, reason=f"{path} is written for pytest", files=files
+        )
     if listing.has(manage := join(folder, "manage.py")) and (path := _first(texts, _USES_DJANGO)):
         reason = f"{manage} is there and {path} imports django.test"
-        return Tests(runner=Runner.DJANGO, reason=reason, files=files)
+        return Tests(runner=PythonRunner.DJANGO, reason=reason, files=files)
     if path := _first(texts, _USES_UNITTEST):
         reason = f"{path} imports unittest, and nothing names pytest"
-        return Tests(runner=Runner.UNITTEST, reason=reason, files=files)
-    return Tests(runner=Runner.NONE, files=files)
+        return Tests(runner=PythonRunner.UNITTEST, reason=reason, files=files)
+    return Tests(runner=PythonRunner.NONE, files=files)
 
 
 def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[UnittestStart, ...]:

@@ -1,4 +1,4 @@
-"""What tests prove of a change: those of a defect fail without the rest of it and pass with it,
+"""Find what tests prove of a change: those of a defect fail without its rest and pass with it,
 those that a table of requirements names ran, and none was weakened unsaid.
 """
 

@@ -1,4 +1,4 @@
-"""What is known of a commit: its profile, made once in a process, what a run needs of it before it
+"""Facts on a commit: its profile, made once in a process, what a run needs of it before it
 begins, and the results of commands that ran before on the same code.
 """
 

@@ -1,4 +1,4 @@
-"""What a command of the project may use: the sandbox of this machine, files, network and resources,
+"""The means of a project's command: the sandbox of this machine, files, network and resources,
 and in setup the credentials of package registries.
 """
 
