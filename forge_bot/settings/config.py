@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 from forge_bot.errors import BadConfig
 from forge_bot.gate.arguments import LEAST_TOKENS, MOST_TOKENS, Amount
 from forge_bot.settings.approvals import ApprovalRule
+from forge_bot.settings.protected_paths import checked_pattern
 from forge_bot.values import Frozen, Tier
 
 CONFIG = ".forge/config.yml"
@@ -329,7 +330,7 @@ class Config(Frozen):
     documents_by_model: bool = Field(
         default=False, description="a model writes every document, also those that need none"
     )
-    protected: tuple[str, ...] = Field(
+    protected: tuple[Annotated[str, AfterValidator(checked_pattern)], ...] = Field(
         default=(),
         description="more paths that a model may change only with a person's approval",
     )

@@ -21,7 +21,14 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def checked_pattern(text: str) -> str:
-    """Return a pattern. Raises ValueError for one that names paths outside of the repository."""
+    """Return a pattern. Raises ValueError for one that names paths outside of the repository, and
+    for signs that other tools give a meaning to: taken as they stand, they would protect nothing.
+    """
+    if set(text) & set("[]{}!"):
+        raise ValueError(
+            "in a pattern only * and ? stand for other signs: write ? for a bracket of a name, and"
+            " several patterns for {a,b}"
+        )
     if not normal_path(text) or normal_path(text).startswith("../"):
         raise ValueError("a pattern names paths inside the repository, such as db/migrations/**")
     return text

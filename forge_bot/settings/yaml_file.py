@@ -134,21 +134,9 @@ def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:
         if near:
             return f"there is no such key; did you mean {near[0]}?"
         return "there is no such key"
-    if not entry["loc"] and entry["type"] in {"model_type", "dict_type", "model_attributes_type"}:
-        return "this is no mapping of keys to values, such as `budget: 4`"
-    match entry["type"]:
-        case "tuple_type" | "list_type":
-            return "this must be a list"
-        case "too_short" if entry["input"] in ([], ()):
-            return "this list is empty: name somebody or something, or leave the key out"
-        case "dict_type" | "model_type":
-            return "this must be a mapping of keys to values"
-        case "bool_type" | "bool_parsing":
-            return "this must be true or false"
-        case "value_error":
-            return str(entry.get("ctx", {}).get("error", entry["msg"]))
-        case _:
-            return entry["msg"]
+    if entry["type"] == "value_error":
+        return str(entry.get("ctx", {}).get("error", entry["msg"]))
+    return entry["msg"].replace("tuple", "list").replace("dictionary", "mapping")
 
 
 def read_contents(text: str) -> YamlContents:

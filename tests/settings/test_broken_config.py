@@ -15,9 +15,8 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 BROKEN = {
-    "a list": ("- a\n", "no mapping of keys"),
-    "a word": ("hello", "no mapping of keys"),
-    "a number": ("3", "no mapping of keys"),
+    "a list": ("- a\n", "file: Input should be a valid mapping"),
+    "a word": ("hello", "file: Input should be a valid mapping"),
     "two documents": ("budget: 1\n---\nbudget: 2\n", "another document"),
     "an unknown key": ("bugdet: 4\n", ":1: bugdet: there is no such key; did you mean budget?"),
     "an unknown key inside": (
@@ -34,12 +33,13 @@ BROKEN = {
         "models: {huge: x}\n",
         ":1: models.huge: Input should be 'fast', 'standard' or 'strong'",
     ),
-    "a word for a list": ("protected: docs\n", ":1: protected: this must be a list"),
-    "a word for yes or no": ("sign: maybe\n", ":1: sign: this must be true or false"),
-    "a word for a mapping": (
-        "tries: many\n",
-        ":1: tries: this must be a mapping of keys to values",
+    "a word for a list": ("protected: docs\n", ":1: protected: Input should be a valid list"),
+    "a set of letters in a pattern": (
+        "protected: ['db/[a-z]*']\n",
+        ":1: protected.0: in a pattern",
     ),
+    "a choice in a pattern": ("protected:\n - 'db/{a,b}/**'\n", ":2: protected.0: in a pattern"),
+    "a pattern that leads out": ("protected: [../x]\n", "inside the repository"),
     "a command that is a mapping": ("commands: {test: {a: b}}\n", ":1: commands.test"),
     "a quote that never closes": ('commands: {test: "echo \'x"}\n', "No closing quotation"),
     "tabs": ("budget:\n\t- 3\n", ":2: found character"),

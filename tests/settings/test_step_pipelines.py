@@ -67,7 +67,7 @@ SCAN = "{step: scan, kind: tool, tool: forge_scan}"
             "it writes, and no step before it asks a person: set `gate: true`",
         ),
         (("{step: h, kind: human}",), "says in its title what is to be done"),
-        ((), "own.yaml:2: steps: this list is empty"),
+        ((), "own.yaml:2: steps: Tuple should have at least 1 item"),
     ],
 )  # fmt: skip
 def test_a_pipeline_that_cannot_run_is_refused_with_the_place(
