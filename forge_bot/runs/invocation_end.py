@@ -4,7 +4,7 @@ allows, and the outcome in which it ends.
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from enum import IntEnum
 
@@ -12,15 +12,9 @@ from forge_bot.engine import (
     Action,
     Checkpoint,
     Done,
-    Exec,
-    Host,
     HumanGate,
-    PersonAction,
     Pipeline,
-    Report,
     State,
-    WorkAction,
-    no_reports,
 )
 from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, SetupPhase
 from forge_bot.engine.state import Reason, TaskStatus
@@ -52,53 +46,20 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", "-", name.strip()).casefold()
 
 
-StopLine = Callable[[State, Action], bool]
-"""Return whether an action lies behind the phase an invocation was to stop after."""
+def lies_behind(pipeline: Pipeline, last: PhaseId | None, state: State, action: Action) -> bool:
+    """Return whether an action comes after the phase that an invocation stops after; nothing does
+    without one.
 
-_UNIMPLEMENTED = {TaskStatus.PENDING, TaskStatus.CLEARED}
-
-
-def stop_after(pipeline: Pipeline, last: PhaseId | None) -> StopLine:
-    """Return the line after the phase `last`; without one, nothing is behind the line.
-
-    Behind the line are the later phases of the pipeline, and the reviews and gates of `last`. A
-    phase that a review sent back is before the line. Tasks are implemented in waves, and later
-    waves build on reviewed ones. So the reviews before the last wave belong to the implementation.
+    Later phases of the pipeline do, and the reviews and gates of `last`; a phase that a review sent
+    back does not. Later waves of tasks build on reviewed ones, so the reviews before the last wave
+    belong to the implementation.
     """
-
-    def lies_behind(state: State, action: Action) -> bool:
-        if last is None or isinstance(action, Done):
-            return False
-        if pipeline.position(action.phase) <= pipeline.position(last):
-            return False
-        unfinished = any(task.status in _UNIMPLEMENTED for task in state.tasks)
-        return not (pipeline.implements(last) and unfinished)
-
-    return lies_behind
-
-
-class StopAtLine:
-    """A host that leaves everything behind the line undone and unasked."""
-
-    def __init__(self, host: Host, line: StopLine) -> None:
-        self._host = host
-        self._line = line
-        self.record = host.record
-
-    def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        """Let the host do the work that lies before the line."""
-        behind = self._line(state, action)
-        return no_reports() if behind else self._host.perform(state, action)
-
-    def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
-        """Let the host ask if the question is before the line."""
-        behind = self._line(state, action)
-        return no_reports() if behind else self._host.ask(state, action)
-
-    def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        """Let the host publish if the action is before the line."""
-        behind = self._line(state, action)
-        return no_reports() if behind else self._host.publish(state, action)
+    if last is None or isinstance(action, Done):
+        return False
+    if pipeline.position(action.phase) <= pipeline.position(last):
+        return False
+    unfinished = {TaskStatus.PENDING, TaskStatus.CLEARED} & {task.status for task in state.tasks}
+    return not (pipeline.implements(last) and unfinished)
 
 
 class Outcome(IntEnum):

@@ -18,6 +18,7 @@ from forge_bot.engine import (
     State,
     WorkAction,
     drive,
+    no_reports,
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
@@ -31,11 +32,10 @@ from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquirer, Inquiry, available
 from forge_bot.runs.invocation_end import (
     Outcome,
-    StopAtLine,
+    lies_behind,
     outcome_of,
     paused,
     phase_named,
-    stop_after,
     time_limit,
 )
 from forge_bot.runs.local_host import LocalHost, project_of
@@ -151,28 +151,21 @@ class Session:
             self.show(asked)
 
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
-        action = asyncio.run(self.drive(run, TerminalHost(self, run), last))
-        if self.is_stopped(run, last, action):
+        action = asyncio.run(self.drive(run, TerminalHost(self, run, last)))
+        if last is not None and lies_behind(run.pipeline, last, run.state, action):
+            following = run.pipeline.phase(action.phase)
+            label = run.pipeline.phase(last).label
+            self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
             return Outcome.WAITING
         if isinstance(action, Done):
             self.finish(run, push=self.push)
         return outcome_of(action)
 
-    async def drive(self, run: Run, host: Host, last: PhaseId | None) -> Action:
-        """Drive the run, up to the phase `last` if there is one; return the outstanding action."""
-        stopping = StopAtLine(host, stop_after(run.pipeline, last))
+    async def drive(self, run: Run, host: Host) -> Action:
+        """Drive the run for the time that it may take; return the outstanding action."""
         async with time_limit(self.config.run_seconds) as self.timeout:
-            _, action = await drive(run.pipeline, run.state, stopping)
+            _, action = await drive(run.pipeline, run.state, host)
         return action
-
-    def is_stopped(self, run: Run, last: PhaseId | None, action: Action) -> bool:
-        """Return whether `action` comes after the last wanted phase, and show it."""
-        if last is None or not stop_after(run.pipeline, last)(run.state, action):
-            return False
-        following = run.pipeline.phase(action.phase)
-        label = run.pipeline.phase(last).label
-        self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
-        return True
 
     def finish(self, run: Run, *, push: bool) -> None:
         """Deliver the record of a run that is over: push it if wanted, keep it apart from code."""
@@ -223,19 +216,27 @@ class Session:
 
 
 class TerminalHost:
-    """Performs on this machine, and asks the person at the terminal."""
+    """Performs on this machine, and asks the person at the terminal; nothing after the phase
+    `last`.
+    """
 
-    def __init__(self, session: Session, run: Run) -> None:
+    def __init__(self, session: Session, run: Run, last: PhaseId | None = None) -> None:
         self.session = session
         self.run = run
+        self._last = last
         self._local: LocalHost | None = None
         self._asked = False
 
     def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        return self._host().perform(state, action)
+        behind = self._lies_behind(state, action)
+        return no_reports() if behind else self._host().perform(state, action)
 
     def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
-        return self._host().publish(state, action)
+        behind = self._lies_behind(state, action)
+        return no_reports() if behind else self._host().publish(state, action)
+
+    def _lies_behind(self, state: State, action: Action) -> bool:
+        return lies_behind(self.run.pipeline, self._last, state, action)
 
     async def record(self, report: Report, state: State) -> None:
         if self._local is not None:
@@ -245,7 +246,8 @@ class TerminalHost:
 
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
         """Show the question, answer what the person asks first, and report their answer."""
-        del state
+        if self._lies_behind(state, action):
+            return
         # An answer can raise the budget, which a host reads when it is made.
         self._local = None
         self._asked = True

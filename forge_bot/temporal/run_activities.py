@@ -222,7 +222,7 @@ class _RunWork:
             if (key := find_key(root, session.environ, wanted=session.config.sign)) is not None:
                 try_key(root, key)
             try:
-                action = self._run_to_end(session.drive(run, self._make_host(run), None))
+                action = self._run_to_end(session.drive(run, self._make_host(run)))
             except ActionsWanted as wanted:
                 keep_left(run, wanted)
                 return Stands(why="actions", actions=tuple(map(_without_arguments, wanted.actions)))

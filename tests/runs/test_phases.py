@@ -1,4 +1,4 @@
-"""Phases are found by the names people use, and a line behind one lets through exactly what comes
+"""Phases are found by the names people use, and a line after one lets through exactly what comes
 before it.
 """
 
@@ -6,7 +6,7 @@ import pytest
 
 from forge_bot.engine import Checkpoint
 from forge_bot.errors import BadOption
-from forge_bot.runs.invocation_end import phase_named, stop_after
+from forge_bot.runs.invocation_end import lies_behind, phase_named
 from forge_bot.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, RED, Bench
 from tests.fakes.rows import rows
@@ -31,12 +31,11 @@ def test_a_name_that_fits_none_lists_all(said: str) -> None:
 
 def performed_until(bench: Bench, last: str) -> list[str]:
     """What is done before the line, and at the end what waits behind it."""
-    line = stop_after(DEVELOP, PhaseId(last))
     seen: list[str] = []
     for _ in range(200):
         action = bench.action
         seen.append(action.name if isinstance(action, Checkpoint) else action.phase)
-        if line(bench.state, action) or bench.state.ended:
+        if lies_behind(DEVELOP, PhaseId(last), bench.state, action) or bench.state.ended:
             return seen
         bench.step()
     raise AssertionError(seen)
