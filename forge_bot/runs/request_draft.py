@@ -5,7 +5,6 @@ that one gets, with the reason that decided it.
 import math
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
@@ -207,13 +206,14 @@ _ENDINGS = (
     "|ya?ml|json|toml|ini|cfg|lock"
 )
 # Each alternative is bounded, so that a hostile text takes linear time.
-_FENCED = re.compile(r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TICKED = re.compile(r"^[ \t]{0,6}[-*+][ \t]+\[[xX]\][ \t].*$", re.MULTILINE)
-"""What is done, or what an issue form has people agree to."""
-_UNANSWERED = re.compile(r"^#{1,6}[ \t].*\n\s*_No response_[ \t]*$", re.MULTILINE)
-"""A field of an issue form that nobody filled in, as GitHub writes it."""
-_URL = re.compile(r"https?://\S+")
+_ASKS_NOTHING = re.compile(
+    r"(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)|<!--.*?(?:-->|\Z)|https?://\S+"
+    r"|^[ \t]{0,6}[-*+][ \t]+\[[xX]\][ \t][^\n]*$",
+    re.DOTALL | re.MULTILINE,
+)
+"""Code blocks, comments, addresses, and ticked boxes: what is done, or what a form has people agree
+to.
+"""
 _PATH = re.compile(
     r"(?<![\w./\\@~-])[A-Za-z0-9_.@~-]*(?:[/\\][A-Za-z0-9_.@-]+)+"
     rf"|(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]+\.(?:{_ENDINGS})(?![A-Za-z0-9_])"
@@ -225,9 +225,10 @@ _TRACEBACK = re.compile(
     r" panicked|^[^\S\n]*File \".+\", line \d+",
     re.MULTILINE,
 )
-_WORD = re.compile(r"[^\W\d_]+")
-# Chinese and Japanese put no blanks between words; two of their characters count as one word.
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\W\d_{_UNSPACED}]+")
+"""A word. Chinese and Japanese put no blanks between words; two of their characters count as one.
+"""
 
 
 class EffortGuess(Frozen):
@@ -235,16 +236,6 @@ class EffortGuess(Frozen):
 
     effort: Effort
     reason: str
-
-
-class Scope(Frozen):
-    """Signs of the size of a request that do not depend on its language."""
-
-    words: int
-    items: int
-    files: int
-    places: int
-    traceback: bool
 
 
 def guess_effort(
@@ -273,41 +264,27 @@ def guess_effort(
         effort = Effort.S if story_points <= _MOST_S else Effort.M
         effort = effort if story_points <= _MOST_M else Effort.L
         return EffortGuess(effort=effort, reason=f"story points: {story_points:g}")
-    return _by_scope(read_scope(text))
+    return _by_scope(text.replace("\r\n", "\n"))
 
 
-def read_scope(text: str) -> Scope:
-    """Count the signs of scope in a request.
-
-    They are words of prose, list items, named files and other places, and a traceback. Ticked boxes
-    and empty fields of an issue form ask for nothing.
+def _by_scope(text: str) -> EffortGuess:
+    """Guess the effort from signs that do not depend on the language: words of prose, list items,
+    named files and other places, and a traceback.
     """
-    text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n")
-    outside = _COMMENT.sub(" ", _FENCED.sub("\n", text))
-    outside = _URL.sub(" ", _UNANSWERED.sub("", _TICKED.sub("", outside)))
-    files = {path.strip("`") for path in _PATH.findall(outside)}
-    unspaced = len(_UNSPACED.findall(outside))
-    return Scope(
-        words=len(_WORD.findall(_UNSPACED.sub(" ", outside))) + unspaced // 2,
-        items=len(_ITEM.findall(outside)),
-        files=len(files),
-        places=len(files | set(_CODE.findall(outside))),
-        traceback=_TRACEBACK.search(text) is not None,
-    )
-
-
-def _by_scope(scope: Scope) -> EffortGuess:
+    outside = _ASKS_NOTHING.sub("\n", text)
+    named = {path.strip("`") for path in _PATH.findall(outside)}
+    words, items, files = len(_WORD.findall(outside)), len(_ITEM.findall(outside)), len(named)
     signs = (
-        (scope.items, LARGE_ITEMS, f"a list of {scope.items:,} items"),
-        (scope.files, LARGE_FILES, f"{scope.files:,} files named"),
-        (scope.words, LARGE_WORDS, f"a long request of about {scope.words:,} words"),
+        (items, LARGE_ITEMS, f"a list of {items:,} items"),
+        (files, LARGE_FILES, f"{files:,} files named"),
+        (words, LARGE_WORDS, f"a long request of about {words:,} words"),
     )
     if large := next((reason for count, least, reason in signs if count >= least), ""):
         return EffortGuess(effort=Effort.L, reason=large)
-    short = scope.words <= SMALL_WORDS and scope.items <= SMALL_ITEMS and scope.files <= SMALL_FILES
-    if short and scope.traceback:
+    short = words <= SMALL_WORDS and items <= SMALL_ITEMS and files <= SMALL_FILES
+    if short and _TRACEBACK.search(text):
         return EffortGuess(effort=Effort.S, reason="a short request with a traceback")
-    if short and scope.places:
+    if short and (named or _CODE.search(outside)):
         return EffortGuess(effort=Effort.S, reason="a short request that names its place")
     return EffortGuess(effort=Effort.M, reason="no sign that the request is small or large")
 
@@ -316,7 +293,7 @@ def _label(labels: Sequence[str], mark: str) -> EffortGuess | None:
     """Return the largest of the efforts that labels name; those that begin with `mark` go first."""
     guesses: list[tuple[bool, int, str]] = []
     for label in labels:
-        plain = unicodedata.normalize("NFKC", label).strip()
+        plain = label.strip()
         own = plain.casefold().startswith(f"{mark.casefold()}:")
         match = _LABEL.fullmatch(plain)
         size = plain[len(mark) + 1 :].strip() if own else match["size"] if match else ""
