@@ -14,7 +14,7 @@ from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify
+from forge_bot.project.graph.verify_graph import GraphFinding, newly_broken, verify
 from forge_bot.sentences import say
 
 BROKEN = 2
@@ -60,18 +60,17 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
     return BROKEN if violations else 0
 
 
-def _violation_json(violation: Violation) -> dict[str, object]:
+def _violation_json(violation: GraphFinding) -> dict[str, object]:
     """Return a violation in the form of forge-bot's other errors."""
     return {
         "code": violation.code,
         "domain": violation.code.partition("-")[0],
         "message": violation.message,
-        "node_id": violation.node_id,
+        "node_id": violation.node,
         "dependency_ids": list(violation.dependency_ids),
         "check_class": registry()[violation.code].__name__,
         "path": violation.path,
         "line": violation.line,
-        "rule": violation.rule,
     }
 
 

@@ -102,9 +102,7 @@ graph_app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@graph_app.command(
-    help="Find nodes, their neighbours, the chain between two, or what a change reaches."
-)
+@graph_app.command(help="Find nodes, their neighbours, or what a change reaches.")
 def query(
     name: Annotated[str, typer.Argument(help="Part of a node's id, or a glob.")] = "",
     repo: Repo = HERE,
@@ -116,10 +114,6 @@ def query(
         typer.Option(help="Only this criticality or worse: low, normal, high, critical."),
     ] = None,
     of: Annotated[str, typer.Option(help="Neighbours of this node.", metavar="NODE")] = "",
-    between: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="The shortest chain of imports from one node to another."),
-    ] = None,
     touches: Annotated[
         list[str] | None,
         typer.Option(help="What a change of this file or folder/ reaches.", metavar="PATH"),
@@ -136,7 +130,6 @@ def query(
         "domain": domain,
         "criticality": criticality,
         "of": of,
-        "between": between,
         "touches": tuple(touches or ()),
         "limit": limit,
     }

@@ -30,7 +30,6 @@ class QueryArguments(Frozen):
     domain: str = ""
     of: str = ""
     touches: tuple[str, ...] = ()
-    between: tuple[str, ...] = ()
 
 
 class VerifyArguments(Frozen):

@@ -21,13 +21,12 @@ from forge_bot.project.graph.graph_documents import (
     manifest_document,
     repo_map,
     stack_document,
-    violations,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import Manifest, declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import scan
+from forge_bot.project.graph.verify_graph import scan, verify
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.find_runs import RunInfo, raw_file, run_in
 from forge_bot.runs.project_commands.commit_profile import profile_at
@@ -65,7 +64,7 @@ class GraphAnswers:
         graph, _ = declared(self._graph())
         project = f"forge://project/{self._served.id}"
         if operation in {"verify", "scan"}:
-            findings = scan(graph) if operation == "scan" else violations(graph)
+            findings = scan(graph) if operation == "scan" else verify(graph)
             first = f"{len(findings)} found" if findings else "Nothing found"
             text = _fitted(first, [finding.words for finding in findings])
             return GraphResult(text=text, total=len(findings), links=(f"{project}/annotations",))
@@ -108,7 +107,7 @@ class GraphAnswers:
             (
                 f"{sum(len(node.imports) for node in graph.files.values())} imports;"
                 f" {untested} of {len(code)} files of code have no test of their own;"
-                f" {len(violations(graph))} violations"
+                f" {len(verify(graph))} violations"
             ),
         ]
         return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])

@@ -135,7 +135,6 @@ async def test_the_taxonomy_and_the_gloves_are_made_from_the_code(shop: Sample) 
     [
         ({"operation": "query", "tier": "top"}, "tier: Input should be 'surface', 'worker'"),
         ({"operation": "query", "of": "nowhere"}, "There is no node 'nowhere'."),
-        ({"operation": "query", "between": ["a"]}, "between"),
     ],
 )
 async def test_a_question_that_cannot_be_answered_says_why(

@@ -7,7 +7,7 @@ import pytest
 from forge_bot.errors import BadManifest
 from forge_bot.git import Repository
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import Violation, newly_broken, verify
+from forge_bot.project.graph.verify_graph import newly_broken, verify
 from tests.fakes.rows import rows
 from tests.project.graph_scene import graph, repository, write
 
@@ -24,7 +24,7 @@ CODE = {
 def found(folder: Path, manifest: str, **more: str) -> list[tuple[str, str, str, int]]:
     files = {**CODE, **{name.replace("__", "/"): text for name, text in more.items()}}
     made = verify(graph(folder, {**files, ".forge/manifest.yaml": manifest}))
-    return [(each.code, each.node_id, each.path, each.line) for each in made]
+    return [(each.code, each.node, each.path, each.line) for each in made]
 
 
 def test_a_project_without_a_manifest_holds_the_rules_on_tiers(tmp_path: Path) -> None:
@@ -42,18 +42,12 @@ def test_a_worker_that_imports_a_surface_is_a_violation_with_what_uses_it(tmp_pa
             },
         )
     )
-    assert made == (
-        Violation(
-            "VERIFY-004",
-            "shop/store/rows.py",
-            ("shop/prices.py",),
-            "shop/store/rows.py (worker) imports shop/__main__.py (surface); a worker may not.",
-            "shop/store/rows.py",
-            2,
-            "tiers: worker",
-            "shop/__main__.py",
-        ),
+    (broken,) = made
+    assert broken.words == (
+        "VERIFY-004 shop/store/rows.py:2"
+        " shop/store/rows.py (worker) imports shop/__main__.py (surface); a worker may not."
     )
+    assert (broken.node, broken.dependency_ids) == ("shop/store/rows.py", ("shop/prices.py",))
 
 
 def test_the_rules_on_tiers_can_be_turned_off(tmp_path: Path) -> None:
@@ -112,4 +106,4 @@ def test_against_a_base_only_what_is_newly_broken_counts(tmp_path: Path) -> None
     assert newly_broken(reader.here(), reader.at("HEAD")) == ()
     write(tmp_path, {"shop/store/cells.py": "import shop.__main__\n"})
     new = newly_broken(reader.here(), reader.at("HEAD"))
-    assert [each.node_id for each in new] == ["shop/store/cells.py"]
+    assert [each.node for each in new] == ["shop/store/cells.py"]

@@ -232,14 +232,13 @@ def _add_project(server: ForgeServer) -> None:
         domain: str = "",
         of: str = "",
         touches: Sequence[str] = (),
-        between: Sequence[str] = (),
     ) -> CallToolResult:
         """The project's files as a graph: nodes by name, tier, kind or domain; neighbours `of` a
-        node; what a change `touches`; the imports `between` two; what breaks rules.
+        node; what a change `touches`; what breaks rules.
         """
         narrowed = {"name": name, "tier": tier, "kind": kind, "domain": domain}
-        edges = {"of": of, "touches": touches, "between": between}
-        asked = {key: value for key, value in {**narrowed, **edges}.items() if value}
+        asked = {**narrowed, "of": of, "touches": touches}
+        asked = {key: value for key, value in asked.items() if value}
         result = await server.ask(lambda service: service.graphs.answer(operation, asked))
         meta: dict[str, JsonValue] = {"resource_links": [*result.links]}
         if operation in {"verify", "scan"}:

@@ -4,7 +4,7 @@ most imported files within a budget of tokens, and a new file where this project
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from posixpath import basename, dirname, splitext
 
@@ -14,7 +14,7 @@ from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption, UnknownNode
 from forge_bot.project.file_list import join
 from forge_bot.project.graph.manifest import Manifest
-from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier, kind_of
+from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
 from forge_bot.project.graph.stacks.stack import Stack
@@ -43,7 +43,7 @@ def annotations_document(graph: ProjectGraph) -> dict[str, JsonValue]:
 
     An annotation is stale if that text has changed since.
     """
-    findings = [*violations(graph), *scan(graph)]
+    findings = [*verify(graph), *scan(graph)]
     kept = kept_annotations(graph)
     return {
         "total": len(findings),
@@ -55,25 +55,6 @@ def annotations_document(graph: ProjectGraph) -> dict[str, JsonValue]:
     }
 
 
-def violations(graph: ProjectGraph) -> list[GraphFinding]:
-    """Return the rules that do not hold, as findings."""
-    return [
-        GraphFinding(
-            code=violation.code,
-            node=violation.node_id,
-            message=violation.message,
-            path=violation.path,
-            line=violation.line,
-            dependency_ids=violation.dependency_ids,
-        )
-        for violation in verify(graph)
-    ]
-
-
-def named(name: str, kind: NodeKind, tier: NodeTier | None) -> dict[str, JsonValue]:
-    return {"id": name, "kind": str(kind), "tier": str(tier) if tier is not None else None}
-
-
 def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
     file, node = graph.files[path], graph.file_node(path)
     more: dict[str, JsonValue] = {
@@ -83,8 +64,13 @@ def _node(graph: ProjectGraph, path: str) -> dict[str, JsonValue]:
         "imports": list(file.imports),
         "tests": list(file.tests),
     }
-    kept = {name: value for name, value in more.items() if value}
-    return {**named(path, node.kind, node.tier), "criticality": str(node.criticality), **kept}
+    return {
+        "id": path,
+        "kind": str(node.kind),
+        "tier": str(node.tier) if node.tier is not None else None,
+        "criticality": str(node.criticality),
+        **{name: value for name, value in more.items() if value},
+    }
 
 
 def stack_document(kind: str, stack: str) -> dict[str, JsonValue]:
@@ -186,32 +172,24 @@ _CHARACTERS = 4
 """Characters of a token, as models count source text, on the careful side."""
 _MOST_LINES = 8
 _LONGEST = 110
-_BATCH = 64
 
 
 def repo_map(graph: ProjectGraph, tokens: int) -> str:
     """Return files with their definitions, the most imported first, within `tokens`."""
     room = max(tokens, 0) * _CHARACTERS
-    code = [path for path, node in graph.files.items() if node.kind.is_code and not node.generated]
-    ranked = sorted(code, key=partial(_place, graph))
-    chosen: dict[str, str] = {}
-    for part in _parts(ranked):
-        facts = graph.facts(part)
-        for path in part:
-            lines = _definitions(facts[path].symbols) if path in facts else []
-            entry = "\n".join((path, *lines)) + "\n"
-            if len(entry) > room:
-                entry = path + "\n"
-            if len(entry) > room:
-                return _write_map(chosen, len(ranked))
-            room -= len(entry)
-            chosen[path] = entry
-    return _write_map(chosen, len(ranked))
-
-
-def _parts(paths: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(paths), _BATCH):
-        yield paths[start : start + _BATCH]
+    ranked = sorted(_own_code(graph), key=partial(_place, graph))
+    facts = graph.facts(ranked)
+    shown = list[str]()
+    for path in ranked:
+        lines = _definitions(facts[path].symbols) if path in facts else []
+        entry = "\n".join((path, *lines)) + "\n"
+        entry = entry if len(entry) <= room else f"{path}\n"
+        if len(entry) > room:
+            break
+        room -= len(entry)
+        shown.append(entry)
+    left = len(ranked) - len(shown)
+    return "".join(shown) + (f"… {left} more files of code\n" if left else "")
 
 
 def _definitions(symbols: tuple[SymbolFact, ...]) -> list[str]:
@@ -224,106 +202,59 @@ def _definitions(symbols: tuple[SymbolFact, ...]) -> list[str]:
     return shown[:_MOST_LINES] + (["  …"] if len(shown) > _MOST_LINES else [])
 
 
-def _write_map(chosen: dict[str, str], count: int) -> str:
-    left = count - len(chosen)
-    more = f"… {left} more files of code\n" if left else ""
-    return "".join(chosen.values()) + more
-
-
 def _place(graph: ProjectGraph, path: str) -> tuple[int, str]:
     uses = graph.importers.get(path, ())
     return -sum(graph.files[importer].kind.is_code for importer in uses), path
 
 
 _FOLDERS = {
+    NodeKind.MODULE: "",
     NodeKind.ADAPTER: "adapters",
     NodeKind.GATE: "gates",
     NodeKind.SCHEMA: "schemas",
     NodeKind.REGISTRY: "registries",
 }
-_KINDS = (NodeKind.MODULE, *_FOLDERS)
-_OTHER_TEXT = (".pyi", ".vue", ".svelte")
-"""Endings of a stack's files that a new file does not get."""
 _UNSAFE = re.compile(r'["\\\x00-\x1f]|\*/')
 _LONGEST_PURPOSE = 90
-_WORD = re.compile(r"[a-z0-9]+")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
-_NEAR = 5
 
 
 def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonValue]:
-    """Return the file as it would be written, and files of its kind near it. Raises BadOption."""
-    kind = _kind(wanted.kind)
-    if not _NAME.fullmatch(wanted.name.strip()):
-        raise BadOption(
-            f"name {wanted.name!r}: letters, digits, spaces, - and _, from a letter on."
-        )
-    stack = _stack(graph, wanted.stack)
-    files = [
-        path
-        for path, node in graph.files.items()
-        if stack_for(path) is stack and node.kind.is_code and not node.generated
-        if splitext(path)[1] not in _OTHER_TEXT
-    ]
+    """Return the file as it would be written, beside most files of its kind. Raises BadOption."""
+    name, kind = wanted.name.strip(), next((k for k in _FOLDERS if k.value == wanted.kind), None)
+    if not _NAME.fullmatch(name):
+        raise BadOption(f"name {name!r}: letters, digits, spaces, - and _, from a letter on.")
+    if kind is None:
+        raise BadOption(f"kind {wanted.kind!r}: a new file is of kind {', '.join(_FOLDERS)}.")
+    stack = named_stack(wanted.stack) if wanted.stack else main_stack(graph)
+    if stack is None or not stack.new_file:
+        slugs = ", ".join(other.slug for other in STACKS if other.new_file)
+        raise BadOption(f"stack {wanted.stack!r}: new files are made for {slugs}.")
+    files = [path for path in _own_code(graph) if stack_for(path) is stack]
+    files = [path for path in files if not path.endswith((".pyi", ".vue", ".svelte"))]
     likes = [path for path in files if graph.files[path].kind is kind]
-    folder = _folder(likes, files, kind)
-    first = ".ts" if wanted.stack.lower() == "typescript" else stack.endings[0]
-    ending = _most(splitext(path)[1] for path in likes or files) or first
-    path = join(folder, _file_name(wanted.name, likes or files, ending))
+    beside = _most(path.partition("/")[0] if "/" in path else "" for path in files)
+    folder = _most(map(dirname, likes)) if likes else join(beside, _FOLDERS[kind]).rstrip("/")
+    typed = ".ts" if wanted.stack.lower() == "typescript" else stack.endings[0]
+    ending = _most(splitext(path)[1] for path in likes or files) or typed
+    joint = "_" if ending in {".py", ".go"} else "-"
+    path = join(folder, joint.join(re.split(r"[ _-]+", name.lower())) + ending)
     if path in graph.files:
-        raise BadOption(
-            f"{path} is there already.",
-            hint="Choose another name.",
-        )
-    if kind_of(path, frozenset()) is not kind:
-        raise BadOption(f"{path} would be of kind {kind_of(path, frozenset())}, not {kind}.")
-    package = re.sub(r"\W", "", (basename(folder) or wanted.name).lower())
+        raise BadOption(f"{path} is there already.", hint="Choose another name.")
+    package = re.sub(r"\W", "", (basename(folder) or name).lower())
     text = stack.new_file.format(purpose=_sentence(wanted), package=package)
-    near = sorted(other for other in likes if dirname(other) == folder)[:_NEAR]
-    return {
-        "output_path": path,
-        "file_content": text,
-        "node_id": path,
-        "near": list[JsonValue](near),
-    }
+    return {"output_path": path, "file_content": text, "node_id": path}
 
 
 def main_stack(graph: ProjectGraph) -> Stack | None:
     """Return the stack with the most files of code; None without code."""
-    counts = Counter(
-        stack.name
-        for path, node in graph.files.items()
-        if node.kind.is_code and not node.generated and (stack := stack_for(path)) is not None
-    )
+    counts = Counter(stack.name for path in _own_code(graph) if (stack := stack_for(path)))
     most = max(counts, key=lambda name: counts[name], default="")
     return next((stack for stack in STACKS if stack.name == most), None)
 
 
-def _kind(word: str) -> NodeKind:
-    kind = next((kind for kind in _KINDS if kind.value == word), None)
-    if kind is None:
-        raise BadOption(f"kind {word!r}: a new file is of kind {', '.join(_KINDS)}.")
-    return kind
-
-
-def _stack(graph: ProjectGraph, word: str) -> Stack:
-    stack = named_stack(word) if word else main_stack(graph)
-    if stack is None or not stack.new_file:
-        there = f"stack {word!r}" if word else "this project has no code yet"
-        slugs = ", ".join(other.slug for other in STACKS if other.new_file)
-        raise BadOption(
-            f"{there}: new files are made for {slugs}.",
-            hint="Give a stack.",
-        )
-    return stack
-
-
-def _folder(likes: list[str], files: list[str], kind: NodeKind) -> str:
-    """Return the folder with most files of the kind; else one of its own beside the code."""
-    if likes:
-        return _most(dirname(path) for path in likes)
-    beside = _most(path.partition("/")[0] if "/" in path else "" for path in files)
-    return join(beside, _FOLDERS[kind]) if kind in _FOLDERS else beside
+def _own_code(graph: ProjectGraph) -> list[str]:
+    return [path for path, node in graph.files.items() if node.kind.is_code and not node.generated]
 
 
 def _most(words: Iterable[str]) -> str:
@@ -336,11 +267,3 @@ def _sentence(wanted: ScaffoldArguments) -> str:
     text = " ".join(_UNSAFE.sub(" ", wanted.purpose or wanted.name).split())
     text = text[:_LONGEST_PURPOSE].rstrip(" .")
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def _file_name(name: str, files: list[str], ending: str) -> str:
-    """Return the name of the file, with hyphens where the project has them."""
-    stems = [splitext(path.rpartition("/")[2])[0] for path in files]
-    hyphens = sum("-" in stem for stem in stems) > sum("_" in stem for stem in stems)
-    joint = "-" if hyphens and ending not in {".py", ".go"} else "_"
-    return f"{joint.join(_WORD.findall(name.lower()))}{ending}"

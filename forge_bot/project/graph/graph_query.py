@@ -19,9 +19,7 @@ _NEAR = 3
 
 
 class GraphQuestion(Frozen):
-    """One question. `between`, `touches` and `of` each ask for edges; at most one of them is given.
-    The rest narrows the nodes of the answer.
-    """
+    """One question. `touches` or `of` asks for edges; the rest narrows the nodes of the answer."""
 
     name: str = Field(default="", description="part of an id, or a glob")
     tier: NodeTier | None = Field(default=None, description="subtypes included")
@@ -29,42 +27,17 @@ class GraphQuestion(Frozen):
     domain: str = ""
     criticality: Criticality | None = Field(default=None, description="this or worse")
     of: str = Field(default="", description="a node: what it uses and what uses it")
-    between: tuple[str, str] | None = Field(
-        default=None, description="two nodes: the shortest way of imports from one to the other"
-    )
     touches: tuple[str, ...] = Field(
         default=(), description="files or folders: what a change of them reaches"
     )
     limit: int = Field(default=20, ge=1, le=1_000)
 
 
-class AnsweredNode(Frozen):
-    """One node of an answer; `how` is its relation to the subject of the question."""
-
-    id: str
-    kind: NodeKind
-    tier: NodeTier | None = None
-    domain: str = ""
-    criticality: Criticality = Criticality.NORMAL
-    how: str = ""
-    line: int = 0
-    problem: str = ""
-
-    @property
-    def words(self) -> str:
-        about = list(dict.fromkeys((str(self.kind), str(self.tier or ""), self.domain)))
-        about.append("" if self.criticality is Criticality.NORMAL else str(self.criticality))
-        place = f":{self.line}" if self.line else ""
-        facts = " ".join(part for part in about if part)
-        tail = "; ".join(part for part in (self.how, self.problem) if part)
-        return f"{self.id}{place} ({facts}){f' {tail}' if tail else ''}"
-
-
 class GraphAnswer(Frozen):
     """The nodes that answer a question, as many as were asked for, and how many there are."""
 
     sentence: str
-    nodes: tuple[AnsweredNode, ...]
+    nodes: tuple[GraphNode, ...]
     total: int
 
     @property
@@ -79,21 +52,9 @@ def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     one, more, pairs = _find_answer(graph, question)
     fitting = [(node, how) for node, how in pairs if _fits(node, question)]
     shown = fitting[: question.limit]
-    if not (question.between or question.of or question.touches):
+    if not (question.of or question.touches):
         shown = nsmallest(question.limit, fitting, _place)
-    nodes = tuple(
-        AnsweredNode(
-            id=node.id,
-            kind=node.kind,
-            tier=node.tier,
-            domain=node.domain,
-            criticality=node.criticality,
-            how=how,
-            line=node.line,
-            problem=node.problem,
-        )
-        for node, how in shown
-    )
+    nodes = tuple(node.replace(how=how) for node, how in shown)
     total = len(fitting)
     sentence = one if total == 1 else more.format(total or "No")
     return GraphAnswer(sentence=sentence, nodes=nodes, total=total)
@@ -103,20 +64,11 @@ def _find_answer(
     graph: ProjectGraph, asked: GraphQuestion
 ) -> tuple[str, str, Sequence[tuple[GraphNode, str]]]:
     """Return the sentence for one node and for more of them, and the nodes with their relations."""
-    if sum(map(bool, (asked.of, asked.between, asked.touches))) > 1:
-        raise BadOption("Ask for one thing at a time: neighbours, a way, or a change.")
+    if asked.of and asked.touches:
+        raise BadOption("Ask for one thing at a time: neighbours, or a change.")
     if asked.of:
         node = named_node(graph, asked.of)
         return "1 neighbour", f"{{}} neighbours of {node.id}", _neighbours(graph, node)
-    if asked.between is not None:
-        start, end = (named_node(graph, name).path for name in asked.between)
-        path = graph.path_between(start, end)
-        more = (
-            f"A way from {start} to {end} in {{}} nodes"
-            if path
-            else f"{end} is not imported from {start}, also not through others"
-        )
-        return "It is the same node", more, [(graph.file_node(name), "") for name in path]
     if asked.touches:
         return _find_touched(graph, asked.touches)
     symbols = SEPARATOR in asked.name or asked.kind in {NodeKind.SYMBOL, NodeKind.PHASE}

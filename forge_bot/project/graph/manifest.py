@@ -94,16 +94,6 @@ def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
     """Return the files that a selector names."""
     if selector in graph.files:
         return (selector,)
-    word, colon, rest = selector.partition(":")
-    if colon and word == "tier":
-        tiers = [tier for tier in NodeTier if tier.value == rest]
-        return tuple(
-            path
-            for path in graph.files
-            if tiers and (tier := graph.file_node(path).tier) and tier.within(tiers[0])
-        )
-    if colon and word == "domain":
-        return tuple(path for path in graph.files if graph.file_node(path).domain == rest)
     if selector.endswith("/"):
         return tuple(path for path in graph.files if path.startswith(selector))
     if "*" in selector:

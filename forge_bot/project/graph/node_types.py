@@ -114,7 +114,6 @@ class EdgeKind(StrEnum):
     IMPORTS = "imports"
     TESTS = "tests"
     CONTAINS = "contains"
-    READS = "reads"
 
     @property
     def passive(self) -> str:
@@ -126,7 +125,6 @@ _PASSIVE = {
     EdgeKind.IMPORTS: "imported",
     EdgeKind.TESTS: "tested",
     EdgeKind.CONTAINS: "contained",
-    EdgeKind.READS: "read",
 }
 
 

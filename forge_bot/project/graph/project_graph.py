@@ -11,22 +11,26 @@ from typing import NamedTuple
 
 from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.syntax import FileFacts
-from forge_bot.values import CommandName
+from forge_bot.values import CommandName, Frozen
 
 _COMMAND = "command:"
 SEPARATOR = "::"
 """Stands in an id between a file and what it contains."""
 
 
-class GraphNode(NamedTuple):
-    """One node. The id is the path of a file, `path::name` of what it contains, or `command:…`."""
+class GraphNode(Frozen):
+    """One node. The id is the path of a file, `path::name` of what it contains, or `command:…`.
+
+    In an answer `how` is its relation to the subject of the question.
+    """
 
     id: str
     kind: NodeKind
-    tier: NodeTier | None
+    tier: NodeTier | None = None
     domain: str = ""
     criticality: Criticality = Criticality.NORMAL
     contracts: tuple[str, ...] = ()
+    how: str = ""
     line: int = 0
     text: str = ""
     problem: str = ""
@@ -36,6 +40,16 @@ class GraphNode(NamedTuple):
         """The file that it is or that contains it; empty for a command."""
         return "" if self.kind is NodeKind.COMMAND else self.id.partition(SEPARATOR)[0]
 
+    @property
+    def words(self) -> str:
+        """The node in one line."""
+        about = list(dict.fromkeys((str(self.kind), str(self.tier or ""), self.domain)))
+        about.append("" if self.criticality is Criticality.NORMAL else str(self.criticality))
+        place = f":{self.line}" if self.line else ""
+        facts = " ".join(part for part in about if part)
+        tail = "; ".join(part for part in (self.how, self.problem) if part)
+        return f"{self.id}{place} ({facts}){f' {tail}' if tail else ''}"
+
 
 class GraphEdge(NamedTuple):
     """One node uses another; `line` is where, in the file of the first."""
@@ -44,14 +58,6 @@ class GraphEdge(NamedTuple):
     target: str
     kind: EdgeKind
     line: int = 0
-
-
-class MissingImport(NamedTuple):
-    """An import that names a file of the project which is not there."""
-
-    path: str
-    line: int
-    module: str
 
 
 class FileNode(NamedTuple):
@@ -116,26 +122,17 @@ class ProjectGraph:
     def testers(self) -> Mapping[str, tuple[str, ...]]:
         return _reverse((path, node.tests) for path, node in self.files.items())
 
-    @property
-    def missing(self) -> tuple[MissingImport, ...]:
-        """Imports of the project itself that name nothing."""
-        return tuple(
-            MissingImport(path, line, module)
-            for path, node in self.files.items()
-            for module, line in node.missing
-        )
-
     def file_node(self, path: str) -> GraphNode:
         """Return the node of a file. Raises KeyError."""
         file = self.files[path]
         stated = self.overrides.get(path, Overrides())
         return GraphNode(
-            path,
-            file.kind,
-            stated.tier or file.kind.tier,
-            stated.domain,
-            stated.criticality,
-            stated.contracts,
+            id=path,
+            kind=file.kind,
+            tier=stated.tier or file.kind.tier,
+            domain=stated.domain,
+            criticality=stated.criticality,
+            contracts=stated.contracts,
             problem=file.problem,
         )
 
@@ -157,7 +154,9 @@ class ProjectGraph:
             if node.id in facts:
                 yield from _inside(node, facts[node.id], named)
         kind = NodeKind.COMMAND
-        commands = (GraphNode(c.id, kind, kind.tier, text=c.reason) for c in self.commands)
+        commands = (
+            GraphNode(id=c.id, kind=kind, tier=kind.tier, text=c.reason) for c in self.commands
+        )
         yield from (node for node in commands if named(node.id))
 
     def node(self, name: str) -> GraphNode | None:
@@ -173,11 +172,9 @@ class ProjectGraph:
 
     def edges_from(self, path: str) -> Iterator[GraphEdge]:
         """Yield the edges that begin at a file, without those to its own content."""
-        node = self.files[path]
-        kind = EdgeKind.READS if node.kind is NodeKind.PIPELINE else EdgeKind.IMPORTS
-        for target, line in node.imports.items():
-            yield GraphEdge(path, target, kind, line)
-        for target in node.tests:
+        for target, line in self.files[path].imports.items():
+            yield GraphEdge(path, target, EdgeKind.IMPORTS, line)
+        for target in self.files[path].tests:
             yield GraphEdge(path, target, EdgeKind.TESTS)
 
     def edges_to(self, path: str) -> Iterator[GraphEdge]:
@@ -196,17 +193,6 @@ class ProjectGraph:
                     queue.append(source)
         return {path: distance for path, distance in distances.items() if distance}
 
-    def path_between(self, start: str, end: str) -> tuple[str, ...]:
-        """Return the shortest path of imports from one file to another; empty without one."""
-        chains: dict[str, tuple[str, ...]] = {start: (start,)}
-        queue = [start]
-        for path in queue:
-            for target in self.files[path].imports:
-                if target not in chains:
-                    chains[target] = (*chains[path], target)
-                    queue.append(target)
-        return chains.get(end, ())
-
 
 def _inside(
     outer: GraphNode, facts: FileFacts, named: Callable[[str], bool]
@@ -216,11 +202,11 @@ def _inside(
         name = f"{outer.id}{SEPARATOR}{symbol.name}"
         if named(name):
             yield GraphNode(
-                name,
-                NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
-                outer.tier,
-                outer.domain,
-                outer.criticality,
+                id=name,
+                kind=NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
+                tier=outer.tier,
+                domain=outer.domain,
+                criticality=outer.criticality,
                 line=symbol.line,
                 text=symbol.text,
             )
@@ -234,59 +220,29 @@ def _reverse(edges: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str,
     return {target: tuple(sources) for target, sources in reverse.items()}
 
 
-def with_tests(
-    nodes: Mapping[str, FileNode], facts_of: Callable[[list[str]], Mapping[str, FileFacts]]
-) -> dict[str, FileNode]:
+def with_tests(nodes: Mapping[str, FileNode]) -> dict[str, FileNode]:
     """Return the nodes with the edges from tests to the files that they test.
 
-    A test tests the files that it imports, also through a package that only re-exports them, and in
-    Go the files of its folder.
+    A test tests the files that it imports, what a package that it imports passes on, and in Go the
+    files of its folder.
     """
     by_folder: dict[str, list[str]] = defaultdict(list)
     for path in nodes:
         if path.endswith(".go"):
             by_folder[dirname(path)].append(path)
     linked = dict(nodes)
-    tests = {path: node for path, node in nodes.items() if node.kind is NodeKind.TEST}
-    packages = {path: _packages(node) for path, node in tests.items()}
-    asked = {path for path, holders in packages.items() if holders}.union(*packages.values())
-    facts = facts_of(sorted(asked))
-    for path, node in tests.items():
-        targets = [*node.imports, *_find_origins(path, node, facts, nodes)]
-        if path.endswith("_test.go"):
-            targets += by_folder[dirname(path)]
-        tested = tuple(
-            dict.fromkeys(
+    for path, node in nodes.items():
+        if node.kind is not NodeKind.TEST:
+            continue
+        targets = [*node.imports]
+        for package in node.imports:
+            targets += nodes[package].imports if basename(package) == "__init__.py" else ()
+        targets += by_folder[dirname(path)] if path.endswith("_test.go") else ()
+        linked[path] = node._replace(
+            tests=tuple(
                 target
-                for target in targets
-                if target in nodes and nodes[target].kind.is_code and target != path
+                for target in dict.fromkeys(targets)
+                if target != path and nodes[target].kind.is_code
             )
         )
-        if tested:
-            linked[path] = node._replace(tests=tested)
     return linked
-
-
-def _packages(node: FileNode) -> set[str]:
-    return {path for path in node.imports if basename(path) == "__init__.py"}
-
-
-def _find_origins(
-    path: str, node: FileNode, facts: Mapping[str, FileFacts], nodes: Mapping[str, FileNode]
-) -> list[str]:
-    """Return the files from which packages take the names that a file takes from them."""
-    packages = _packages(node)
-    if not packages or path not in facts:
-        return []
-    lines = facts[path].imports
-    wanted = {name for line in lines for name in line.names}
-    sources: list[str] = []
-    for package in packages:
-        at = node.imports[package]
-        whole = any(line.line == at and line.names in {(), ("*",)} for line in lines)
-        for line in facts.get(package, FileFacts()).imports:
-            if whole or wanted & set(line.names) or "*" in line.names:
-                sources += [
-                    target for target, at in nodes[package].imports.items() if at == line.line
-                ]
-    return sources

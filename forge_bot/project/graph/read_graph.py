@@ -1,22 +1,15 @@
 """Reads the graph of a repository: its files by git's ids, as committed or as they lie in the work
 tree, the facts of each by its id, then what imports mean.
 
-A reader that is kept reads only files that have changed since. What a process before it has read
-comes from one SQLite file, in which everything is derived: it may be deleted at any time, and where
-it is broken or cannot be written, files are read anew.
+A reader that is kept reads only files that have changed since. Nothing is kept on disk.
 """
 
-import json
 import os
-import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
-
-from pydantic import TypeAdapter
+from typing import NamedTuple, cast
 
 from forge_bot.errors import BadConfig
 from forge_bot.git import Repository, blob_id
@@ -37,8 +30,9 @@ _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
 """Names of files that decide how imports are resolved."""
+_TOGETHER, _QUICK = 2_000, 400
 _LARGEST = 20_000_000
-"""Bytes of a changed file that is hashed; of a larger one size and time stand for its contents."""
+"""Bytes of a changed file that is read; of a larger one size and time stand for its contents."""
 
 
 class FileEntry(NamedTuple):
@@ -87,12 +81,14 @@ class ProjectFiles:
 
     def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Yield the contents of files; None for one that this clone does not have."""
-        stored = [path for path in paths if self.entries[path].data is None]
         yield from ((path, data) for path in paths if (data := self.entries[path].data) is not None)
-        blobs = [self.entries[path].blob for path in stored]
-        objects = self._repository.read_objects(blobs, fetching=False)
-        for path, known in zip(stored, objects, strict=True):
-            yield path, None if known is None else known.data
+        stored = [path for path in paths if self.entries[path].data is None]
+        for start in range(0, len(stored), _TOGETHER):
+            part = stored[start : start + _TOGETHER]
+            blobs = [self.entries[path].blob for path in part]
+            objects = self._repository.read_objects(blobs, fetching=False)
+            for path, known in zip(part, objects, strict=True):
+                yield path, None if known is None else known.data
 
     def text(self, path: str) -> str:
         """Return the text of a file; empty when there is none."""
@@ -115,24 +111,18 @@ def _on_disk(path: Path) -> FileEntry | None:
         if not stat.S_ISREG(about.st_mode):
             return None
         if about.st_size > _LARGEST:
-            return FileEntry("100644", f"{about.st_size}-{about.st_mtime_ns}", b"\0" * _LARGEST)
+            return FileEntry("100644", f"{about.st_size}-{about.st_mtime_ns}", b"\0")
         data = path.read_bytes()
     except OSError:
         return None
     return FileEntry("100644", blob_id(data), data)
 
 
-_PARTS = 2_000
-_QUICK = 400
-_STORED = TypeAdapter(FileFacts)
-
-
 class GraphReader:
-    """Reads the graph of one repository, again and again. It writes nothing but its cache."""
+    """Reads the graph of one repository, again and again."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._cache = FactsCache(repository.kept / "graph.sqlite")
         self._facts: dict[str, FileFacts] = {}
         self._known: tuple[ProjectFiles, ProjectGraph] | None = None
 
@@ -146,16 +136,15 @@ class GraphReader:
 
     def if_quick(self, ref: str = "", most: int = _QUICK) -> ProjectGraph | None:
         """Return the graph of a commit, or of the work tree; None if more than `most` files would
-        have to be read for it that no process has read before.
+        have to be read for it.
         """
         files = (
             ProjectFiles.committed(self._repository, ref)
             if ref
             else ProjectFiles.here(self._repository)
         )
-        return (
-            self._graph(files) if len(self._unread(_keys(files, files.entries))) <= most else None
-        )
+        unread = set(_keys(files, files.entries).values()) - self._facts.keys()
+        return self._graph(files) if len(unread) <= most else None
 
     def _graph(self, files: ProjectFiles) -> ProjectGraph:
         if self._known is None or self._known[0].entries != files.entries:
@@ -166,16 +155,12 @@ class GraphReader:
         listing = files.listing()
         make = _maker(listing)
         facts = self._facts_of(files, files.entries)
-        nodes = {path: make(path, facts.get(path, FileFacts())) for path in files.entries}
-        for path, entry in files.entries.items():
-            if entry.mode == SUBMODULE:
-                nodes[path] = nodes[path]._replace(problem="a submodule; its files are not read")
 
         def facts_of(paths: Iterable[str]) -> Mapping[str, FileFacts]:
             return self._facts_of(files, paths)
 
         return ProjectGraph(
-            with_tests(nodes, facts_of),
+            with_tests({path: make(path, facts.get(path, FileFacts())) for path in files.entries}),
             _commands(listing),
             facts_of,
             files.text,
@@ -183,26 +168,12 @@ class GraphReader:
         )
 
     def _facts_of(self, files: ProjectFiles, paths: Iterable[str]) -> dict[str, FileFacts]:
-        """Return the facts of files: known ones, those in the cache, and newly read ones."""
+        """Return the facts of files, those that are known and newly read ones."""
         keys = _keys(files, paths)
-        unread = self._unread(keys)
-        places = {key: path for path, key in keys.items() if key in unread}
-        todo = list(places.values())
-        for start in range(0, len(todo), _PARTS):
-            fresh: dict[str, bytes] = {}
-            for path, data in files.contents(todo[start : start + _PARTS]):
-                self._facts[keys[path]] = facts = _read_facts(path, data)
-                if data is not None:
-                    fresh[keys[path]] = _STORED.dump_json(facts)
-            self._cache.keep(fresh)
+        unread = {key: path for path, key in keys.items() if key not in self._facts}
+        for path, data in files.contents(list(unread.values())):
+            self._facts[keys[path]] = _read_facts(path, data)
         return {path: self._facts[key] for path, key in keys.items()}
-
-    def _unread(self, keys: Mapping[str, str]) -> set[str]:
-        """Take over from the cache what it has, and return the keys that are in neither."""
-        new = [key for key in dict.fromkeys(keys.values()) if key not in self._facts]
-        for key, data in self._cache.facts(new).items():
-            self._facts[key] = _STORED.validate_json(data)
-        return {key for key in new if key not in self._facts}
 
 
 def _keys(files: ProjectFiles, paths: Iterable[str]) -> dict[str, str]:
@@ -273,44 +244,3 @@ def _commands(listing: Listing) -> tuple[GraphCommand, ...]:
         for name in CommandName
         for command in commands.of(name)
     )
-
-
-_FORM = 3
-"""The number of the form of the facts. It grows when files are read differently."""
-_BUSY = 2.0
-_T = TypeVar("_T")
-
-
-class FactsCache:
-    """Facts by keys. A failure to read is an empty answer, one to write nothing."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-
-    def facts(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return those of the facts that are kept."""
-        asked = "SELECT key, value FROM facts WHERE key IN (SELECT value FROM json_each(?))"
-        wanted = (json.dumps(keys),)
-        return self._use(lambda store: dict(store.execute(asked, wanted)), {}) if keys else {}
-
-    def keep(self, facts: Mapping[str, bytes]) -> None:
-        """Keep facts for the processes that come."""
-        kept = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
-        self._use(lambda store: store.executemany(kept, facts.items()), None)
-
-    def _use(self, work: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self._file, timeout=_BUSY)) as store, store:
-                if store.execute("PRAGMA user_version").fetchone()[0] != _FORM:
-                    store.execute("DROP TABLE IF EXISTS facts")
-                    store.execute("CREATE TABLE facts (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
-                    store.execute(f"PRAGMA user_version = {_FORM}")
-                return work(store)
-        except (sqlite3.OperationalError, OSError):
-            return otherwise
-        except sqlite3.DatabaseError:
-            # What cannot be read as a database is of no use to anybody.
-            with suppress(OSError):
-                self._file.unlink()
-            return otherwise

@@ -1,11 +1,11 @@
-"""Find what breaks a graph's manifest or the rules on tiers, each violation with code and node; and
-findings that need no rule: files that cannot be read whole, imports of nothing, and critical code
-without a test.
+"""Find what breaks a graph's manifest or the rules on tiers, and what needs no rule: files that
+cannot be read whole, imports of nothing, and critical code without a test.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+
+from pydantic import Field
 
 from forge_bot.errors import (
     ForbiddenImport,
@@ -14,68 +14,78 @@ from forge_bot.errors import (
     ProposedDependencyUnresolved,
 )
 from forge_bot.project.graph.manifest import MANIFEST, OUTSIDE, Manifest, declared, matching
-from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
+from forge_bot.project.graph.node_types import Criticality, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.values import Frozen
 
-TIER_RULE = "tiers"
 _SURFACE_MAY = (NodeTier.SURFACE, NodeTier.SCHEMA, NodeTier.WORKER)
 _MOST_DEPENDENCIES = 20
 
 
-class Violation(NamedTuple):
-    """One violation: its code, the node that breaks the rule, its users, and the place."""
+class GraphFinding(Frozen):
+    """A broken rule, or another finding at a node; `dependency_ids` are the files that import it.
+
+    `target` is what the rule is about, such as the import that is not allowed.
+    """
 
     code: str
-    node_id: str
-    dependency_ids: tuple[str, ...]
+    node: str
     message: str
     path: str
-    line: int
-    rule: str = ""
-    target: str = ""
+    line: int = 1
+    dependency_ids: tuple[str, ...] = ()
+    target: str = Field(default="", exclude=True)
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """Return the identity of the violation across states of the files."""
-        return (self.code, self.node_id, self.rule, self.target)
+    def words(self) -> str:
+        return f"{self.code} {self.path}:{self.line} {self.message}"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Return the identity of the finding across states of the files."""
+        return (self.code, self.node, self.target)
 
 
-def verify(graph: ProjectGraph) -> tuple[Violation, ...]:
-    """Return all violations, sorted by their place. Raises BadManifest."""
+def verify(graph: ProjectGraph) -> tuple[GraphFinding, ...]:
+    """Return what breaks a rule, sorted by its place. Raises BadManifest."""
     stated, manifest = declared(graph)
-    violations = [*_parity(stated, manifest), *_check_proposed(stated, manifest)]
-    if manifest.default_rules:
-        violations += _tiers(stated)
-    unique = {violation.key: violation for violation in reversed(violations)}
-    return tuple(
-        sorted(
-            unique.values(), key=lambda violation: (violation.path, violation.line, violation.key)
-        )
-    )
+    broken = [*_parity(stated, manifest), *_check_proposed(stated, manifest)]
+    broken += _tiers(stated) if manifest.default_rules else ()
+    return _sorted({finding.key: finding for finding in reversed(broken)}.values())
 
 
-def newly_broken(graph: ProjectGraph, base: ProjectGraph) -> tuple[Violation, ...]:
-    """Return the violations that are not at the base, as this state's manifest sees both.
+def newly_broken(graph: ProjectGraph, base: ProjectGraph) -> tuple[GraphFinding, ...]:
+    """Return the broken rules that hold at the base, as this state's manifest sees both.
 
     Raises BadManifest.
     """
-    before = {violation.key for violation in verify(replace(base, text=graph.text))}
-    return tuple(violation for violation in verify(graph) if violation.key not in before)
+    before = {finding.key for finding in verify(replace(base, text=graph.text))}
+    return tuple(finding for finding in verify(graph) if finding.key not in before)
 
 
-def _violation(
-    graph: ProjectGraph,
-    code: str,
-    node: str,
-    message: str,
-    place: tuple[str, int],
-    *,
-    rule: str = "",
-    target: str = "",
-) -> Violation:
+def scan(graph: ProjectGraph) -> tuple[GraphFinding, ...]:
+    """Return the findings that need no rule, sorted by their place."""
+    return _sorted([*_unread(graph), *_missing(graph), *_find_untested(graph)])
+
+
+def _sorted(findings: Iterable[GraphFinding]) -> tuple[GraphFinding, ...]:
+    return tuple(sorted(findings, key=lambda one: (one.path, one.line, one.key)))
+
+
+def _finding(
+    graph: ProjectGraph, code: str, node: str, message: str, place: tuple[str, int], target: str
+) -> GraphFinding:
     uses = graph.importers.get(node.partition("::")[0], ())[:_MOST_DEPENDENCIES]
-    return Violation(code, node, uses, message, *place, rule, target)
+    path, line = place
+    return GraphFinding(
+        code=code,
+        node=node,
+        message=message,
+        path=path,
+        line=line,
+        dependency_ids=uses,
+        target=target,
+    )
 
 
 def _there(graph: ProjectGraph, name: str) -> bool:
@@ -87,12 +97,12 @@ def _line(graph: ProjectGraph, word: str) -> tuple[str, int]:
     return MANIFEST, next((at for at, line in enumerate(lines, 1) if word in line), 1)
 
 
-def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
+def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[GraphFinding]:
     """Yield what the manifest declares and the code does not have."""
 
-    def lacking(node: str, word: str, message: str, *, target: str = "") -> Violation:
-        code = ManifestAndCodeDiffer.code
-        return _violation(graph, code, node, message, _line(graph, word), target=target)
+    def lacking(node: str, word: str, message: str) -> GraphFinding:
+        code, target = ManifestAndCodeDiffer.code, "" if word == node else word
+        return _finding(graph, code, node, message, _line(graph, word), target)
 
     for name, node in manifest.nodes.items():
         if not _there(graph, name):
@@ -102,11 +112,11 @@ def _parity(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
         for wanted in node.contracts:
             if not _there(graph, wanted):
                 message = f"{name} keeps the contract {wanted}, which is nowhere in the code."
-                yield lacking(name, wanted, message, target=wanted)
+                yield lacking(name, wanted, message)
         for wanted in node.dependencies:
             if not _imports(graph, name, wanted):
                 message = f"The manifest says that {name} imports {wanted}; the code does not."
-                yield lacking(name, wanted, message, target=wanted)
+                yield lacking(name, wanted, message)
 
 
 def _imports(graph: ProjectGraph, name: str, dependency: str) -> bool:
@@ -118,7 +128,7 @@ def _imports(graph: ProjectGraph, name: str, dependency: str) -> bool:
     return any(targets & graph.files[path].imports.keys() for path in sources)
 
 
-def _check_proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violation]:
+def _check_proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[GraphFinding]:
     for name, node in manifest.nodes.items():
         for code, what, wanted in (
             (ProposedDependencyUnresolved.code, "dependency", node.proposed_dependencies),
@@ -127,81 +137,40 @@ def _check_proposed(graph: ProjectGraph, manifest: Manifest) -> Iterator[Violati
             for proposal in wanted:
                 if not _there(graph, proposal):
                     message = f"{name} proposes the {what} {proposal}, which is not there yet."
-                    yield _violation(
-                        graph, code, name, message, _line(graph, proposal), target=proposal
-                    )
+                    yield _finding(graph, code, name, message, _line(graph, proposal), proposal)
 
 
-def _tiers(graph: ProjectGraph) -> Iterator[Violation]:
+def _tiers(graph: ProjectGraph) -> Iterator[GraphFinding]:
     """Yield the imports that the default rules forbid. Tests may import everything."""
-    tiers = {
-        path: graph.file_node(path).tier
-        for path, node in graph.files.items()
-        if node.kind.is_code or node.kind in {NodeKind.PIPELINE, NodeKind.PROMPT}
-    }
+    code = (path for path, node in graph.files.items() if node.kind.is_code)
+    tiers = {path: tier for path in code if (tier := graph.file_node(path).tier) is not None}
     for path, tier in tiers.items():
-        if tier is None or not graph.files[path].kind.is_code:
-            continue
         for target, line in graph.files[path].imports.items():
             other = tiers.get(target)
-            if other is None:
-                continue
-            if tier is NodeTier.SURFACE:
-                allowed = any(other.within(allowed_tier) for allowed_tier in _SURFACE_MAY)
-            else:
-                allowed = not (tier.within(NodeTier.WORKER) and other.within(NodeTier.SURFACE))
-            if not allowed:
+            if other is not None and not _may_import(tier, other):
                 message = f"{path} ({tier}) imports {target} ({other}); a {tier} may not."
-                rule = f"{TIER_RULE}: {tier}"
-                yield _violation(
-                    graph,
-                    ForbiddenImport.code,
-                    path,
-                    message,
-                    (path, line),
-                    rule=rule,
-                    target=target,
-                )
+                place = (path, line)
+                yield _finding(graph, ForbiddenImport.code, path, message, place, target)
 
 
-class GraphFinding(Frozen):
-    """One finding at a node; `dependency_ids` are the files that import it."""
-
-    code: str
-    node: str
-    message: str
-    path: str
-    line: int = 1
-    dependency_ids: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        return f"{self.code} {self.path}:{self.line} {self.message}"
-
-
-def scan(graph: ProjectGraph) -> list[GraphFinding]:
-    """Return the findings, sorted by their places."""
-    findings = [*_unread(graph), *_missing(graph), *_find_untested(graph)]
-    return sorted(findings, key=lambda finding: (finding.path, finding.line, finding.code))
-
-
-def _finding(graph: ProjectGraph, code: str, path: str, message: str, line: int) -> GraphFinding:
-    uses = graph.importers.get(path, ())
-    return GraphFinding(
-        code=code, node=path, message=message, path=path, line=line, dependency_ids=uses
-    )
+def _may_import(tier: NodeTier, other: NodeTier) -> bool:
+    if tier is NodeTier.SURFACE:
+        return any(other.within(allowed) for allowed in _SURFACE_MAY)
+    return not (tier.within(NodeTier.WORKER) and other.within(NodeTier.SURFACE))
 
 
 def _unread(graph: ProjectGraph) -> Iterator[GraphFinding]:
     for path, node in graph.files.items():
         if node.problem:
-            yield _finding(graph, "SCAN-001", path, f"is not read whole: {node.problem}", 1)
+            message = f"is not read whole: {node.problem}"
+            yield _finding(graph, "SCAN-001", path, message, (path, 1), "")
 
 
 def _missing(graph: ProjectGraph) -> Iterator[GraphFinding]:
-    for missing in graph.missing:
-        message = f"imports {missing.module}, which is not there"
-        yield _finding(graph, "SCAN-002", missing.path, message, missing.line)
+    for path, node in graph.files.items():
+        for module, line in node.missing:
+            message = f"imports {module}, which is not there"
+            yield _finding(graph, "SCAN-002", path, message, (path, line), module)
 
 
 def _find_untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
@@ -210,4 +179,4 @@ def _find_untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
         high = stated.criticality.weight >= Criticality.HIGH.weight
         if high and node.kind.is_code and not graph.testers.get(path):
             message = f"is of {stated.criticality} criticality, and no test imports it"
-            yield _finding(graph, "SCAN-004", path, message, 1)
+            yield _finding(graph, "SCAN-004", path, message, (path, 1), "")

@@ -4,7 +4,7 @@ and tools, on the graph of the run's own commit.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -27,13 +27,12 @@ from forge_bot.project.graph.graph_documents import (
     repo_map,
     scaffold,
     stack_document,
-    violations,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import GraphFinding, scan
+from forge_bot.project.graph.verify_graph import GraphFinding, scan, verify
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 
@@ -146,7 +145,7 @@ class StepCalls:
         return {"total": len(findings), "findings": _outputs(findings)}
 
     def _verify(self, _: BaseModel) -> JsonValue:
-        findings = violations(self._graph)
+        findings = verify(self._graph)
         return {
             "exit_code": 2 if findings else 0,
             "total": len(findings),
@@ -173,7 +172,7 @@ def _first(error: ValidationError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."
 
 
-def _outputs(findings: list[GraphFinding]) -> list[JsonValue]:
+def _outputs(findings: Sequence[GraphFinding]) -> list[JsonValue]:
     return [finding.model_dump(mode="json") for finding in findings[:_FOUND]]
 
 

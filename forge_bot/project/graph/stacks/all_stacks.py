@@ -70,7 +70,7 @@ def stack_for(path: str) -> Stack | None:
 def resolves(path: str) -> bool:
     """Return whether the imports of a file are resolved to files."""
     stack = stack_for(path)
-    return stack is not None and stack is not PIPELINES and stack.resolver is not None
+    return stack is not None and stack.resolver is not None
 
 
 def named_stack(name: str) -> Stack | None:
