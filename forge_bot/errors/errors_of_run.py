@@ -211,10 +211,6 @@ class NoTemporalWorker(SetupError, code="TEMPORAL-005"):
     """No worker takes the work of this repository from the server."""
 
 
-class TemporalWorkerDiffers(SetupError, code="TEMPORAL-007"):
-    """A worker of another version of forge-bot has the run, and cannot go on with it."""
-
-
 class EmptyTask(
     RequestError,
     code="REQUEST-001",

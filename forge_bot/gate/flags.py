@@ -107,12 +107,6 @@ _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _FOLDER = re.compile(r"[\w.][\w.@+/-]{0,200}")
 # Telephones make a long dash of two hyphens.
 _FLAG = re.compile(r"(?:--|—|–)([^\s=]*)(?:=(\S*))?")
-# Behind the words a flag takes only a value that can be meant as one: `--effort` may also be the
-# last word but one of a sentence. A name is a word like any other, and is given with `=`.
-_VALUE_LIKE = {
-    "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
-    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
-}
 _MOST_PROBLEMS = 3
 _Flag = tuple[str, str | None]
 """A name and a value; None where none was given."""
@@ -160,14 +154,13 @@ def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
 def _last_flag(text: str, switches: Sequence[str]) -> tuple[_Flag, str] | None:
     """Return the known flag that the words end with, and the words before it."""
     *before, last = text.rsplit(maxsplit=1)
-    rest = "".join(before)
     if match := _FLAG.fullmatch(last):
         name, value = match[1].casefold(), match[2]
-        return ((name, value), rest) if name in (switches if value is None else VALUES) else None
-    *before, word = rest.rsplit(maxsplit=1) or [""]
+        known = name in (switches if value is None else VALUES)
+        return ((name, value), "".join(before)) if known else None
+    *before, word = "".join(before).rsplit(maxsplit=1) or [""]
     match = _FLAG.fullmatch(word)
-    shape = _VALUE_LIKE.get(match[1].casefold()) if match and match[2] is None else None
-    if match is None or shape is None or not shape.fullmatch(last):
+    if match is None or match[2] is not None or match[1].casefold() not in VALUES:
         return None
     return (match[1].casefold(), last), "".join(before)
 

@@ -30,7 +30,6 @@ LONGEST_SHOWN = 60
 class Mistyped:
     """A line that was meant as a command and is none. The hint is one sentence of Markdown."""
 
-    line: int
     written: str
     hint: str
 
@@ -45,7 +44,6 @@ class Misplaced(Mistyped):
 class WrittenCommand:
     """A command as somebody wrote it: its words, and its author's own lines below it."""
 
-    line: int
     words: str
     rest: str
     below: str
@@ -62,7 +60,7 @@ class WrittenCommand:
 
     def wrong(self, hint: str) -> Mistyped:
         """Return the line as one that cannot be followed."""
-        return Mistyped(self.line, f"{self.words} {self.rest}".strip()[:LONGEST_SHOWN], hint)
+        return Mistyped(f"{self.words} {self.rest}".strip()[:LONGEST_SHOWN], hint)
 
 
 # -- what a comment can hold
@@ -347,12 +345,6 @@ def _alone(command: Callable[[], _Command]) -> Callable[[WrittenCommand], _Comma
     return read
 
 
-_LACKING = {
-    "reject": "gate.grammar.say_what_should_change",
-    "answer": "gate.grammar.write_the_answer",
-    "ask": "gate.grammar.write_the_question",
-}
-
 FORMS: tuple[Form, ...] = (
     Form("", "[flags] [text]", "commands.forge", _start, takes_notes=True),
     Form("approve", "[digest] [2a] [with words]", "commands.approve", _approve),
@@ -360,17 +352,19 @@ FORMS: tuple[Form, ...] = (
         "reject",
         "notes",
         "commands.reject",
-        _with_text(Reject, _LACKING["reject"]),
-        takes_notes=True,
+        _with_text(Reject, "gate.grammar.say_what_should_change"),
+        True,
     ),
     Form(
         "answer",
         "words",
         "commands.answer",
-        _with_text(AnswerQuestion, _LACKING["answer"]),
-        takes_notes=True,
+        _with_text(AnswerQuestion, "gate.grammar.write_the_answer"),
+        True,
     ),
-    Form("ask", "question", "commands.ask", _with_text(Ask, _LACKING["ask"]), takes_notes=True),
+    Form(
+        "ask", "question", "commands.ask", _with_text(Ask, "gate.grammar.write_the_question"), True
+    ),
     Form("retry", "[phase]", "commands.retry", _retry, takes_notes=True),
     Form("status", "", "commands.status", _alone(Status)),
     Form("continue", "+$5", "commands.continue", _continue),

@@ -77,9 +77,8 @@ def refusal(
 
 def correction(mistyped: Mistyped, prefix: str, comment: int) -> str:
     """Return the correction of a line that was meant as a command."""
-    line = say("gate.line", line=mistyped.line, written=shown(mistyped.written), hint=mistyped.hint)
-    sentence = say("gate.not_understood", prefix=prefix)
-    return "\n".join([sentence, "", f"- {line}", "", reply_mark(comment)])
+    sentence, line = say("gate.not_understood", prefix=prefix), shown(mistyped.written)
+    return f"{sentence}\n\n- {line}: {mistyped.hint}\n\n{reply_mark(comment)}"
 
 
 def shown(text: str) -> str:

@@ -65,7 +65,7 @@ def parse_comment(
     if (line := _recognise(first, prefix, bare=bare)) is None:
         return ParsedComment(_misplaced(lines, prefix, bare=bare))
     below = without_quotes(others)
-    written = WrittenCommand(1, line.words, line.rest, below, prefix)
+    written = WrittenCommand(line.words, line.rest, below, prefix)
     if others and _recognise(others[0], prefix, bare=bare) is not None:
         return ParsedComment(written.wrong(say("gate.one_command")))
     unread = not line.form.takes_notes and any(sign.isalnum() for sign in below)
@@ -113,13 +113,12 @@ def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> Misplaced | 
     """Return the first line that would be a command if it stood at the very beginning, as its
     author's own word.
     """
-    for number, line in enumerate(lines, 1):
+    for line in lines:
         command = _recognise(line.strip(), prefix, bare=bare)
         if command is not None:
-            written = WrittenCommand(number, command.words, command.rest, "", prefix)
+            written = WrittenCommand(command.words, command.rest, "", prefix)
             if not isinstance(command.form.read(written), Mistyped):
-                hint = say("gate.commands_come_first")
-                return Misplaced(number, line.strip()[:LONGEST_SHOWN], hint)
+                return Misplaced(line.strip()[:LONGEST_SHOWN], say("gate.commands_come_first"))
     return None
 
 
@@ -138,9 +137,9 @@ def read_answer(
     if name not in ANSWERS and takes_words and text.strip():
         return AnswerQuestion(text.strip())
     if name not in ANSWERS:
-        return Mistyped(1, first[:LONGEST_SHOWN], say("gate.no_such_answer"))
+        return Mistyped(first[:LONGEST_SHOWN], say("gate.no_such_answer"))
     takes_notes = name in NAMED and NAMED[name].takes_notes
-    written = WrittenCommand(1, word, rest, below.rstrip(), prefix)
+    written = WrittenCommand(word, rest, below.rstrip(), prefix)
     if written.below and not takes_notes:
         return written.wrong(say("gate.nothing_follows", name=name))
     return ANSWERS[name](written)
@@ -148,4 +147,4 @@ def read_answer(
 
 def read_command(name: str, text: str, prefix: str) -> RunCommand | Mistyped:
     """Read what is given to a run by a name of `RUN_COMMANDS` and the words behind it."""
-    return RUN_COMMANDS[name](WrittenCommand(1, name, text, "", prefix))
+    return RUN_COMMANDS[name](WrittenCommand(name, text, "", prefix))

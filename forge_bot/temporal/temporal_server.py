@@ -34,6 +34,7 @@ from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from temporalio.client import Client
+    from temporalio.service import RPCError
 
 
 _PROGRAM = "temporal"
@@ -190,8 +191,6 @@ async def connect(place: TemporalPlace) -> "Client":
     from temporalio.envconfig import ClientConfig
     from temporalio.service import RPCError
 
-    from forge_bot.temporal.thread_address import make_forge_error
-
     known = ClientConfig.load_client_connect_config()
     known["target_host"], known["namespace"] = place.address, place.namespace
     try:
@@ -206,3 +205,17 @@ async def connect(place: TemporalPlace) -> "Client":
             f"The Temporal server at {place.address} does not answer."
         ) from error
     return client
+
+
+def make_forge_error(
+    error: "RPCError", address: str, namespace: str
+) -> TemporalUnavailable | TemporalRefused:
+    """Return the error for an error of the server's protocol."""
+    from temporalio.service import RPCStatusCode
+
+    if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
+        return TemporalRefused(f"{address} has no namespace {namespace!r}.")
+    if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
+        return TemporalRefused(f"{address} refuses access to {namespace!r}.")
+    where = address or "of this command"
+    return TemporalUnavailable(f"The Temporal server {where} does not answer.")

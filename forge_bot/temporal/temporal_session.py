@@ -28,7 +28,6 @@ from forge_bot.errors import (
     NoTemporalWorker,
     StaleApproval,
     TemporalUnavailable,
-    TemporalWorkerDiffers,
 )
 from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.find_runs import RunInfo
@@ -43,12 +42,12 @@ from forge_bot.temporal.temporal_server import (
     TemporalPlace,
     find_history_file,
     keep_place,
+    make_forge_error,
     name_queue,
     name_workflow,
     open_connection,
 )
 from forge_bot.temporal.temporal_worker import work_at_server
-from forge_bot.temporal.thread_address import make_forge_error
 from forge_bot.temporal.workflow_messages import RunBegin, Said, Stands
 from forge_bot.temporal.workflows import ForgeRunWorkflow
 
@@ -59,6 +58,15 @@ _SHORTEST, _LONGEST = 0.05, 1.0
 
 _ANSWER_TIME = timedelta(seconds=5)
 """Time in which a worker says how a run stands."""
+
+_UNANSWERED = frozenset(
+    {
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.FAILED_PRECONDITION,
+        RPCStatusCode.CANCELLED,
+    }
+)
+"""Statuses of a query that no worker took."""
 
 _FRESH = timedelta(seconds=70)
 """A worker that lives asks for work at least once a minute."""
@@ -291,22 +299,16 @@ class TemporalSession:
         """Return why somebody else than a worker is next; None if one is, or does not answer."""
         try:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
-        except WorkflowQueryFailedError as error:
-            await self._require_worker(client)
-            raise _make_difference_error(error.message) from None
-        except RPCError as error:
-            if error.status not in {
-                RPCStatusCode.DEADLINE_EXCEEDED,
-                RPCStatusCode.FAILED_PRECONDITION,
-                RPCStatusCode.CANCELLED,
-            }:
+        except (RPCError, WorkflowQueryFailedError) as error:
+            if isinstance(error, RPCError) and error.status not in _UNANSWERED:
                 raise
             await self._require_worker(client)
-            if why := await _find_replay_failure(handle):
-                raise _make_difference_error(why) from None
             if not (self._unanswered or self.place.dev):
                 # The server lists a worker for a minute after it has gone.
-                text = "No worker has answered yet; the run goes on when one does."
+                text = (
+                    "No worker has answered yet; the run goes on when one does. One of another"
+                    " version may be unable to: forge-bot resume --on local goes on here."
+                )
                 self.session.tell(Message(text=text))
                 self._unanswered = True
             return None
@@ -341,22 +343,3 @@ async def _read_result(handle: RunHandle) -> str:
         return await handle.result()
     except WorkflowFailureError as failed:
         raise ForgeError(f"The workflow of the run has ended: {failed.cause}.") from None
-
-
-def _make_difference_error(why: str) -> TemporalWorkerDiffers:
-    return TemporalWorkerDiffers(
-        "A worker cannot read the history of this run's workflow, which another version of"
-        " forge-bot has led.",
-        details=(why.partition("\n")[0][:200],),
-    )
-
-
-async def _find_replay_failure(handle: RunHandle) -> str:
-    """Return why a worker could not replay a workflow's history; empty if none failed."""
-    failed = ""
-    async for event in handle.fetch_history_events():
-        if event.HasField("workflow_task_failed_event_attributes"):
-            failed = event.workflow_task_failed_event_attributes.failure.message
-        elif event.HasField("workflow_task_completed_event_attributes"):
-            failed = ""
-    return failed

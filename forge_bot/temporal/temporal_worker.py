@@ -37,8 +37,7 @@ from forge_bot.git import Repository
 from forge_bot.sandbox import keeper_process
 from forge_bot.temporal.run_activities import RunActivities, TellOf
 from forge_bot.temporal.temporal_server import name_queue
-from forge_bot.temporal.thread_address import thread_queue
-from forge_bot.temporal.workflow_messages import JobDone, ThreadOrder
+from forge_bot.temporal.workflow_messages import JobDone, ThreadOrder, thread_queue
 from forge_bot.temporal.workflows import (
     ForgeActionWorkflow,
     ForgeRunWorkflow,

@@ -1,5 +1,5 @@
 """The values that travel between terminal or Action, workflows and activities, and
-stay in the history.
+stay in the history; and the names by which the Action and the workers find the same thread.
 
 They name places, keys and events, and say how a run stands. Reports of people travel, and what a
 request is frozen from; the run's own reports, its state, prompts, documents, code, arguments of
@@ -7,6 +7,7 @@ tools, tokens and keys do not.
 """
 
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -113,3 +114,17 @@ class JobDone(Frozen):
     seconds: int = Field(default=0, description="how long GitHub asks to be left alone")
     begun: bool = Field(default=False, description="the thread has a run")
     over: bool = Field(default=False, description="nothing is waited for")
+
+
+THREAD_WORKFLOW = "ForgeThreadWorkflow"
+WAKE = "wake"
+
+
+def thread_queue(server: str, repository: str) -> str:
+    """Return the task queue of the workers for the issues of a repository, by its owner/name."""
+    return f"forge-bot/{urlsplit(server).netloc}/{repository}".casefold()
+
+
+def thread_workflow_id(server: str, repository: str, issue: int) -> str:
+    """Return the id of the workflow that leads the run of an issue."""
+    return f"{thread_queue(server, repository)}/{issue}"

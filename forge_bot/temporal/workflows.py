@@ -20,8 +20,9 @@ with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.capabilities import CapabilityType
     from forge_bot.agent.fulfil_requests import WantedAction
     from forge_bot.bot.worker_messages import WorkerStopped
-    from forge_bot.temporal.thread_address import THREAD_WORKFLOW, WAKE, thread_queue
     from forge_bot.temporal.workflow_messages import (
+        THREAD_WORKFLOW,
+        WAKE,
         ActionResult,
         JobDone,
         Order,
@@ -31,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
         ThreadBegin,
         ThreadOrder,
         ThreadWake,
+        thread_queue,
     )
 
 GO_ON = "go_on"

@@ -48,7 +48,7 @@ def amount(value: Any) -> Any:
 def shown(part: Command | Mistyped) -> str:
     """A command as the table writes it."""
     if isinstance(part, Mistyped):
-        return f"{part.line} {type(part).__name__}"
+        return type(part).__name__
     said = [type(part).__name__]
     text = ""
     for field in fields(part):

@@ -256,7 +256,7 @@ def test_what_a_slip_is_shown_with_cannot_ping_or_leave_its_line(gate: Gate, api
     gate("issue_comment", commented("/approve `@org/team` <!-- x -->\u202e\u200b"))
     shown = api.said()[0]
     assert "`/approve '@org/team' <!-- x -->" not in shown
-    code = re.findall(r"Line 1, (`[^`]*`):", shown)
+    code = re.findall(r"- (`[^`]*`):", shown)
     assert len(code) == 1
     assert "@org/team" in code[0]
     assert "\u202e" not in shown

@@ -12,7 +12,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from forge_bot.temporal.thread_address import (
+from forge_bot.temporal.workflow_messages import (
     THREAD_WORKFLOW,
     WAKE,
     thread_queue,
