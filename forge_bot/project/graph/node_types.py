@@ -183,38 +183,21 @@ def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
 
 
 def entry_points(listing: Listing) -> frozenset[str]:
-    """Return the files that manifests declare to be started: scripts, `bin`, and Rust programs."""
+    """Return the files that manifests declare to be started: scripts of Python projects, `bin`."""
     return frozenset(_entries(listing))
 
 
 def _entries(listing: Listing) -> Iterator[str]:
     for path in listing.own():
-        match basename(path):
-            case "pyproject.toml":
-                yield from _python(listing, dirname(path), listing.text(path))
-            case "package.json":
-                yield from _node(listing, dirname(path), listing.text(path))
-            case name if name.endswith(".rs") and "/src/bin/" in f"/{path}":
-                yield path
-            case _:
-                pass
-
-
-def _python(listing: Listing, folder: str, text: str) -> Iterator[str]:
-    project = table(toml(text).get("project"))
-    named = [*table(project, "scripts").values(), *table(project, "gui-scripts").values()]
-    named += table(toml(text), "tool", "poetry", "scripts").values()
-    for script in named:
-        module = string(script).partition(":")[0].strip().replace(".", "/")
-        for root in (folder, join(folder, "src")):
-            forms = (f"{module}/__init__.py", f"{module}.py")
-            if module and (path := listing.first(root, forms)):
-                yield path
-
-
-def _node(listing: Listing, folder: str, text: str) -> Iterator[str]:
-    declared = json_object(text).get("bin")
-    for target in (string(declared), *map(string, table(declared).values())):
-        path = normpath(join(folder, target)) if target else ""
-        if listing.has(path):
-            yield path
+        folder, name = dirname(path), basename(path)
+        if name == "pyproject.toml":
+            scripts = table(toml(listing.text(path)), "project", "scripts").values()
+            for script in map(string, scripts):
+                module = script.partition(":")[0].strip().replace(".", "/")
+                roots = (folder, join(folder, "src"))
+                forms = (f"{module}/__init__.py", f"{module}.py")
+                yield from filter(None, (listing.first(root, forms) for root in roots))
+        elif name == "package.json":
+            declared = json_object(listing.text(path)).get("bin")
+            targets = (string(declared), *map(string, table(declared).values()))
+            yield from (normpath(join(folder, target)) for target in targets if target)

@@ -1,34 +1,21 @@
 """Python: definitions and imports by tree-sitter, and the files that an import names: source roots,
 namespace packages, relative imports.
 
-A root is a folder that Python would search: one that the project declares, the repository itself,
-`src`, and the folder around each topmost package. Files below a root are tried before other files,
-except for names of the standard library.
+A root is a folder that Python would search: that of a project and its `src`, the repository itself,
+and the folder around each topmost package. Files below a root are tried before other files, except
+for names of the standard library.
 """
 
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from posixpath import basename, commonprefix, dirname
 from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.test_paths import TEST_FOLDERS
-from forge_bot.project.file_list import (
-    Listing,
-    above,
-    ini,
-    items,
-    join,
-    string,
-    strings,
-    table,
-    toml,
-)
-from forge_bot.project.graph.stacks.stack import (
-    Resolution,
-    Resolve,
-    Stack,
-)
+from forge_bot.project.file_list import Listing, above, join
+from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import FileFacts, Grammar, ImportLine, read_source, words_of
 from forge_bot.project.scoped_commands import is_inside
 
@@ -37,16 +24,6 @@ if TYPE_CHECKING:
 
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
-_SOURCE_KEYS = (
-    ("setuptools", "packages", "find", "where"),
-    ("setuptools", "package-dir", ""),
-    ("pytest", "ini_options", "pythonpath"),
-    ("maturin", "python-source"),
-    ("pdm", "build", "package-dir"),
-    ("uv", "build-backend", "module-root"),
-    ("hatch", "build", "targets", "wheel", "sources"),
-)
-"""The keys below `tool` in pyproject.toml that name folders of sources."""
 _FORMS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
 
 
@@ -58,116 +35,85 @@ class _PythonRoots:
     def __init__(self, listing: Listing) -> None:
         self._files = frozenset(path for path in listing.files if path.endswith((".py", ".pyi")))
         self._packages = {dirname(path) for path in self._files if basename(path) == "__init__.py"}
-        usual = () if "src" in self._packages else ("src",)
-        self._find_source_folders = {"", *_find_source_folders(listing), *usual}
+        self._sources = {"", "src", *_project_folders(listing)} - self._packages
         folders = {folder for path in self._files for folder in above(path)}
         self._root_of = {folder: self._root(folder) for folder in folders | {""}}
-        self._visible = self._find_source_folders | {
+        self._visible = self._sources | {
             self._root_of[folder]
             for folder in {dirname(path) for path in self._files.intersection(listing.own())}
             if TEST_FOLDERS.isdisjoint(folder.split("/"))
         }
         self._tops = self._top_names()
-        self._known: dict[tuple[str, str], str | None] = {}
+        self._file = cache(self._find_file)
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
-        """Return the targets of one import; an import of several names can have several files."""
-        if line.module.startswith("."):
-            return self._relative(importer, line)
-        if not line.names:
-            return (self._absolute(importer, line.module),)
-        whole = self._absolute(importer, line.module)
-        paths = [
-            self._file(importer, f"{line.module}.{name}") for name in line.names if name != "*"
-        ]
-        return self._join_resolutions(
-            whole, [*paths, *(None for name in line.names if name == "*")]
-        )
-
-    def _relative(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
-        rest = line.module.lstrip(".")
+        """Return the targets of one import: a file for each name that is a module, and the package
+        once for the others.
+        """
         folder: str = dirname(importer)
-        for _ in range(len(line.module) - len(rest) - 1):
-            if not folder:
+        rest = line.module.lstrip(".")
+        if depth := len(line.module) - len(rest):
+            parts = folder.split("/") if folder else []
+            if depth - 1 > len(parts):
                 return (Resolution(missing=line.module),)
-            folder = dirname(folder)
-        base = join(folder, rest.replace(".", "/")) if rest else folder
-        here = self._find_module(base)
-        whole = Resolution((here,)) if here else Resolution(missing=line.module)
-        return self._join_resolutions(
-            whole, [self._find_module(join(base, name)) for name in line.names]
-        )
-
-    @staticmethod
-    def _join_resolutions(whole: Resolution, paths: list[str | None]) -> tuple[Resolution, ...]:
-        """Return a file for each name that is a module, and the package once for the others."""
+            base = "/".join([*parts[: len(parts) - depth + 1], *filter(None, rest.split("."))])
+            here = self._find_module(base)
+            whole = Resolution((here,)) if here else Resolution(missing=line.module)
+            paths = [self._find_module(join(base, name)) for name in line.names]
+        else:
+            whole = self._absolute(folder, line.module)
+            paths = [self._file(folder, f"{line.module}.{name}") for name in line.names]
         modules = [Resolution((path,)) for path in paths if path]
         return tuple(dict.fromkeys([*modules, *([whole] if None in paths or not paths else [])]))
 
-    def _absolute(self, importer: str, module: str) -> Resolution:
-        if path := self._file(importer, module):
+    def _absolute(self, folder: str, module: str) -> Resolution:
+        if path := self._file(folder, module):
             return Resolution((path,))
         top = module.partition(".")[0]
-        if any(
-            join(root, top) in self._packages
-            for root in self._roots_for(importer, top)
-            if root in self._find_source_folders or root == self._root_of[dirname(importer)]
-        ):
+        own = {*self._sources, self._root_of[folder]}
+        roots = own.intersection(self._roots_for(folder, top))
+        if any(join(root, top) in self._packages for root in roots):
             return Resolution(missing=module)
         return Resolution(outside=top)
 
-    def _file(self, importer: str, module: str) -> str | None:
-        folder = dirname(importer)
-        key = (folder, module)
-        if key not in self._known:
-            inner = module.replace(".", "/")
-            roots = self._roots_for(importer, module.partition(".")[0])
-            paths = (self._find_module(join(root, inner)) for root in roots)
-            self._known[key] = next(filter(None, paths), None)
-        return self._known[key]
+    def _find_file(self, folder: str, module: str) -> str | None:
+        roots = self._roots_for(folder, module.partition(".")[0])
+        paths = (self._find_module(join(root, module.replace(".", "/"))) for root in roots)
+        return next(filter(None, paths), None)
 
-    def _roots_for(self, importer: str, top: str) -> Sequence[str]:
-        """Return the roots that hold a top name: its own, the declared ones, its folder, others."""
-        folder = dirname(importer)
+    def _roots_for(self, folder: str, top: str) -> Sequence[str]:
+        """Return the roots that hold a top name: its own, those of projects, its folder, others."""
         own = self._root_of[folder]
         if top in sys.stdlib_module_names:
             # Python would find the standard library first, unless this very package shadows it.
             package = join(own, top)
-            return [own] if package in self._packages and is_inside(importer, package) else []
+            return [own] if package in self._packages and is_inside(folder, package) else []
         beside = set[str]() if folder in self._packages else {folder}
 
         def place(root: str) -> tuple[int, int, str]:
             shared = len(commonprefix([root.split("/"), folder.split("/")]))
-            ranks = (root == own, root in self._find_source_folders, root in beside, True)
+            ranks = (root == own, root in self._sources, root in beside, True)
             return ranks.index(True), -shared, root
 
         holding = self._tops.get(top, frozenset[str]())
-        seen = (root for root in holding if root in self._visible or is_inside(importer, root))
+        seen = (root for root in holding if root in self._visible or is_inside(folder, root))
         return sorted({*seen, *beside}, key=place)
 
     def _find_module(self, path: str) -> str | None:
-        for form in _FORMS:
-            if path + form in self._files:
-                return path + form
-        return None
+        return next((path + form for form in _FORMS if path + form in self._files), None)
 
     def _root(self, folder: str) -> str:
-        """Return the folder around a folder's topmost package, or the nearest declared one."""
+        """Return the folder around a folder's topmost package, or the nearest of a project."""
         if folder in self._packages:
             while folder in self._packages:
                 folder = dirname(folder)
             return folder
         return next(
-            (
-                place
-                for place in (*reversed(above(folder + "/")), "")
-                if place in self._find_source_folders
-            ),
-            "",
+            (place for place in reversed(above(f"{folder}/")) if place in self._sources), ""
         )
 
     def _top_names(self) -> Mapping[str, frozenset[str]]:
-        roots = {*self._root_of.values(), *self._find_source_folders}
+        roots = {*self._root_of.values(), *self._sources}
         tops: dict[str, set[str]] = defaultdict(set)
         for path in self._files:
             for root in roots.intersection(("", *above(path))):
@@ -176,37 +122,11 @@ class _PythonRoots:
         return {name: frozenset(holders) for name, holders in tops.items()}
 
 
-def _find_source_folders(listing: Listing) -> Iterator[str]:
-    """Yield the source folders that the projects of a repository declare, and the usual ones."""
+def _project_folders(listing: Listing) -> Iterator[str]:
+    """Yield the folders of projects, and their `src`."""
     for manifest in (path for path in listing.own() if basename(path) in _PROJECTS):
         folder = dirname(manifest)
-        yield folder
-        if not listing.has(join(folder, "src/__init__.py")) and listing.has_folder(
-            join(folder, "src")
-        ):
-            yield join(folder, "src")
-        for name in _find_names(basename(manifest), listing.text(manifest)):
-            plain = "/".join(part for part in name.split("/") if part not in {"", "."})
-            if ".." not in plain.split("/"):
-                yield join(folder, plain) if plain else folder
-
-
-def _find_names(manifest: str, text: str) -> Iterator[str]:
-    if manifest == "setup.cfg":
-        sections = ini(text)
-        yield from sections.get("options.packages.find", {}).get("where", "").split()
-        for line in sections.get("options", {}).get("package_dir", "").splitlines():
-            name, equals, folder = line.partition("=")
-            if equals and not name.strip():
-                yield folder.strip()
-    elif manifest == "pyproject.toml":
-        tool = table(toml(text), "tool")
-        for *keys, last in _SOURCE_KEYS:
-            yield from strings(table(tool, *keys).get(last))
-        for package in items(table(tool, "poetry").get("packages")):
-            yield string(table(package).get("from"))
-        for package in strings(table(tool, "hatch", "build", "targets", "wheel").get("packages")):
-            yield dirname(package)
+        yield from (folder, join(folder, "src"))
 
 
 _GRAMMAR = Grammar(
