@@ -30,7 +30,6 @@ from forge_bot.runs.notifications import (
     PhaseEnded,
     PromptSent,
     RedMeaning,
-    StoppedBefore,
     Thinking,
 )
 from forge_bot.sentences import say
@@ -83,8 +82,6 @@ class Progress:
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"
                 self.print_line(f"  {mark} {escape(notice.text)}")
-            case StoppedBefore():
-                self._print_stop(notice)
             case Explained():
                 self._print_answer(notice.answer)
             case Thinking():
@@ -174,15 +171,6 @@ class Progress:
         self.print_line(
             f"  {mark} [dim]{command}[/]{exit_}[dim]{count} ·"
             f" {format_clock(result.duration_ms / 1000)}[/]"
-        )
-
-    def _print_stop(self, notice: StoppedBefore) -> None:
-        self.stop()
-        following, last = escape(notice.following), escape(notice.last)
-        before = f"[bold]Stopped[/], as --until says: {following} comes after {last}."
-        self.print_line(f"\n{before}")
-        self.print_line(
-            "Go on with: [bold]forge-bot resume[/] [dim](--until PHASE stops it again)[/]"
         )
 
     def _print_answer(self, answer: str) -> None:

@@ -94,13 +94,6 @@ def warn_of_price(model: str) -> Message:
     )
 
 
-class StoppedBefore(Frozen):
-    """The invocation reached the phase that it was to stop after. Nothing is asked of a person."""
-
-    last: str = Field(description="label of the phase to stop after")
-    following: str = Field(description="label and id of what comes next")
-
-
 class Explained(Frozen):
     """A question of a person was answered."""
 
@@ -121,7 +114,6 @@ Notice = (
     | CommandBegan
     | CommandEnded
     | Message
-    | StoppedBefore
     | Explained
     | Thinking
 )
@@ -158,12 +150,5 @@ def log_line(notice: Notice) -> Message | None:
             return Message(text=f"{words}: exit code {notice.result.exit_code}")
         case Message():
             return notice
-        case (
-            PromptSent()
-            | CommandBegan()
-            | CommandEnded()
-            | Thinking()
-            | Explained()
-            | StoppedBefore()
-        ):
+        case PromptSent() | CommandBegan() | CommandEnded() | Thinking() | Explained():
             return None

@@ -17,11 +17,8 @@ from forge_bot.engine.reports import PeopleCommitted
 from forge_bot.errors import (
     GhFailed,
     GitFailed,
-    GitHubError,
-    GitHubUnavailable,
     PushRefusal,
     PushRefused,
-    RateLimited,
 )
 from forge_bot.git import Repository
 from forge_bot.git.commit_objects import changed_files
@@ -60,8 +57,6 @@ Post = Callable[[str, str], str]
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
 _EXISTS = "already exists"
-_LIMITED = re.compile("rate limit|abuse detection", re.IGNORECASE)
-_UNREACHED = re.compile(r"error connecting to|\bHTTP 5\d\d\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -144,12 +139,9 @@ def _opened(root: Path, wanted: WantedPullRequest) -> str:
     return address[0] if address else ""
 
 
-def _failed(what: str, output: str) -> GitHubError:
-    """Return the error for what gh printed."""
-    message = f"gh could not {what} the pull request: {' '.join(output.split())[:1000]}"
-    if _LIMITED.search(output):
-        return RateLimited(message)
-    return GitHubUnavailable(message) if _UNREACHED.search(output) else GhFailed(message)
+def _failed(what: str, output: str) -> GhFailed:
+    words = " ".join(output.split())[:1000]
+    return GhFailed(f"gh could not {what} the pull request: {words}")
 
 
 def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,6 @@ import hashlib
 import shutil
 from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,7 +48,19 @@ def run_paths(repository: Repository, run: str) -> RunPaths:
     """The places of a run: under the user's state folder, apart from those of other repositories;
     the lock beside git's data.
     """
-    return _places(repository.common_dir, state_home(), run)
+    common = repository.common_dir
+    home = state_home() / f"{run}-{_mark(common)}"
+    return RunPaths(
+        home=home,
+        tree=home / "tree",
+        tasks=home / "tasks",
+        environment=home / "environment",
+        compiled=home / "go-build",
+        judged=home / "judged",
+        journal=home / "journal.jsonl",
+        lock=common / "forge-bot" / f"{run}.lock",
+        git=common,
+    )
 
 
 def remember_state_folder(repository: Repository) -> None:
@@ -58,11 +69,6 @@ def remember_state_folder(repository: Repository) -> None:
     """
     common = repository.common_dir
     write_whole(common / _MARK, f"{_mark(common)} {common}\n")
-
-
-@lru_cache(maxsize=64)
-def _places(common: Path, state: Path, run: str) -> RunPaths:
-    return paths_in(state / f"{run}-{_mark(common)}", common, run)
 
 
 def _mark(common: Path) -> str:
@@ -76,21 +82,6 @@ def _mark(common: Path) -> str:
     if mark and (Path(path) == common or not Path(path).exists()):
         return mark
     return hashlib.sha256(str(common).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-
-
-def paths_in(home: Path, common: Path, run: str) -> RunPaths:
-    """Return the paths of a run whose folder outside git is `home`."""
-    return RunPaths(
-        home=home,
-        tree=home / "tree",
-        tasks=home / "tasks",
-        environment=home / "environment",
-        compiled=home / "go-build",
-        judged=home / "judged",
-        journal=home / "journal.jsonl",
-        lock=common / "forge-bot" / f"{run}.lock",
-        git=common,
-    )
 
 
 _Model = TypeVar("_Model", bound=BaseModel)

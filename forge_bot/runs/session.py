@@ -40,7 +40,7 @@ from forge_bot.runs.invocation_end import (
 )
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches, prompts_for
-from forge_bot.runs.notifications import Message, Notify, StoppedBefore, warning
+from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
@@ -153,9 +153,9 @@ class Session:
     def _performed(self, run: Run, last: PhaseId | None) -> Outcome:
         action = asyncio.run(self.drive(run, TerminalHost(self, run, last)))
         if last is not None and lies_behind(run.pipeline, last, run.state, action):
-            following = run.pipeline.phase(action.phase)
-            label = run.pipeline.phase(last).label
-            self.tell(StoppedBefore(last=label, following=f"{following.label} ({following.id})"))
+            following, label = run.pipeline.phase(action.phase), run.pipeline.phase(last).label
+            words = f"stopped, as --until says: {following.label} ({following.id}) comes after"
+            self.tell(Message(text=f"{words} {label}. forge-bot resume goes on."))
             return Outcome.WAITING
         if isinstance(action, Done):
             self.finish(run, push=self.push)

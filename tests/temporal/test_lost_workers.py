@@ -12,7 +12,7 @@ from tests.fakes.agents import AgentServer
 from tests.fakes.batches import BatchServer
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
-from tests.temporal.scene import Clone, Server, asks, clone, ended
+from tests.temporal.scene import Clone, asks, clone, ended
 from tests.temporal.scene import server as started
 
 pytestmark = pytest.mark.usefixtures("server")
@@ -132,31 +132,3 @@ def test_a_batch_is_waited_for_by_a_timer_and_each_question_is_handed_in_once(
         said = place.forge("resume")
     assert (said.code, "Human Reviews Design" in said.out) == (3, True), said.out + said.err
     assert set(Counter(provider.handed_in).values()) == {1}
-
-
-_GH = """#!/bin/sh
-test "$1 $2" = "pr list" && exit 0
-test -e '{folder}/limited' || {{ echo 'https://github.com/o/r/pull/7'; exit 0; }}
-if [ "$1 $2" = "api rate_limit" ]; then cat '{folder}/limited'; exit 0; fi
-echo 'HTTP 403: API rate limit exceeded for user ID 1.' >&2
-exit 1
-"""
-
-
-def test_a_limit_of_github_is_waited_for_and_is_no_question_to_a_person(
-    server: Server, tmp_path: Path
-) -> None:
-    with clone(tmp_path / "clone", server) as place:
-        (tmp_path / "gh").write_text(_GH.format(folder=tmp_path))
-        (tmp_path / "gh").chmod(0o755)
-        place.environ["PATH"] = f"{tmp_path}:{place.environ['PATH']}"
-        place.start_worker()
-        assert place.begin(TASK, "--open-pr").code == 3
-        (tmp_path / "limited").write_text("")
-        said = place.forge("approve")
-        assert (said.code, "GITHUB-006" in said.err) == (1, True), said.out + said.err
-        assert "The run goes on by itself in 1 minute" in said.out + said.err
-        assert not [line for line in place.reports() if '"type":"action_failed"' in line]
-        (tmp_path / "limited").unlink()
-        done = place.forge("resume")
-        assert (done.code, "pull/7" in done.out) == (0, True), done.out + done.err

@@ -113,7 +113,7 @@ class Agents:
         tasks = action.parallel_task_ids or (None,)
         await asyncio.to_thread(self.access.renew, self.models[action.tier].name)
         self._began(action, tasks)
-        await self._discover()
+        await self.discover()
         async with AsyncExitStack() as trees:
             lane = self.lane_of(action)
             for task in tasks if lane is not None else ():
@@ -161,7 +161,7 @@ class Agents:
 
         return act
 
-    async def _discover(self) -> None:
+    async def discover(self) -> None:
         """Offer the providers, and configured tools and skills, in the prompts of all agents."""
         await self.outside.discover()
         self.prompts.capabilities = tuple(map(describe_capability, self._specs))
@@ -226,7 +226,7 @@ class Agents:
         lane: BatchLane | None,
     ) -> WorkResult:
         began = await asyncio.to_thread(self._beginning, action, task)
-        assignment = self._assignment(action, task, began)
+        assignment = self.assignment(action, task, began)
         contract = answer_contract(self.run, action, task)
         images = self._images(action, task)
         finished = await converse(
@@ -320,7 +320,8 @@ class Agents:
         self.tries.say(tasks, outcome, action.agent, last=edits.last)
         return outcome
 
-    def _assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
+    def assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
+        """Return the work of an action, or of one of its tasks."""
         kind = self._kind_of_answer(action)
         return Assignment(
             action_id=action.action_id,

@@ -120,7 +120,8 @@ class OutputApplier:
         if self.run.pipeline.drafts(action.phase, self.run.state.effort):
             whole = len(inspection.next_documents) == len(contract.next_documents)
             return (self._keep_draft(report, files) if whole else report), ()
-        return self._edit_files(report, files, task or TaskId(""))
+        self._write(files)
+        return self._hold_risky(report, tuple(path for path, _ in files), task)
 
     def land_files(
         self,
@@ -146,13 +147,10 @@ class OutputApplier:
         self._write([entry for entry in with_formatting(there, formatted) if entry not in there])
         inspection = answer_contract(self.run, action, task).inspect(text, next_files)
         report = self._write_artifact(action, task, text, inspection, usage)
-        risky = self.held_paths(touched)
-        rest = tuple(path for path in touched if path not in risky)
-        if not risky or inspection.problems:
-            return report, rest
-        patch = self.run.tree.patch(risky)
-        self.run.tree.discard(risky)
-        return self._hold_patch(report, patch, risky, task or TaskId("")), rest
+        if inspection.problems:
+            held = self.held_paths(touched)
+            return report, tuple(path for path in touched if path not in held)
+        return self._hold_risky(report, touched, task)
 
     def _write_artifact(
         self,
@@ -199,21 +197,20 @@ class OutputApplier:
         except PathEscapes as error:
             raise MergeConflict(error.message) from error
 
-    def _edit_files(
-        self, report: ArtifactWritten, files: Files, task: TaskId
+    def _hold_risky(
+        self, report: ArtifactWritten, touched: tuple[str, ...], task: TaskId | None
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        touched = tuple(path for path, _ in files)
-        before = {path: self._bytes(path) for path in touched}
+        """Return the report, and the touched paths of its commit. Those that a person has to see
+        first wait as a patch, and in the tree they are as they were.
+        """
         risky = self.held_paths(touched)
-        self._write(files)
-        if not risky:
-            return report, touched
-        # A person has to see these first: they wait as a patch, and in the tree they are as they
-        # were.
-        patch = self.run.tree.patch(risky)
-        self._write(tuple((path, before[path]) for path in risky))
-        rest = tuple(path for path in touched if path not in risky)
-        return self._hold_patch(report, patch, risky, task), rest
+        if risky:
+            patch = self.run.tree.patch(risky)
+            self.run.tree.discard(risky)
+            name = held_patch_name(task or TaskId(""))
+            raw = self.run.workspace.write(name, patch)
+            report = report.replace(held=name, held_blob=blob_id(raw), held_paths=risky)
+        return report, tuple(path for path in touched if path not in risky)
 
     def _keep_draft(self, report: ArtifactWritten, files: Files) -> ArtifactWritten:
         """Return the report with the edits as the draft, and leave the tree as it is. Nobody drafts
@@ -236,13 +233,6 @@ class OutputApplier:
         scope = self.run.state.flags.scope
         outside = [path for path in touched if not is_inside(path, scope)]
         return tuple(sorted({*protected, *outside}))
-
-    def _hold_patch(
-        self, report: ArtifactWritten, patch: str, risky: tuple[str, ...], task: TaskId
-    ) -> ArtifactWritten:
-        name = held_patch_name(task)
-        raw = self.run.workspace.write(name, patch)
-        return report.replace(held=name, held_blob=blob_id(raw), held_paths=risky)
 
     def _bytes(self, path: str) -> bytes | None:
         file = inside(self.run.tree.path, path)

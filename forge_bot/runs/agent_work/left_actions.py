@@ -7,13 +7,12 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from forge_bot.agent.assignment import Assignment, WorkLimits, place_of
+from forge_bot.agent.assignment import place_of
 from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
 from forge_bot.agent.fulfil_requests import ActionsWanted, Fulfilment, LeftAction
 from forge_bot.agent.journal import Journal
 from forge_bot.engine import SpawnAgent
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.project_commands.project import most_seconds
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept
 from forge_bot.store import write_whole
@@ -38,24 +37,14 @@ async def performed(agents: Agents, wanted: LeftAction) -> CapabilityResult:
     """
     action = agents.run.action
     assert isinstance(action, SpawnAgent)  # noqa: S101 - no other has conversations
-    await agents.outside.discover()
+    await agents.discover()
     async with AsyncExitStack() as trees:
         skill = wanted.capability_type is CapabilityType.SKILL
         own = agents.worktrees.own
         worktree = await agents.worktree(action, wanted.task, trees) if skill else own
-        seconds = most_seconds(agents.project) + agents.outside.skill_seconds
         place = place_of(action.action_id, wanted.task)
-        assignment = Assignment(
-            action_id=action.action_id,
-            agent=action.agent,
-            phase=action.phase,
-            task=wanted.task,
-            round=agents.prompts.round(action, wanted.task),
-            tier=action.tier,
-            began=wanted.key.removeprefix(place).partition("#")[0],
-            running=(wanted.capability,),
-            limits=WorkLimits(command_seconds=seconds),
-        )
+        began = wanted.key.removeprefix(place).partition("#")[0]
+        assignment = agents.assignment(action, wanted.task, began)
         lane = agents.lane_of(action)
         if lane is not None:
             agents.journal.carry(place)
