@@ -12,10 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.bot.stage import Job, Stage, heard
+from tests.fakes.github import FakeGitHub
+
 _TIMES = 7
+_FILES = 2_000
 _IMPORTS = "python -c 'import pydantic, typer'"
 _BARE_SERVER = "the bare SDK, to its first answer"
 _SERVER = """
@@ -61,6 +65,7 @@ def main() -> None:
                 used, took = _used(measure)
                 seconds[what].append(took)
                 processor[what].append(used)
+        threads = list(_in_a_thread(folder))
     print(
         f"{_machine()}\n\n| what | seconds | of a processor | ratio |\n| --- | ---: | ---: | ---: |"
     )
@@ -72,6 +77,8 @@ def main() -> None:
             f"| {what} | {middle[what]:.2f} | {statistics.median(processor[what]):.2f} | {ratio} |"
         )
     print(f"| forge-bot demo --yes, once | {first[1]:.1f} | {first[0]:.1f} | |")
+    for what, used, took in threads:
+        print(f"| {what} | {took:.1f} | {used:.1f} | |")
 
 
 def _measures(folder: Path) -> dict[str, Callable[[], object]]:
@@ -83,6 +90,43 @@ def _measures(folder: Path) -> dict[str, Callable[[], object]]:
         _BARE_SERVER: lambda: _greet(folder, "-c", _SERVER),
         "forge-bot mcp, to its first answer": lambda: _greet(folder, "-m", "forge_bot", "mcp"),
     }
+
+
+def _in_a_thread(folder: Path) -> Iterator[tuple[str, float, float]]:
+    """Yield two jobs of a run in a repository of many files, and the seconds that each used of a
+    processor and those that passed without those of the project's commands. The model's answers
+    are recorded, and the remote is on this machine.
+    """
+    with FakeGitHub(folder / "github") as hub:
+        stage = Stage(hub, folder / "jobs", folder / "script.jsonl", python=sys.executable)
+        texts = {f"parts/part_{n // 50}/file_{n}.py": _module(n) for n in range(_FILES)}
+        hub.commit(stage.repo, "main", texts)
+        before = 0.0
+        jobs: dict[str, Callable[[], Job]] = {
+            "from label to question": stage.label,
+            "from approve to pull request": lambda: heard(stage.say("/approve")),
+        }
+        for what, start in jobs.items():
+            used, took = _used(start)
+            commands = _command_seconds(stage)
+            yield f"{what}, {_FILES:,} files, without commands", used, took - commands + before
+            before = commands
+
+
+def _module(number: int) -> str:
+    return (
+        f"from parts.part_{number // 60} import file_{number // 2}\n\n\n"
+        f"def value_{number}(day: int) -> int:\n"
+        f'    """Return the value of a day."""\n'
+        f"    return day * {number} + len(file_{number // 2}.__name__)\n"
+    )
+
+
+def _command_seconds(stage: Stage) -> float:
+    """Return how long the project's own commands took until now."""
+    reports = [json.loads(line) for line in stage.document("reports.jsonl").splitlines()]
+    results = [result for report in reports for result in report.get("results", ())]
+    return sum(result["durationMs"] for result in results) / 1000
 
 
 def _run(folder: Path, *words: str) -> None:

@@ -2,7 +2,6 @@
 or to a development server that runs as long as a command.
 """
 
-import asyncio
 import hashlib
 import os
 import platform
@@ -136,6 +135,8 @@ async def open_connection(place: TemporalPlace, history: Path) -> AsyncGenerator
     if not place.dev:
         yield await connect(place)
         return
+    import asyncio
+
     port = _find_free_port()
     words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
     with waited_for(history.with_suffix(".lock")):
@@ -173,6 +174,8 @@ def _find_free_port() -> int:
 
 async def _connect_to_new(place: TemporalPlace) -> "Client":
     """Connect to a server that is just being started."""
+    import asyncio
+
     ends = asyncio.get_running_loop().time() + _SECONDS
     while True:
         try:
@@ -185,6 +188,8 @@ async def _connect_to_new(place: TemporalPlace) -> "Client":
 
 async def connect(place: TemporalPlace) -> "Client":
     """Connect to a running server. Raises TemporalUnavailable and TemporalRefused."""
+    import asyncio
+
     from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
     from temporalio.client import Client
     from temporalio.contrib.pydantic import pydantic_data_converter
