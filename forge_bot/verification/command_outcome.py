@@ -52,14 +52,6 @@ _SEVERITY = re.compile(
     r"(?P<severity>error|warning|warn|note|info|information|help)"
     r"(?:\[(?P<code>\w+)\])?(?::\s+|\s{2,}|\s+(?=TS\d))"
 )
-_STATED = (
-    re.compile(r"Found (?P<errors>\d+) errors?\b.*"),
-    re.compile(r"✖ \d+ problems? \((?P<errors>\d+) errors?, \d+ warnings?\)"),
-    re.compile(r"(?P<errors>\d+) errors?, \d+ warnings?, \d+ informations?.*"),
-    re.compile(r"(?P<errors>\d+) issues[:.].*"),
-)
-_ALL_COUNT = re.compile(r"ESLint found too many warnings.*")
-_CUT_SHORT = re.compile(r".*\(errors prevented further checking\)")
 
 
 class CommandOutput(NamedTuple):
@@ -94,7 +86,7 @@ def read_outcome(
         if "unittest" in argv:
             lines = [line for line in lines if _LISTED.fullmatch(line) is None]
     elif exit_code != 0 and name in {CommandName.BUILD, CommandName.LINT}:
-        run = _read_complaints(lines)
+        run = RunnerResult(failing=_read_complaints(lines))
     result = CommandResult(
         name=name,
         argv=tuple(argv),
@@ -164,24 +156,13 @@ def plain_lines(output: str) -> Sequence[str]:
     return [line.rpartition("\r")[2].rstrip() for line in plain.split("\n")]
 
 
-def _read_complaints(lines: Sequence[str]) -> RunnerResult:
+def _read_complaints(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the errors of a linter or compiler, in the order of the output and with repetitions;
-    the warnings if there is nothing else or if the tool counts them.
+    the warnings if there is nothing else.
     """
     complaints = [*_find_complaints(lines)]
-    errors = [item for severity, item in complaints if severity == "error"]
-    every = any(map(_ALL_COUNT.fullmatch, lines))
-    items = [item for _, item in complaints] if every or not errors else errors
-    stated = sum(
-        int(match["errors"])
-        for line in lines
-        for form in _STATED
-        if (match := form.fullmatch(line)) is not None
-    )
-    return RunnerResult(
-        failing=tuple(items),
-        whole=len(errors) >= stated and not any(map(_CUT_SHORT.fullmatch, lines)),
-    )
+    errors = tuple(item for severity, item in complaints if severity == "error")
+    return errors or tuple(item for _, item in complaints)
 
 
 def _find_complaints(lines: Sequence[str]) -> Iterator[tuple[str, str]]:

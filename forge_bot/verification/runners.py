@@ -321,7 +321,7 @@ RUNNERS = (
     Runner(
         ("node",),
         read_output=output.read_node,
-        titles=(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)", r" *not ok \d+ - (?P<title>.*)"),
+        titles=(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)",),
     ),
     Runner(
         ("rspec",),

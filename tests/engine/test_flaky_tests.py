@@ -99,10 +99,11 @@ def scripted(*outcomes: bool) -> Fails:
 
 
 def test_a_second_failing_test_of_a_name_that_failed_before_is_not_taken_for_flaky() -> None:
-    """As node names tests in TAP, without their file. Each rerun at the base shows the name too."""
+    """As node names tests, without their file. Each rerun at the base shows the name too."""
 
     def failed(count: int) -> CommandResult:
-        text = "not ok 1 - works\n" * count + f"# tests 2\n# pass {2 - count}\n# fail {count}"
+        text = "ℹ tests 2\n✖ failing tests:\n" + "✖ works (1ms)\n" * count
+        text += f"ℹ pass {2 - count}\nℹ fail {count}"
         return read_outcome(CommandName.TEST, MAKE, 1, text, 1).result
 
     again = flaky_tests(

@@ -39,7 +39,7 @@ def test_what_a_test_printed_comes_after_its_own_words_and_is_short() -> None:
         ("pytest_default", "test_sample.py::test_param[a - b]", "E     + a - b"),
         ("unittest_fail", "test_bad (unit_sample.T.test_bad)", "AssertionError"),
         ("cargo_test", "tests::fails", "panicked at"),
-        ("node_tap", "fails plainly", "error: '1 == 2'"),
+        ("node_spec", "fails plainly", "AssertionError [ERR_ASSERTION]: 1 == 2"),
     ],
 )
 def test_each_runner_says_in_a_block_of_its_own_what_is_wrong_with_a_test(
@@ -82,7 +82,7 @@ def test_no_words_of_a_failing_test_are_shown_twice() -> None:
         ("unittest_fail", "python -m unittest", ["unit_sample.py:17", "unit_sample.py:6"]),
         ("unittest_import", "python -m unittest", []),
         ("cargo_test", "cargo test", ["src/lib.rs:13", "src/lib.rs:15"]),
-        ("node_tap", "node --test", ["nodetest/a.test.js:3", "nodetest/a.test.js:3"]),
+        ("node_spec", "node --test", ["nodetest/a.test.js:3", "nodetest/a.test.js:3"]),
         ("go_events", "go test -json", ["bad/x_test.go:3"]),
         ("ruff_concise", "ruff check", ["lint/a.py:1", "lint/a.py:1"]),
         ("tsc", "tsc", ["ts/a.ts:1", "ts/a.ts:1"]),

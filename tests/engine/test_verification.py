@@ -28,7 +28,6 @@ UNITTEST = (
     "test_unexpected (unit_sample.T.test_unexpected)",
 )
 CARGO = ("fails", "src/lib.rs - add", "tests::fails", "tests::must_panic")
-TAP = ("/home/dev/project/nodetest/b.test.js", "fails plainly", "suite", "suite > inner fails")
 SPEC = (
     "nodetest/a.test.js > fails plainly",
     "nodetest/a.test.js > inner fails",
@@ -61,9 +60,7 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "cargo_none": (0, 0, ()),
     "cargo_features": (101, None, ()),
     "cargo_no_target": (101, None, ()),
-    "node_tap": (1, 5, TAP),
     "node_spec": (1, 5, SPEC),
-    "node_zero": (0, 0, ()),
 }
 REPORTS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = ROWS["reports"]
 """Reports of runners: how many tests ran, which failed, and which passed."""
@@ -117,7 +114,6 @@ COMPLAINTS: dict[str, tuple[str, ...]] = {
     "mypy_syntax": (
         "lint/b.py: Expected a parameter or the end of the parameter list [syntax]",
         "lint/b.py: Unexpected EOF while parsing [syntax]",
-        UNNAMED,
     ),
     "eslint": ESLINT,
     "eslint_warn": ("/home/dev/project/lint/a.js: Expected '===' and instead saw '==' eqeqeq",),
@@ -229,11 +225,11 @@ def test_one_complaint_more_of_a_kind_that_its_file_had_is_not_new() -> None:
 
 
 def test_two_runners_in_one_script_count_together() -> None:
-    text = (OUTPUTS / "node_tap.txt").read_text(encoding="utf-8")
+    text = (OUTPUTS / "node_spec.txt").read_text(encoding="utf-8")
     report = (FIXTURES / "reports" / "jest.json").read_text(encoding="utf-8")
     read = read_outcome(TEST, ["npm", "test"], 1, text, 1, reports={"jest.json": report})
     assert read.result.tests == 7
-    assert {*TAP, "t/b.test.js (error)"} < {*read.result.failures}
+    assert {*SPEC, "t/b.test.js (error)"} < {*read.result.failures}
 
 
 def test_the_tail_is_the_end_of_the_output_without_colours_and_progress_bars() -> None:
@@ -363,7 +359,7 @@ def test_an_exit_code_that_counts_the_failures_may_fall_with_them() -> None:
 
 def test_a_test_command_that_ran_no_test_is_red_even_if_it_says_all_is_well() -> None:
     assert reason(GREEN, result(tests=0)) == "test (`make test`) ran no test."
-    for name in ("unittest_zero", "cargo_none", "node_zero"):
+    for name in ("unittest_zero", "cargo_none"):
         empty = outcome(name, RUNS[name][0])
         assert reason(GREEN, empty) == "test (`make test`) ran no test."
     assert not judge([result(LINT)], [result(LINT)]).red
