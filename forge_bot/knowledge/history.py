@@ -2,85 +2,111 @@
 task.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
+from pydantic import ValidationError
+
+from forge_bot.artifacts.markdown import BlockKind
+from forge_bot.artifacts.sections import blocks_within
+from forge_bot.engine.reports import REPORT, Answer, Answered, ArtifactWritten, RetryAsked
+from forge_bot.engine.state import State
 from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN
-from forge_bot.knowledge.past_runs import DocumentNames, PastRun, read_past_run
-from forge_bot.knowledge.repeated_remarks import Remark, Theme, about, grouped
 from forge_bot.knowledge.search_index import Ranking
 from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.text_format import short_line
-from forge_bot.values import Frozen, Severity
+from forge_bot.values import Finding, Frozen, RunStatus, Severity
 
-_MOST_PLACES = 5
+REQUEST, STATE, REPORTS = "request.md", "state.json", "reports.jsonl"
+RUNS_READ = 200
+"""Past runs that are learned from, the newest by name."""
 
-
-class Pattern(Frozen):
-    """A finding of reviewers in one or more runs, or the notes of a person who sent work back."""
-
-    text: str
-    severity: Severity
-    seen: int
-    where: tuple[str, ...]
-    by_person: bool = False
-
-
-def _found_in(place: int, run: PastRun) -> Iterator[Remark]:
-    """Yield the findings of a run, and the notes of people who rejected something there."""
-    for gate, notes in run.rejections:
-        if text := short_line(notes):
-            yield Remark(place, gate, Severity.MAJOR, text, person=True)
-    for by, finding in run.findings:
-        if text := short_line(finding.description):
-            yield Remark(place, by, finding.severity, text)
-
-
-def _stuck_in(place: int, run: PastRun) -> Iterator[Remark]:
-    """Yield the points where a run got stuck."""
-    return (Remark(place, "", Severity.MINOR, short_line(point)) for point in run.friction)
+_Folders = tuple[tuple[str, str], ...]
+_TELLING = ("artifact_written", "answered", "retry_asked")
+_LONGEST_REQUEST = 4_000
+_SUMMARY, _FRICTION = "Summary", "Improvement Report"
+_NOTHING = re.compile(r"\W*(?:none|nothing|no friction observed)\W*", re.IGNORECASE)
+# A request states its subject at its beginning; logs and stack traces follow.
+_CHARACTERS_READ = 2_000
+_SUMMARY_SHOWN = 200
+_WORDS_IN_COMMON = 2
+_PATH = re.compile(
+    r"(?<![\w/.-])(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w(/.-]|\.\w)"
+)
+_WORD = re.compile(r"\w+")
+_BADNESS = {severity: place for place, severity in enumerate(Severity)}
+_ON_FILE, _IN_WORDS = 3, 2
+"""What a lesson counts on a file of the task, and with words of it."""
+_OFTEN = 2
+_MOST_OTHERS = 3
 
 
-def _pattern(theme: Theme) -> Pattern:
-    """A theme for a prompt: `where` is its files, then the phases or agents that found it."""
-    places = (*sorted(theme.files), *map(short_line, theme.by))
-    return Pattern(
-        text=theme.text,
-        severity=theme.severity,
-        seen=theme.seen,
-        where=places[:_MOST_PLACES],
-        by_person=theme.person,
-    )
-
-
-class Similar(Frozen):
-    """An earlier run whose request was like this one. The score ranks within one answer; it is no
-    percentage.
+class PastRun(Frozen):
+    """The request, the outcome and the reviews of one run. Texts are single lines, but for the
+    request and the findings.
     """
 
     name: str
     title: str
+    request: str
     summary: str
-    score: float
+    files: tuple[str, ...]
+    outcome: RunStatus
+    date: str
+    findings: tuple[Finding, ...] = ()
+    friction: tuple[str, ...] = ()
+    rejections: tuple[str, ...] = ()
+    """The notes of people who sent work back."""
+
+    def split_words(self) -> list[str]:
+        """Return the words by which it is found; those of its title count twice."""
+        request = self.request[:_CHARACTERS_READ]
+        return words(" ".join((self.title, self.title, request, self.summary, *self.files)))
+
+    def in_words(self) -> str:
+        subject = short_line(self.summary or self.request, _SUMMARY_SHOWN)
+        done = self.outcome is RunStatus.COMPLETED
+        ending = "" if done else f" ({self.outcome.value.replace('_', ' ')})"
+        return f"{self.name}: {short_line(self.title)}. {f'{subject}{ending}'.strip()}"
 
 
-class Recall(Frozen):
-    """The recalled facts for one task, in each part the most important first; a part without data
-    is empty.
+class Lesson(NamedTuple):
+    """Findings of reviewers, notes of people who sent work back, or points where agents got stuck,
+    in the same words: the newest wording, the worst severity, and the number of runs.
     """
 
-    similar: tuple[Similar, ...] = ()
-    patterns: tuple[Pattern, ...] = ()
-    friction: tuple[str, ...] = ()
+    text: str
+    severity: Severity
+    seen: int
+    by_person: bool
+    files: frozenset[str]
+    words: frozenset[str]
 
 
-# A request states its subject at its beginning; logs and stack traces follow.
-_CHARACTERS_READ = 2_000
-_SUMMARY_SHOWN = 200
-_FEWEST_SHARED = 2
+class _Remark(NamedTuple):
+    """One remark on one line. Its run is counted from the oldest."""
+
+    run: int
+    severity: Severity
+    text: str
+    by_person: bool = False
+
+
+def _read_remarks(place: int, run: PastRun) -> Iterator[_Remark]:
+    for notes in run.rejections:
+        yield _Remark(place, Severity.MAJOR, short_line(notes), by_person=True)
+    for finding in run.findings:
+        yield _Remark(place, finding.severity, short_line(finding.description))
+
+
+def _read_stuck(place: int, run: PastRun) -> Iterator[_Remark]:
+    return (_Remark(place, Severity.MINOR, short_line(point)) for point in run.friction)
 
 
 class History:
@@ -92,141 +118,204 @@ class History:
     def __init__(self, runs: Sequence[PastRun]) -> None:
         by_name = sorted({run.name: run for run in runs}.values(), key=lambda run: run.name)
         self.runs: Sequence[PastRun] = sorted(by_name, key=lambda run: run.date, reverse=True)
-        self._words: dict[str, frozenset[str]] = {}
 
-    def similar(self, text: str, limit: int = 3, exclude: str = "") -> tuple[Similar, ...]:
-        """Return the runs most similar to a text, best first, then newest, then by name.
+    def similar(
+        self, text: str, files: Sequence[str] = (), exclude: str = "", limit: int = 3
+    ) -> tuple[PastRun, ...]:
+        """Return the runs most similar to a text and its files, best first, then newest, then by
+        name; `exclude` is the run that asks.
 
-        A run without a common word is left out. `exclude` is the name of a run to leave out,
-        usually the one that asks.
+        Runs that share only one word with several are left out, since runs on any subject do.
         """
-        return tuple(
-            _similar(run, score) for run, score in self._best(_split_query(text), limit, exclude)
+        asked = [*_split_query(text), *words(" ".join(files))]
+        wanted = {*asked}
+        fewest = min(_WORDS_IN_COMMON, len(wanted))
+        best = (place for place, _ in self._ranking.best(asked, len(self.runs)))
+        alike = (
+            self.runs[place] for place in best if len(wanted & {*self._words[place]}) >= fewest
         )
+        return tuple(run for run in alike if run.name != exclude)[:limit]
 
-    def _best(
-        self, asked: Sequence[str], limit: int = 3, exclude: str = ""
-    ) -> list[tuple[PastRun, float]]:
-        best = self._ranking.best(asked, limit + 1)
-        ranked = ((self.runs[place], score) for place, score in best)
-        return [pair for pair in ranked if pair[0].name != exclude][:limit]
-
-    def patterns(self, text: str, files: Sequence[str], limit: int = 8) -> tuple[Pattern, ...]:
+    def patterns(self, text: str, files: Sequence[str] = (), limit: int = 8) -> tuple[Lesson, ...]:
         """Return remarks of people and reviewers on a text or files.
 
         People come first, then the most frequent and newest.
         """
-        themes = about(self._findings, len(self.runs), _split_query(text), files, limit)
-        return tuple(_pattern(theme) for theme in themes)
+        return _choose(self._findings, text, files, limit)
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
-        """Return where runs got stuck on a text or files, the most frequent and newest first."""
-        themes = about(self._stuck, len(self.runs), _split_query(text), (), limit)
-        return tuple(theme.text for theme in themes)
+        """Return where runs got stuck on a text, the most frequent and newest first."""
+        return tuple(lesson.text for lesson in _choose(self._stuck, text, (), limit))
 
-    def recall(
-        self,
-        text: str,
-        files: Sequence[str] = (),
-        exclude: str = "",
-        *,
-        parts: Collection[str] = ("similar", "patterns", "friction"),
-    ) -> Recall:
-        """Return the knowledge of past runs for one task.
-
-        `files` are its files, as far as known.
-        """
-        return Recall(
-            similar=(
-                self._alike([*_split_query(text), *words(" ".join(files))], exclude)
-                if "similar" in parts
-                else ()
-            ),
-            patterns=self.patterns(text, files) if "patterns" in parts else (),
-            friction=self.friction(text) if "friction" in parts else (),
-        )
-
-    def _alike(self, asked: Sequence[str], exclude: str) -> tuple[Similar, ...]:
-        """Return the runs most similar to a query.
-
-        Runs that share only one word with it are left out, since runs on any subject do.
-        """
-        wanted = set(asked)
-        fewest = min(_FEWEST_SHARED, len(wanted))
-        ranked = self._best(asked, exclude=exclude)
-        return tuple(
-            _similar(run, score)
-            for run, score in ranked
-            if len(wanted & self._words_in(run)) >= fewest
-        )
-
-    def _words_in(self, run: PastRun) -> frozenset[str]:
-        """Return the words of a run, split only once: several agents find the same runs."""
-        if run.name not in self._words:
-            self._words[run.name] = frozenset(_words_of(run))
-        return self._words[run.name]
+    @cached_property
+    def _words(self) -> list[list[str]]:
+        return [run.split_words() for run in self.runs]
 
     @cached_property
     def _ranking(self) -> Ranking:
-        return Ranking([_words_of(run) for run in self.runs])
+        return Ranking(self._words)
 
     @cached_property
-    def _findings(self) -> list[Theme]:
-        return self._themes(_found_in)
+    def _findings(self) -> list[Lesson]:
+        return self._group(_read_remarks)
 
     @cached_property
-    def _stuck(self) -> list[Theme]:
-        return self._themes(_stuck_in)
+    def _stuck(self) -> list[Lesson]:
+        return self._group(_read_stuck)
 
-    def _themes(self, remarks_of: Callable[[int, PastRun], Iterator[Remark]]) -> list[Theme]:
-        oldest_first = enumerate(reversed(self.runs))
-        return grouped(remark for place, run in oldest_first for remark in remarks_of(place, run))
+    def _group(self, read: Callable[[int, PastRun], Iterator[_Remark]]) -> list[Lesson]:
+        """Return the lessons of remarks: those of people first, then the most frequent, the newest
+        and the worst.
+        """
+        groups: dict[tuple[str, ...], list[_Remark]] = {}
+        for place, run in enumerate(reversed(self.runs)):
+            for remark in read(place, run):
+                if key := tuple(_WORD.findall(remark.text.casefold())):
+                    groups.setdefault(key, []).append(remark)
+        newest_first = sorted(groups.values(), key=lambda group: -group[-1].run)
+        return sorted(
+            map(_make_lesson, newest_first),
+            key=lambda lesson: (not lesson.by_person, -lesson.seen),
+        )
+
+
+def _make_lesson(group: Sequence[_Remark]) -> Lesson:
+    return Lesson(
+        # A run repeats a remark in every round; the first wording of the newest run is shown.
+        text=next(remark.text for remark in group if remark.run == group[-1].run),
+        severity=min((remark.severity for remark in group), key=_BADNESS.__getitem__),
+        seen=len({remark.run for remark in group}),
+        by_person=any(remark.by_person for remark in group),
+        files=frozenset(
+            path.removeprefix("./") for remark in group for path in _PATH.findall(remark.text)
+        ),
+        words=frozenset(words(group[0].text)),
+    )
+
+
+def _choose(
+    lessons: Sequence[Lesson], text: str, files: Sequence[str], limit: int
+) -> tuple[Lesson, ...]:
+    """Return the lessons about a task, those of the greatest weight first, then a few that are so
+    frequent that they always apply. An empty text takes all.
+    """
+    asked = frozenset(_split_query(text))
+    if not asked and not files:
+        return tuple(lessons[:limit])
+    weights = [(lesson, _weigh(lesson, asked, files)) for lesson in lessons]
+    about = [pair for pair in weights if pair[1]]
+    about.sort(key=lambda pair: (not pair[0].by_person, -pair[1] * pair[0].seen))
+    others = [lesson for lesson, weight in weights if not weight and lesson.seen >= _OFTEN]
+    return tuple([*(lesson for lesson, _ in about), *others[:_MOST_OTHERS]][:limit])
+
+
+def _weigh(lesson: Lesson, asked: frozenset[str], files: Sequence[str]) -> int:
+    """Return how much a lesson has to do with a task: on one of its files, of which a remark may
+    omit the first folders, with two of its words, or all of its own.
+    """
+    if any(f"/{path}".endswith(f"/{named}") for path in files for named in lesson.files):
+        return _ON_FILE
+    shared = len(lesson.words & asked)
+    return _IN_WORDS if shared and shared >= min(_WORDS_IN_COMMON, len(lesson.words)) else 0
 
 
 @lru_cache(maxsize=8)
 def _split_query(text: str) -> tuple[str, ...]:
-    """Return the words of a query.
-
-    The same query goes to runs, findings and friction, and comes from several agents.
-    """
+    """Return the words of a query, which goes to runs, findings and friction for several agents."""
     return tuple(words(text[:_CHARACTERS_READ]))
 
 
-def _words_of(run: PastRun) -> list[str]:
-    """Return the words of a run; those of its title count twice."""
-    return words(
-        " ".join((run.title, run.title, run.request[:_CHARACTERS_READ], run.summary, *run.files))
-    )
+# -- one run
 
 
-def _similar(run: PastRun, score: float) -> Similar:
-    subject = short_line(run.summary or run.request, _SUMMARY_SHOWN)
-    ending = "" if run.outcome == "done" else f" ({run.outcome})"
-    return Similar(
-        name=run.name,
-        title=short_line(run.title),
-        summary=f"{subject}{ending}".strip(),
-        score=score,
-    )
+def read_past_state(text: str | None) -> State | None:
+    """Return the state in a state.json; None for one that is missing or broken."""
+    try:
+        return State.model_validate_json(text or "")
+    except ValidationError:
+        return None
 
 
-RUNS_READ = 200
-"""Past runs that are learned from, the newest by name."""
+def read_past_run(name: str, read: Callable[[str], str | None], summary: str) -> PastRun | None:
+    """Return the run in a workspace folder of that name; `read` gives the text of a file in it,
+    `summary` is the document that sums it up.
 
-_Folders = tuple[tuple[str, str], ...]
-
-
-def history_at(repository: Repository, commit: str, documents: DocumentNames) -> History:
-    """Return the history of the runs that have ended, and of those whose records are in a commit,
-    given by its full id.
+    None when its state cannot be read; anything else that is missing or broken is left empty.
     """
-    return _history(repository, past_folders(repository, commit)[-RUNS_READ:], documents)
+    state = read_past_state(read(STATE))
+    if state is None:
+        return None
+    document = (read(summary) if summary else None) or ""
+    findings, rejections = _read_reported(read(REPORTS) or "")
+    # Behind the front matter, and the title.
+    body = (read(REQUEST) or "").partition("\n---\n")[2].strip().partition("\n")[2].strip()
+    files = (short_line(path) for task in state.tasks for path in task.spec.files)
+    return PastRun(
+        name=name,
+        title=short_line(state.title),
+        request=body[:_LONGEST_REQUEST],
+        summary=next(_texts(document, _SUMMARY), ""),
+        files=tuple(dict.fromkeys(files)),
+        outcome=state.current_phase_status,
+        date=f"{state.started_at:%Y-%m-%d}",
+        findings=tuple(findings),
+        friction=tuple(dict.fromkeys(_read_friction(document))),
+        rejections=tuple(rejections),
+    )
+
+
+def _read_reported(text: str) -> tuple[list[Finding], list[str]]:
+    """Return the findings of all reviews of a run, and the notes of people's rejections.
+
+    `text` is its reports.jsonl; lines that are no reports are ignored.
+    """
+    findings: dict[Finding, None] = {}
+    rejections: dict[str, None] = {}
+    for line in text.splitlines():
+        # Most lines are of other kinds; searching for a word takes less time than parsing them.
+        if not any(kind in line for kind in _TELLING):
+            continue
+        with suppress(ValidationError):
+            match REPORT.validate_json(line):
+                case ArtifactWritten(inspection=inspection):
+                    findings |= dict.fromkeys(inspection.findings)
+                case Answered(answer=Answer.REJECT, notes=notes) | RetryAsked(notes=notes) if notes:
+                    rejections[short_line(notes)] = None
+                case _:
+                    pass
+    return list(findings), list(rejections)
+
+
+def _texts(document: str, heading: str) -> Iterator[str]:
+    """Yield the paragraphs below a heading, one line each."""
+    for block in blocks_within(document, heading):
+        if block.kind is BlockKind.TEXT and not block.empty:
+            yield short_line(block.text)
+
+
+def _read_friction(document: str) -> Iterator[str]:
+    """Yield the bullets of a summary's improvement report, but for those that report nothing."""
+    for block in blocks_within(document, _FRICTION):
+        bullet = block.kind is BlockKind.TEXT and block.starts_item and block.depth == 1
+        if bullet and not block.quoted and not _NOTHING.fullmatch(block.text):
+            yield short_line(block.text)
+
+
+# -- all runs
+
+
+def history_at(repository: Repository, commit: str, summary: str) -> History:
+    """Return the history of the runs that have ended, and of those whose records are in a commit,
+    given by its full id. `summary` is the document that sums up a run.
+    """
+    return _history(repository, past_folders(repository, commit)[-RUNS_READ:], summary)
 
 
 @lru_cache(maxsize=2)
-def _history(repository: Repository, folders: _Folders, documents: DocumentNames) -> History:
-    files_by_run = past_files(repository, folders, documents.all()).items()
-    runs = (read_past_run(name, files.get, documents) for name, files in files_by_run)
+def _history(repository: Repository, folders: _Folders, summary: str) -> History:
+    names = tuple(filter(None, (REQUEST, STATE, REPORTS, summary)))
+    files_by_run = past_files(repository, folders, names).items()
+    runs = (read_past_run(name, files.get, summary) for name, files in files_by_run)
     return History([run for run in runs if run is not None])
 
 
@@ -245,9 +334,7 @@ def past_folders(repository: Repository, commit: str) -> _Folders:
 
 
 def past_files(
-    repository: Repository,
-    folders: _Folders,
-    names: Collection[str],
+    repository: Repository, folders: _Folders, names: Collection[str]
 ) -> dict[str, dict[str, str]]:
     """Return the texts of some files of past runs, by run and file; none where a partial clone has
     not fetched all of them.

@@ -103,8 +103,7 @@ def earlier_runs(
     state is in the commit `base`. Broken ones are left out, and those in batches, which paid half.
     """
     # Reads all runs, which who looks at an estimate needs not.
-    from forge_bot.knowledge.history import past_files, past_folders
-    from forge_bot.knowledge.past_runs import read_past_state
+    from forge_bot.knowledge.history import past_files, past_folders, read_past_state
 
     newest = past_folders(repository, base)[-_RUNS_READ:]
     states = past_files(repository, newest, (STATE,)).values()

@@ -23,7 +23,7 @@ from forge_bot.runs.run import Run
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Workspace
 from forge_bot.values import TaskId
-from tests.fakes.made_up import MadeUp, workspace
+from tests.fakes.bench import Bench
 
 _TURNS = (6, 8)
 _TOKENS = 60_000
@@ -139,12 +139,15 @@ def _imported(
     root: Path, before: dict[str, bytes], after: dict[str, bytes], branch: str, past: int
 ) -> str:
     """A repository with both states, made by git-fast-import(1); the id of the earlier one."""
-    made_up = MadeUp()
-    runs = (made_up.run(number) for number in range(past))
     earlier = (
-        (f"{SPECS}/{run.name}/{name}", text.encode())
-        for run in runs
-        for name, text in workspace(run)
+        (
+            f"{SPECS}/20200101-{number:03}-past/state.json",
+            Bench()
+            .state.replace(title=f"Widget {number} is {number % 7} wide")
+            .model_dump_json(by_alias=True)
+            .encode(),
+        )
+        for number in range(past)
     )
     _git(root.parent, "init", "--quiet", "--initial-branch=main", str(root))
     stream = (

@@ -11,8 +11,8 @@ from forge_bot.engine.reports import (
     Report,
     RetryAsked,
 )
-from forge_bot.knowledge.past_runs import PastRun
-from forge_bot.values import Finding, Inspection, PhaseId, Severity, Verdict
+from forge_bot.knowledge.history import PastRun
+from forge_bot.values import Finding, Inspection, PhaseId, RunStatus, Severity, Verdict
 from tests.fakes.bench import START, Bench
 
 CRITICAL, MAJOR, MINOR = Severity.CRITICAL, Severity.MAJOR, Severity.MINOR
@@ -25,12 +25,11 @@ def past_run(
     request: str = "",
     summary: str = "",
     date: str = "2026-01-01",
-    outcome: str = "done",
     files: Sequence[str] = (),
     findings: Sequence[str | tuple[Severity, str]] = (),
     friction: Sequence[str] = (),
 ) -> PastRun:
-    """A run; findings without a severity are MAJOR, and all are of phase-6."""
+    """A finished run; findings without a severity are MAJOR."""
     told = [found if isinstance(found, tuple) else (MAJOR, found) for found in findings]
     return PastRun(
         name=name,
@@ -38,11 +37,9 @@ def past_run(
         request=request,
         summary=summary,
         files=tuple(files),
-        outcome=outcome,
+        outcome=RunStatus.COMPLETED,
         date=date,
-        findings=tuple(
-            ("phase-6", Finding(severity=severity, description=text)) for severity, text in told
-        ),
+        findings=tuple(Finding(severity=severity, description=text) for severity, text in told),
         friction=tuple(friction),
     )
 

@@ -9,7 +9,6 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import history_at
-from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.ended_runs import is_kept, keep_record
 from forge_bot.runs.find_runs import resolve_run, runs
 from tests.fakes.bench import DEVELOP
@@ -81,7 +80,7 @@ def test_a_fresh_clone_without_the_branches_finds_shows_recalls_and_retries_the_
     assert (found.name, found.ended) == (name, True)
     assert f"its record is {found.kept}" in " ".join(sample.forge("list", *there).out.split())
     assert clone.branches() == ("main",)
-    history = history_at(clone, clone.commit_id("main"), DocumentNames.of(DEVELOP))
+    history = history_at(clone, clone.commit_id("main"), DEVELOP.summary)
     assert [entry.name for entry in history.similar(TASK)] == [name]
     said = sample.forge("resume", "--run", name, *there, "--model", sample.model())
     assert "is over: completed" in said.err + said.out

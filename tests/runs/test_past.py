@@ -8,12 +8,11 @@ import pytest
 from forge_bot.engine.reports import Answer
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import RUNS_READ, history_at
-from forge_bot.knowledge.past_runs import DocumentNames
 from tests.fakes.bench import DEVELOP
 from tests.fakes.finished import Demo, Finished, committed, finished
-from tests.knowledge.run_scene import MAJOR, answered, report_lines, reviewed
+from tests.knowledge.run_scene import MAJOR, answered, past_state, report_lines, reviewed
 
-DOCUMENTS = DocumentNames.of(DEVELOP)
+SUMMARY = DEVELOP.summary
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
     remarks = ("rota next prints the wrong person on call", "Colours are pale")
     review = reviewed(*((MAJOR, remark) for remark in remarks))
     record = {
-        "request.md": "# A past run\n",
+        "state.json": past_state(),
         "summary.md": "## Improvement Report\n\n### Friction\n\n- rota next has two clocks\n",
         "reports.jsonl": report_lines(noted, review),
     }
@@ -57,9 +56,12 @@ def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_an
 
 
 def test_the_newest_runs_are_read_and_no_more(run: Finished) -> None:
-    more = {f".specs/2030-{number:03}/request.md": "# New\n" for number in range(RUNS_READ - 1)}
-    runs = history_at(run.repository, committed(run, more), DOCUMENTS).runs
-    before = history_at(run.repository, run.base, DOCUMENTS).runs
+    more = {
+        f".specs/2030-{number:03}/state.json": past_state(title="New")
+        for number in range(RUNS_READ - 1)
+    }
+    runs = history_at(run.repository, committed(run, more), SUMMARY).runs
+    before = history_at(run.repository, run.base, SUMMARY).runs
     assert (len(before), len(runs)) == (30, RUNS_READ)
     (kept,) = [each.name for each in runs if each.title != "New"]
     assert kept == max(each.name for each in before)
@@ -73,7 +75,7 @@ def test_what_a_partial_clone_has_not_fetched_is_not_read(run: Finished, tmp_pat
     subprocess.run(["git", *words, str(clone)], check=True)
     partial = Repository.find(clone)
     before = sorted((partial.common_dir / "objects").rglob("*"))
-    assert history_at(partial, run.base, DOCUMENTS).runs == []
+    assert history_at(partial, run.base, SUMMARY).runs == []
     assert sorted((partial.common_dir / "objects").rglob("*")) == before
 
 
@@ -83,7 +85,7 @@ def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
         {
             ".specs/notes/readme.md": "x",
             ".specs/file.md": "x",
-            ".specs/\u200bodd/request.md": "# x\n",
+            ".specs/\u200bodd/state.json": past_state(),
         },
     )
-    assert len(history_at(run.repository, base, DOCUMENTS).runs) == 30
+    assert len(history_at(run.repository, base, SUMMARY).runs) == 30

@@ -10,7 +10,6 @@ from forge_bot.bot.publish_on_github import BranchPusher, refuse_unseen
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge.history import history_at
-from forge_bot.knowledge.past_runs import DocumentNames
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -208,16 +207,12 @@ def test_runs_of_branches_that_are_not_merged_are_no_memory(scene: Scene) -> Non
         NewRun(draft=draft, plan=plan),
         (pipeline := load_pipeline("develop", scene.repository.root)),
     )
-    documents = DocumentNames.of(pipeline)
-    base = scene.repository.commit_id("main")
-    assert (
-        history_at(scene.repository, base, documents).similar("say nobody before the start") == ()
-    )
+
+    def recalled() -> list[str]:
+        base = scene.repository.commit_id("main")
+        history = history_at(scene.repository, base, pipeline.summary)
+        return [run.name for run in history.similar("say nobody before the start")]
+
+    assert recalled() == []
     git(scene.repository.root, "merge", "-q", scene.info.branch)
-    merged = scene.repository.commit_id("main")
-    assert [
-        found.name
-        for found in history_at(scene.repository, merged, documents).similar(
-            "say nobody before the start"
-        )
-    ] == [scene.info.name]
+    assert recalled() == [scene.info.name]

@@ -30,7 +30,7 @@ from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import tree_without
-from forge_bot.knowledge.past_runs import REQUEST
+from forge_bot.knowledge.history import REQUEST
 from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract

@@ -25,7 +25,7 @@ from forge_bot.engine.process_documents import REQUIREMENTS
 from forge_bot.git import Repository
 from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
 from forge_bot.interaction.pull_request_template import find_template
-from forge_bot.knowledge.past_runs import REQUEST
+from forge_bot.knowledge.history import REQUEST
 from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.attachments import decision_needed

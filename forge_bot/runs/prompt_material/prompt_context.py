@@ -17,8 +17,7 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
-from forge_bot.knowledge.history import History, Pattern, Similar, history_at
-from forge_bot.knowledge.past_runs import DocumentNames
+from forge_bot.knowledge.history import History, Lesson, history_at
 from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
 from forge_bot.prompts.assemble import assemble
@@ -225,23 +224,25 @@ class PromptContext:
 
     @property
     def history(self) -> History:
-        state, documents = self.run.state, DocumentNames.of(self.run.pipeline)
-        return history_at(self.run.repository, state.base_commit, documents)
+        run = self.run
+        return history_at(run.repository, run.state.base_commit, run.pipeline.summary)
 
     def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
-        if not phase.recalls:
+        # What the agent is not shown is not looked for: the first search in many past runs takes
+        # its time.
+        parts = phase.recalls
+        if not parts:
             return _Recalled()
-        request = self.run.request
+        request, history = self.run.request, self.history
         text = f"{request.title}\n{request.text}"
         files = task.spec.files if task is not None else ()
         about = text if task is None else f"{task.spec.title}\n{text}"
-        # What the agent is not shown is not looked for: the first search in many past runs takes
-        # its time.
-        recalled = self.history.recall(about, files, exclude=self.run.name, parts=phase.recalls)
+        alike = history.similar(about, files, exclude=self.run.name) if "similar" in parts else ()
+        patterns = history.patterns(about, files) if "patterns" in parts else ()
         return _Recalled(
-            similar=tuple(_run_in_words(entry) for entry in recalled.similar),
-            patterns=tuple(_pattern_in_words(entry) for entry in recalled.patterns),
-            friction=recalled.friction,
+            similar=tuple(run.in_words() for run in alike),
+            patterns=tuple(map(_lesson_in_words, patterns)),
+            friction=history.friction(about) if "friction" in parts else (),
         )
 
     def past_runs(self, query: str) -> str:
@@ -250,10 +251,9 @@ class PromptContext:
         """
         history = self.history
         alike = history.similar(query, exclude=self.run.name)
-        similar = [f"- {_run_in_words(entry)}" for entry in alike]
-        learned = history.recall(query, parts=("patterns", "friction"))
-        lessons = [f"- {_pattern_in_words(entry)}" for entry in learned.patterns]
-        lessons += [f"- [an agent got stuck] {point}" for point in learned.friction]
+        similar = [f"- {run.in_words()}" for run in alike]
+        lessons = [f"- {_lesson_in_words(lesson)}" for lesson in history.patterns(query)]
+        lessons += [f"- [an agent got stuck] {point}" for point in history.friction(query)]
         listed = similar or ["No past run is like this."]
         return "\n".join([*listed, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
 
@@ -269,11 +269,7 @@ def _verdicts(phase: AnsweringPhase) -> tuple[str, ...]:
     return tuple(verdict.value for verdict in phase.verdicts)
 
 
-def _run_in_words(entry: Similar) -> str:
-    return f"{entry.name}: {entry.title}. {entry.summary}"
-
-
-def _pattern_in_words(entry: Pattern) -> str:
+def _lesson_in_words(entry: Lesson) -> str:
     """Return a finding of earlier runs as a line. Invisible text is removed from the words of a
     person, since they come from a comment.
     """

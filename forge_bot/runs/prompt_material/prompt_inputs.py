@@ -10,7 +10,7 @@ from forge_bot.engine.phases import DRAFT, AgentPhase, AnsweringPhase, ReviewPha
 from forge_bot.engine.process_documents import process_document
 from forge_bot.engine.state import TaskState
 from forge_bot.engine.verification_report import commands_section
-from forge_bot.knowledge.past_runs import REQUEST
+from forge_bot.knowledge.history import REQUEST
 from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.runs.attachments import attachment_inputs
 from forge_bot.runs.branch_for_merge import newest_base
