@@ -5,6 +5,7 @@ and by which models; and its verification, which reads the record from git and c
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -95,13 +96,6 @@ class EvidenceLine(NamedTuple):
     said: str
 
 
-class _Version(NamedTuple):
-    """A commit of the run's branch, and the reports that it has."""
-
-    commit: CommitInfo
-    reports: bytes
-
-
 class _Record(NamedTuple):
     """The record of a run at its newest commit, and the ref at which that was found."""
 
@@ -116,10 +110,19 @@ class _Record(NamedTuple):
 
     def contains(self, commit: str) -> bool:
         """Return whether a commit is the record's or one before it."""
-        try:
+        with suppress(GitFailed):
             return self.repository.contains(self.commit, commit)
-        except GitFailed:
-            return False
+        return False
+
+    def line(self, named: str) -> EvidenceLine:
+        """Return whether the record has evidence, and the commit that a pull request names."""
+        if not self.file(EVIDENCE):
+            said = f"{self.ref} has no {SPECS}/{self.name}/{EVIDENCE}"
+        elif named and not self.contains(named):
+            said = f"{self.ref} does not contain {named[:_SHORT]}, which the pull request names"
+        else:
+            return EvidenceLine("record", holds=True, said=f"{self.commit[:_SHORT]} at {self.ref}")
+        return EvidenceLine("record", holds=False, said=said)
 
 
 def verify_evidence(
@@ -133,7 +136,7 @@ def verify_evidence(
     lines = list[EvidenceLine]()
     try:
         record = _record_of(repository, run)
-        lines.append(_found(record, named))
+        lines.append(record.line(named))
         lines += _lines(record, config, head)
     except (ForgeError, ValueError) as error:
         said = error.message if isinstance(error, ForgeError) else f"{EVIDENCE} is no JSON: {error}"
@@ -163,40 +166,32 @@ def _record_of(repository: Repository, run: str) -> _Record:
     return _Record(repository, info.name, info.ref, repository.commit_id(info.ref))
 
 
-def _found(record: _Record, named: str) -> EvidenceLine:
-    if not record.file(EVIDENCE):
-        said = f"{record.ref} has no {SPECS}/{record.name}/{EVIDENCE}"
-    elif named and not record.contains(named):
-        said = f"{record.ref} does not contain {named[:_SHORT]}, which the pull request names"
-    else:
-        return EvidenceLine("record", holds=True, said=f"{record.commit[:_SHORT]} at {record.ref}")
-    return EvidenceLine("record", holds=False, said=said)
-
-
 def _lines(record: _Record, config: Config, head: str) -> Iterator[EvidenceLine]:
     stated, raw = Node(json.loads(record.file(EVIDENCE) or b"null")), record.file(REPORTS)
-    history = _history(record, raw)
-    edited = _edited(history)
+    repository, history = record.repository, _history(record, raw)
+    edits = (at.id for (_, old), (at, new) in pairwise(history) if not new.startswith(old))
+    edited = next(edits, "")
     yield _line("history", f"{edited[:_SHORT]} changes earlier reports" if edited else "")
-    _, now = folded(record.repository, config, raw, record.name)
+    _, now = folded(repository, config, raw, record.name)
     same = record.file(STATE) == state_file(now)
     yield _line("state", "" if same else f"{STATE} is not what the reports lead to")
     same = _request_hash(record) == now.request_hash
     yield _line("request", "" if same else "request.md is not the request that was frozen")
     count = stated.at("reports").number("count") or 0
     whole = b"".join(raw.splitlines(keepends=True)[:count])
-    _, state = folded(record.repository, config, whole, record.name)
-    published = next((at for at, one in enumerate(history) if one.reports == whole), 0)
-    tip = _tip(state, history[: published + 1])
+    _, state = folded(repository, config, whole, record.name)
+    published = next((at for at, (_, reports) in enumerate(history) if reports == whole), 0)
+    tip = code_so_far(state, [commit for commit, _ in history[:published]]).tip
     for part, value in statement(state, read_reports(whole, REPORTS), whole, tip).items():
         same = stated.at(part).value == json.loads(json.dumps(value))
         yield _line(f"statement: {part}", "" if same else "is not what the record leads to")
-    below = is_ancestor(record.repository.root, now.base_commit, tip)
+    below = is_ancestor(repository.root, now.base_commit, tip)
     yield _line("base", "" if below else f"{now.base_commit[:_SHORT]} is not below {tip[:_SHORT]}")
-    judged = _judged(history[: published + 1])
-    moved = not judged or _code_changes(record.repository, judged, tip)
+    versions = reversed(history[: published + 1])
+    judged = next((commit.id for commit, reports in versions if _ran_commands(reports)), "")
+    moved = not judged or _code_changes(repository, judged, tip)
     yield _line("commands ran", f"not on the code of {tip[:_SHORT]}" if moved else "")
-    yield _line("head", covers(record.repository, stated.text("head") or tip, head or tip))
+    yield _line("head", covers(repository, stated.text("head") or tip, head or tip))
 
 
 def _line(part: str, trouble: str) -> EvidenceLine:
@@ -205,43 +200,26 @@ def _line(part: str, trouble: str) -> EvidenceLine:
 
 def _request_hash(record: _Record) -> str:
     """Return the hash of the request as the record has it; "" of one that was edited."""
-    try:
+    with suppress(ForgeError):
         return read_request(record.file("request.md").decode("utf-8", "replace")).hash
-    except ForgeError:
-        return ""
+    return ""
 
 
-def _history(record: _Record, reports: bytes) -> list[_Version]:
-    """Return the versions of the reports along the run's branch, the oldest first. Raises
-    ReportsDamaged.
+def _history(record: _Record, reports: bytes) -> list[tuple[CommitInfo, bytes]]:
+    """Return the commits of the run's branch, the oldest first, with the reports that each has.
+    Raises ReportsDamaged.
     """
     first, *_ = read_reports(reports, REPORTS) or (None,)
     if not isinstance(first, RunStarted):
         raise ReportsDamaged(f"{REPORTS} does not begin with the start of a run.")
     commits = first_parents(record.repository.root, first.base_commit, record.commit)
-    return [_Version(commit, record.file(REPORTS, commit.id)) for commit in commits]
+    return [(commit, record.file(REPORTS, commit.id)) for commit in commits]
 
 
-def _edited(history: list[_Version]) -> str:
-    """Return the first commit that changes reports which an earlier one recorded, or ""."""
-    edits = (
-        now.commit.id for old, now in pairwise(history) if not now.reports.startswith(old.reports)
-    )
-    return next(edits, "")
-
-
-def _tip(state: State, history: list[_Version]) -> str:
-    """Return the commit that the run offered when the last of these commits was made."""
-    return code_so_far(state, [one.commit for one in history[:-1]]).tip
-
-
-def _judged(history: list[_Version]) -> str:
-    """Return the newest commit on which the project's commands ran, or ""."""
-    for one in reversed(history):
-        reports = read_reports(one.reports, REPORTS)
-        if reports and isinstance(reports[-1], CommandsRan):
-            return one.commit.id
-    return ""
+def _ran_commands(raw: bytes) -> bool:
+    """Return whether the newest of some reports is that the project's commands ran."""
+    reports = read_reports(raw, REPORTS)
+    return bool(reports) and isinstance(reports[-1], CommandsRan)
 
 
 def _code_changes(repository: Repository, base: str, head: str) -> bool:
