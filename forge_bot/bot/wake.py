@@ -30,8 +30,8 @@ from forge_bot.github_api.pygithub import GitHub
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
-from forge_bot.runs.models_and_prompts import batch_wait
 from forge_bot.runs.open_run import open_run
+from forge_bot.runs.run_snapshot import run_standing
 from forge_bot.runs.this_process import now
 from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config
@@ -246,7 +246,7 @@ class _Look:
                 run=info.name,
                 pause=state.pause if state.gate is None else None,
                 room=self._has_room(state, first.by, paid),
-                batch=batch_wait(self.repository, info) is not None,
+                batch=run_standing(self.repository, info).waits_for == "batch",
             )
             yield self._with_question(run, state, labelled)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from forge_bot.engine import Pipeline, State
     from forge_bot.engine.state import OpenGate
-    from forge_bot.values import Recorded
 
 
 _MARKS = {
@@ -60,17 +59,17 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
 
 
 def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
-    """Return state.json, the estimate if the run was begun on this machine, and the batch that is
-    waited for; in ASCII, since standard output may be any encoding.
+    """Return state.json, what the run waits for, and the estimate if it was begun on this machine;
+    in ASCII, since standard output may be any encoding.
     """
     from forge_bot.runs.estimate import kept_estimate
+    from forge_bot.runs.run_snapshot import run_standing
     from forge_bot.store.run_folder import state_file
 
-    parts: dict[str, Recorded | None] = {"estimate": kept_estimate(repository, info.name)}
-    if not (info.ended or info.waiting):
-        from forge_bot.runs.models_and_prompts import batch_wait
-
-        parts["batch"] = batch_wait(repository, info)
+    parts = {
+        "standing": run_standing(repository, info),
+        "estimate": kept_estimate(repository, info.name),
+    }
     more = {name: part.model_dump(mode="json") for name, part in parts.items() if part is not None}
     return json.dumps({**json.loads(state_file(state)), **more}, indent=2)
 
@@ -98,16 +97,10 @@ def list_runs(folder: Path) -> int:
 
 
 def _describe_standing(repository: Repository, info: RunInfo) -> str:
-    if info.waiting:
-        return f"[yellow]waits for you at {info.phase}[/]"
-    if info.ended:
-        return escape(info.status)
-    from forge_bot.runs.models_and_prompts import wait_in_words
+    from forge_bot.runs.run_snapshot import run_standing
 
-    batch = wait_in_words(repository, info)
-    if batch:
-        return f"at {info.phase}, {escape(batch)}"
-    return f"at {info.phase}"
+    words = escape(run_standing(repository, info).in_words)
+    return f"[yellow]{words}[/]" if info.waiting else words
 
 
 def _describe_branch(info: RunInfo) -> str:
@@ -173,10 +166,10 @@ def _print_question(gate: "OpenGate", console: Console) -> None:
 
 def _print_next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print the command that continues a run without an open question."""
-    from forge_bot.runs.models_and_prompts import wait_in_words
+    from forge_bot.runs.run_snapshot import run_standing
 
-    if batch := wait_in_words(repository, info):
-        console.print(f"[yellow]…[/] [bold]{escape(batch)}[/]")
+    if trouble := run_standing(repository, info).trouble:
+        console.print(f"[yellow]…[/] [bold]{escape(trouble)}[/]")
         console.print("  [bold]forge-bot resume[/] looks whether it has ended")
     else:
         console.print("  [bold]forge-bot resume[/] goes on")

@@ -30,7 +30,7 @@ from forge_bot.project.graph.verify_graph import scan, verify
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.find_runs import RunInfo, raw_file, run_in
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
+from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot, run_standing
 from forge_bot.settings.load_pipeline import load_descriptor, pipeline_names
 from forge_bot.store import SPECS, read_request
 
@@ -232,7 +232,8 @@ class Queries:
         )
         alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
         runs = [
-            f"- {SPECS}/{info.name}: {info.title} ({_describe_place(info)}, {info.branch})"
+            f"- {SPECS}/{info.name}: {info.title} "
+            f"({run_standing(served.repository, info).in_words}, {info.branch})"
             for info in alive
         ]
         branch = served.branch
@@ -308,10 +309,6 @@ def _describe_run(info: RunInfo) -> dict[str, JsonValue]:
         "effort": info.effort,
         "updated_at": info.updated_at.isoformat(),
     }
-
-
-def _describe_place(info: RunInfo) -> str:
-    return f"waits for a person at {info.gate}" if info.waiting else f"at {info.phase}"
 
 
 _RESUMED = {

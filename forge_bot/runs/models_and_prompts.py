@@ -1,30 +1,25 @@
 """Open what a run asks with: its models, opened when the first of them is asked, and its prompts,
-the repository's own before the shipped ones; and what it waits for that goes away by itself, a
-batch or a pause, which is read without the run's lock and without a model's library.
+the repository's own before the shipped ones; and the batches of an abandoned run, which it cancels.
 """
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import AwareDatetime, ValidationError
-
 from forge_bot.agent.models.known_providers import missing_key
-from forge_bot.engine import Done, State
+from forge_bot.engine import Done
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.errors import ForgeError, NoModelKey, WriteFailed
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import RunInfo, raw_file
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
-from forge_bot.store.run_folder import CARRIED, STATE
-from forge_bot.values import Recorded, TaskId, Tier
+from forge_bot.store.run_folder import CARRIED
+from forge_bot.values import TaskId, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import ChatMessage, Image, Model
@@ -150,58 +145,6 @@ class TierModels:
             )
             self._opened.update(open_tiers(self._specs, settings, record=self._record))
         return self._opened
-
-
-class BatchWait(Recorded):
-    """The oldest question of a run that is in a provider's batch."""
-
-    model: str
-    since: AwareDatetime
-
-    @property
-    def in_words(self) -> str:
-        """Return the awaited batch in words."""
-        return f"waits for a batch of {self.model} since {self.since:%Y-%m-%d %H:%M} UTC"
-
-
-def batch_wait(repository: Repository, info: RunInfo) -> BatchWait | None:
-    """Return the batch that a run waits for; None if none of its questions is in a batch."""
-    if info.ended or info.waiting:
-        return None
-    waits: dict[str, Mapping[str, object]] = {}
-    for line in (raw_file(repository, info, CARRIED) or b"").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        match entry:
-            case {"entry": "started", "key": str(key)}:
-                waits[key] = {"model": entry.get("model"), "since": entry.get("at")}
-            case {"entry": "failed" | "finished", "key": str(key)}:
-                waits.pop(key, None)
-            case _:
-                pass
-    try:
-        known = [BatchWait.model_validate(wait) for wait in waits.values()]
-    except ValidationError:
-        return None
-    return min(known, key=lambda wait: wait.since, default=None)
-
-
-def wait_in_words(repository: Repository, info: RunInfo) -> str:
-    """Return in words for what a run waits that goes away by itself; empty if for nothing."""
-    wait = batch_wait(repository, info)
-    return wait.in_words if wait is not None else _pause_in_words(repository, info)
-
-
-def _pause_in_words(repository: Repository, info: RunInfo) -> str:
-    raw = raw_file(repository, info, STATE) if not (info.ended or info.waiting) else None
-    with suppress(ValidationError):
-        pause = State.model_validate_json(raw or b"").pause
-        if pause is not None:
-            until = f" until {pause.until:%Y-%m-%d %H:%M} UTC" if pause.until else ""
-            return f"waits{until}, for the sake of a {pause.why.value}"
-    return ""
 
 
 def leaves_batches(run: Run) -> bool:

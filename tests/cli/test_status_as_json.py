@@ -24,7 +24,7 @@ from forge_bot.engine.state import (
     Wave,
 )
 from forge_bot.runs.estimate import Estimate
-from forge_bot.runs.models_and_prompts import BatchWait
+from forge_bot.runs.run_snapshot import RunStanding
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python
@@ -41,7 +41,7 @@ OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
     "`usage`": (Usage,),
     "`baseline[]`, `verification.results[]`": (CommandResult,),
     "`estimate`": (Estimate,),
-    "`batch`": (BatchWait,),
+    "`standing`": (RunStanding,),
 }
 """Section of the page → what its first column describes."""
 
@@ -88,8 +88,8 @@ def test_small_objects_are_told_where_they_occur() -> None:
 
 
 def printed(sample: Sample) -> dict[str, object]:
-    """What a process of its own writes, which nobody's notices may disturb: the state, after the
-    estimate is taken out.
+    """What a process of its own writes, which nobody's notices may disturb: the state, after
+    estimate and standing are taken out.
     """
     done = subprocess.run(
         [warm_python(), "-m", "forge_bot", "status", "--json"],
@@ -100,6 +100,7 @@ def printed(sample: Sample) -> dict[str, object]:
     assert (done.returncode, done.stderr) == (0, b"")
     found = json.loads(done.stdout)
     Estimate.model_validate(found.pop("estimate"))
+    assert RunStanding.model_validate(found.pop("standing")).question == "checkpoint-a"
     State.model_validate_json(json.dumps(found))
     return found
 

@@ -23,9 +23,9 @@ from forge_bot.runs.model_access import (
     payments,
     spending_now,
 )
-from forge_bot.runs.models_and_prompts import wait_in_words
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_snapshot import run_standing
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings
@@ -131,7 +131,7 @@ def test_the_switch_stops_a_run_and_without_it_the_run_goes_on(
     assert pause is not None
     assert (pause.why, pause.until) == (PauseReason.SWITCH, None)
     repository = Repository.find(here.path)
-    assert "of a switch" in wait_in_words(repository, runs(repository)[0])
+    assert "of a switch" in run_standing(repository, runs(repository)[0]).in_words
     monkeypatch.setenv(SWITCH, " ")
     assert here.go_on(talker)[0] is Outcome.DONE
 
