@@ -69,6 +69,11 @@ class Source(Frozen):
     url: str = ""
     author: str = ""
 
+    @property
+    def is_on_forge(self) -> bool:
+        """Return whether it is an issue where the code is hosted, which takes comments."""
+        return self.type == "github_issue"
+
 
 class RunStatus(StrEnum):
     """The status of the current phase."""

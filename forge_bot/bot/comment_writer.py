@@ -24,8 +24,8 @@ from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
-from forge_bot.github_api.pygithub import GitHub, Reaction
-from forge_bot.github_api.types import Comment
+from forge_bot.github_api import Forge
+from forge_bot.github_api.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
@@ -52,7 +52,7 @@ class CommentWriter:
     progress.
     """
 
-    github: GitHub
+    github: Forge
     thread: Thread
     commands: CommandNames
     address: str

@@ -169,11 +169,13 @@ def _takes_reviews(text: str) -> bool:
 def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] | CommentReply:
     """Return the failed checks that a change can mend, or the reply where there are none."""
     pull = writer.thread.pull_of(run)
-    failed, address = writer.github.failed_checks(pull), f"{writer.address}/pull/{pull}"
+    failed = writer.github.failed_checks(pull)
     if ours := [check for check in failed if can_mend(check)]:
         return tuple(ours[:_MOST_CHECKS])
     named = [f"{check.name}: {check.conclusion}" for check in failed]
-    return command_replies.no_fix(writer.view(run), checks=named, pull_request=address)
+    view = writer.view(run)
+    address = view.links.pull_request(pull)
+    return command_replies.no_fix(view, checks=named, pull_request=address)
 
 
 def can_mend(check: FailedCheck) -> bool:

@@ -39,7 +39,7 @@ from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed
 from forge_bot.gate import outputs
 from forge_bot.gate.messages import BEGUN
 from forge_bot.gate.people import RequestedOperation
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api import Forge, connect
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
@@ -95,7 +95,7 @@ def prepare() -> int:
 
 def _supervised(begun: JobStart, wall: JobHandoff | None, folder: Path | None) -> int:
     around = begun.around
-    with GitHub(around.repository, around.token, around.api) as github:
+    with connect(around.repository, around.token, around.api) as github:
         visit = _Visit(begun, github, wall, folder)
         return visit.report(*visit.carry_on())
 
@@ -106,7 +106,7 @@ class _Visit:
     def __init__(
         self,
         begun: JobStart,
-        github: GitHub,
+        github: Forge,
         wall: JobHandoff | None,
         folder: Path | None,
     ) -> None:

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from forge_bot.errors import BadInput, GitFailed, NoCommits, NotInAction
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
+from forge_bot.gate.github_names import read_step_context
 from forge_bot.git import Repository, clone_repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.git.process import SIGNING_KEY
@@ -68,9 +69,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
 
     Raises NotInAction without the variables of a workflow, BadInput for an impossible input.
     """
-    needed = ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
-    if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(f"A job of the bot needs {', '.join(missing)} in its environment.")
+    step = read_step_context(environ, ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN"))
     try:
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:
@@ -78,16 +77,14 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         raise NotInAction(
             "FORGE_BOT_WAKE is not what the gate hands on.", details=details
         ) from None
-    server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
-    repository = environ["GITHUB_REPOSITORY"]
     around = JobContext(
         wake=wake,
-        repository=repository,
-        api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),
-        server=server,
-        payload=_path(environ, "GITHUB_EVENT_PATH"),
-        token=environ["GITHUB_TOKEN"],
-        run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
+        repository=step.repository,
+        api=step.api,
+        server=step.server,
+        payload=Path(step.payload) if step.payload else None,
+        token=step.token,
+        run_url=step.run_url,
         summary=_path(environ, "GITHUB_STEP_SUMMARY"),
         outputs=_path(environ, "GITHUB_OUTPUT"),
         budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),

@@ -23,10 +23,11 @@ from forge_bot.errors import (
     PushRefusal,
     PushRefused,
 )
+from forge_bot.gate.github_names import WORKFLOWS
 from forge_bot.gate.json_payload import Node
 from forge_bot.git import Repository, Tree
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api import Forge
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
@@ -40,7 +41,6 @@ from forge_bot.runs.publish_result import (
     publish_result,
 )
 from forge_bot.runs.run import Run
-from forge_bot.runs.workflow_file import WORKFLOWS
 
 EVIDENCE_STATUS = "forge-bot/evidence"
 """The name of the status at the head of a pull request."""
@@ -49,7 +49,7 @@ EVIDENCE_STATUS = "forge-bot/evidence"
 class Publication:
     """Publishes for one run."""
 
-    def __init__(self, github: GitHub, writer: CommentWriter) -> None:
+    def __init__(self, github: Forge, writer: CommentWriter) -> None:
         self.github = github
         self.writer = writer
 

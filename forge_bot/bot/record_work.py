@@ -31,11 +31,11 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import Reason, State
 from forge_bot.errors import CommitsRefused, ForgeError, RecordChanged
+from forge_bot.gate.github_names import WORKFLOWS
 from forge_bot.git.diff import modes as changed_modes
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import HandedFiles, Run
-from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, state_file

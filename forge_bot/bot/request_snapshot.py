@@ -12,15 +12,15 @@ from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.errors import BadOption
-from forge_bot.gate.grammar import COMMENT_LINK
+from forge_bot.gate.github_names import COMMENT_LINK
 from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.people import AccountKind, Role
+from forge_bot.github_api.issue import source_of
 from forge_bot.github_api.types import Comment, Issue
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.request_draft import RequestDraft, checked, with_attachments
 from forge_bot.store import UnreadComment
-from forge_bot.values import Source
 
 _LONGEST_COMMENT = 20_000
 _MOST_UNREAD = 200
@@ -58,13 +58,10 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given, server: str) ->
         _comments(thread, given.comment),
         *(["## Comments of others that were taken in", *taken] if taken else []),
     ]
-    source = Source(
-        type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login
-    )
     draft = RequestDraft(
         title=seen.title.strip() or f"Issue {issue.number}",
         text="\n\n".join(filter(None, parts)),
-        source=source,
+        source=source_of(issue),
         labels=seen.labels,
         issue_type=issue.type,
         taken=taken,

@@ -16,12 +16,10 @@ from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.errors import ConversationLocked, NotOnGitHub
 from forge_bot.gate.people import Account, AccountKind
-from forge_bot.github_api.pull_request_calls import ReviewComment, Reviews
-from forge_bot.github_api.types import Comment
-from forge_bot.interaction.commit_links import Links, short
+from forge_bot.github_api.types import Comment, ReviewComment, Reviews
+from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import read_marker
-from forge_bot.prompts import escape
 from forge_bot.runs.follow_up import ReviewWords
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
@@ -192,10 +190,9 @@ def _answer(run: Run, report: FollowUpAsked, number: int, end: EndOfFollowUp, li
         one for one in end.commits if any(file.path == item.path for file in one.files)
     ] or list(end.commits)
     commit = commits[-1].id if commits and not kept else ""
-    link = f"[{escape.code(short(commit))}]({links.repository}/commit/{commit})"
     return reply(
         "review_answer",
-        commit=Markdown(link if commit else ""),
+        commit=Markdown(links.commit_link(commit) if commit else ""),
         abandoned=abandoned,
         words=criterion["words"].strip() if criterion is not None else "",
         report=Markdown(links.named(names[0]) if names else ""),

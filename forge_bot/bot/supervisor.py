@@ -35,7 +35,7 @@ from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED
 from forge_bot.git.signed_commits import find_key, try_key
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api import Forge
 from forge_bot.github_api.types import PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
@@ -76,7 +76,7 @@ class Supervisor:
         self,
         repository: Repository,
         config: Config,
-        github: GitHub,
+        github: Forge,
         around: JobContext,
         inputs: Inputs,
         *,

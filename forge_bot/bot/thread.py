@@ -13,6 +13,7 @@ from typing import NamedTuple
 from forge_bot.engine.gates import agreed_so_far, approvals_of
 from forge_bot.engine.state import Decision
 from forge_bot.gate.environment_variables import Inputs
+from forge_bot.gate.github_names import number_of
 from forge_bot.gate.grammar import Approve, Command, Misplaced, Mistyped
 from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.gate.people import (
@@ -25,9 +26,8 @@ from forge_bot.gate.people import (
     authorise,
     to_ask_about,
 )
-from forge_bot.github_api.pull_request_calls import ReviewComment
-from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import Comment
+from forge_bot.github_api import Forge
+from forge_bot.github_api.types import Comment, ReviewComment
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
@@ -71,7 +71,7 @@ class Thread:
 
     def __init__(
         self,
-        github: GitHub,
+        github: Forge,
         number: int,
         inputs: Inputs,
         approvals: tuple[ApprovalRule, ...] = (),
@@ -93,9 +93,7 @@ class Thread:
 
     def pull_of(self, run: Run) -> int:
         """Return the number of the run's pull request; 0 without one."""
-        number = run.state.pull_request.rstrip("/").rpartition("/")[2]
-        known = int(number) if number.isascii() and number.isdigit() else 0
-        return known or self.opened_by_hand
+        return number_of(run.state.pull_request) or self.opened_by_hand
 
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""

@@ -31,6 +31,7 @@ from forge_bot.errors import (
     UpToDate,
 )
 from forge_bot.gate import grammar
+from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
 from forge_bot.github_api.types import Issue, PullState
@@ -293,7 +294,7 @@ def _version(command: grammar.Approve, at: datetime, state: State) -> str | None
     here = [
         showing.digest
         for showing in gate.shown
-        if grammar.COMMENT_ANCHOR in showing.via and showing.at < at
+        if COMMENT_ANCHOR in showing.via and showing.at < at
     ]
     if not here:
         raise StaleApproval("What waits was not shown here before the approval was given.")

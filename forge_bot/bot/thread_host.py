@@ -9,7 +9,7 @@ from forge_bot.bot.publish_on_github import BranchPusher, Publication, unverifie
 from forge_bot.bot.thread import is_in_comment
 from forge_bot.engine import Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api import Forge
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
@@ -25,7 +25,7 @@ class ThreadHost:
     def __init__(
         self,
         run: Run,
-        github: GitHub,
+        github: Forge,
         writer: CommentWriter,
         pusher: BranchPusher,
         cancelled: Event,

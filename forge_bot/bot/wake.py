@@ -24,9 +24,9 @@ from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import issue_of_branch
-from forge_bot.gate.grammar import COMMENT_ANCHOR
+from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.git import Repository
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.github_api import Forge, connect
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
@@ -156,7 +156,7 @@ def wake(environ: Mapping[str, str] = os.environ) -> int:
     if not config.wakes.enabled:
         outputs.notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
         return 0
-    with GitHub(around.repository, around.token, around.api) as github:
+    with connect(around.repository, around.token, around.api) as github:
         look = _Look(repository, config, github, inputs, environ)
         lines = [*look.wake_all()]
     for line in lines or ["no run waits for anything that is over"]:
@@ -173,7 +173,7 @@ class _Look:
         self,
         repository: Repository,
         config: Config,
-        github: GitHub,
+        github: Forge,
         inputs: Inputs,
         environ: Mapping[str, str],
     ) -> None:

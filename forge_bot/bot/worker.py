@@ -22,6 +22,7 @@ from forge_bot.bot.worker_messages import (
 )
 from forge_bot.engine import drive
 from forge_bot.errors import ForgeError
+from forge_bot.gate.github_names import WORKFLOWS
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
@@ -31,7 +32,6 @@ from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches, prompts_for
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Tier
 

@@ -13,6 +13,7 @@ from rich.prompt import Confirm
 from forge_bot.cli.console import Console
 from forge_bot.cli.session_setup import at_terminal
 from forge_bot.errors import BadOption
+from forge_bot.gate.github_names import server_of
 from forge_bot.git import Repository
 from forge_bot.github_api.issue import parse_remote
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
@@ -41,8 +42,8 @@ def doctor_of_github(name: str) -> int:
     """Print what the bot needs of a repository on GitHub (owner/name or its address), without a
     clone or a model's key; return 0 if nothing is left to do, otherwise 5.
     """
-    server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"
-    place = parse_remote(name if "://" in name else f"{server}/{name}", os.environ)
+    address = name if "://" in name else f"{server_of(os.environ)}/{name}"
+    place = parse_remote(address, os.environ)
     if place is None:
         raise BadOption(
             f"{name!r} names no repository on GitHub.",

@@ -10,9 +10,10 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption
+from forge_bot.gate.github_names import token_of
 from forge_bot.git import Repository
+from forge_bot.github_api import connect
 from forge_bot.github_api.issue import RepositoryAddress, parse_remote
-from forge_bot.github_api.pygithub import GitHub
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.workflow_file import (
@@ -153,14 +154,14 @@ def _wake_workflow(repository: Repository, target: Path, console: Console) -> No
 
 
 def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
-    token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+    token = token_of(os.environ)
     if place is None or not token:
         lacking = "origin is not on GitHub" if place is None else "there is no token"
         hint = (
             "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
         )
         raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
-    with GitHub(place.name, token, place.api, patience=0) as github:
+    with connect(place.name, token, place.api, patience=0) as github:
         for label in LABELS:
             made = github.create_label(label.name, label.color, say(label.meaning))
             console.print(

@@ -16,21 +16,16 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import BadOption, ForgeError, GitFailed, GitHubError, NotOnGitHub
+from forge_bot.gate.github_names import number_of, token_of
 from forge_bot.gate.people import Role
 from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
+from forge_bot.github_api import Forge, connect
 from forge_bot.github_api.issue import RepositoryAddress, parse_remote
-from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import PullRequest
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.prompts.escape import cell
-from forge_bot.runs.run_statistics import (
-    RunFigures,
-    Statistics,
-    addresses,
-    number_of,
-    run_statistics,
-)
+from forge_bot.runs.run_statistics import RunFigures, Statistics, addresses, run_statistics
 from forge_bot.runs.this_process import now
 from forge_bot.settings import load_config
 from forge_bot.settings.approvals import (
@@ -250,15 +245,11 @@ def _read_people(
 ) -> People | None:
     """Return what GitHub says of these people; None without a token or a remote there."""
     place = parse_remote(repository.remote_url(), os.environ)
-    if place is None or not _token():
+    if place is None or not token_of(os.environ):
         return None
     with _open_github(place) as github:
         return read_people(needs, approvers, github.membership, github.team_members)
 
 
-def _open_github(place: RepositoryAddress) -> GitHub:
-    return GitHub(place.name, _token(), place.api, patience=0)
-
-
-def _token() -> str | None:
-    return os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+def _open_github(place: RepositoryAddress) -> Forge:
+    return connect(place.name, token_of(os.environ), place.api, patience=0)

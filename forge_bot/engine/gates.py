@@ -300,7 +300,7 @@ def can_be_posted(pipeline: Pipeline, state: State) -> bool:
     """
     return (
         bool(pipeline.summary)
-        and state.source.type == "github_issue"
+        and state.source.is_on_forge
         and bool(state.source.url)
         and not state.flags.skip_pr
     )

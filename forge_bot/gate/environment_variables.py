@@ -1,18 +1,15 @@
-"""The environment variables of the action: its inputs, and the variables that every step of a
-workflow has.
-"""
+"""The inputs of the action, each with an environment variable of its own."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from forge_bot.errors import BadInput, NotInAction
+from forge_bot.errors import BadInput
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
 from forge_bot.gate.people import FLOORS, Policy
 from forge_bot.sentences import check_language
 
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)
 
 
@@ -44,21 +41,6 @@ script, and empty means the default.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class StepContext:
-    """The run of the workflow that this step belongs to."""
-
-    event: str
-    payload: str
-    repository: str
-    api: str
-    token: str
-    actor: str
-    triggering_actor: str
-    run_url: str
-    attempt: int
-
-
 def read_inputs(environ: Mapping[str, str]) -> Inputs:
     """Return the inputs. Raises BadInput for the first that cannot be, UnknownLanguage."""
     check_language(environ)
@@ -85,35 +67,3 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     mention = "" if named == "none" else f"@{named.removeprefix('@')}"
     policy = Policy(FLOORS[role], own)
     return Inputs(prefix, bare.casefold() == "true", label, policy, mention)
-
-
-def read_step_context(environ: Mapping[str, str]) -> StepContext:
-    """Return the variables of
-    https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises
-    NotInAction.
-    """
-    needed = (
-        *("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY"),
-        *("GITHUB_ACTOR", "GITHUB_OUTPUT", "GITHUB_TOKEN"),
-    )
-    if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(f"The gate needs {', '.join(missing)} in its environment.")
-    repository = environ["GITHUB_REPOSITORY"]
-    if not _REPOSITORY.fullmatch(repository):
-        raise NotInAction(f"GITHUB_REPOSITORY is {repository!r}, which is no owner/name.")
-    server = environ.get("GITHUB_SERVER_URL") or "https://github.com"
-    attempt = environ.get("GITHUB_RUN_ATTEMPT", "")
-    return StepContext(
-        event=environ["GITHUB_EVENT_NAME"],
-        payload=environ["GITHUB_EVENT_PATH"],
-        repository=repository,
-        api=(environ.get("GITHUB_API_URL") or "https://api.github.com").rstrip("/"),
-        token=environ["GITHUB_TOKEN"],
-        actor=environ["GITHUB_ACTOR"],
-        # Old servers do not tell who started the run. The first time that is the actor; later
-        # nobody can say.
-        triggering_actor=environ.get("GITHUB_TRIGGERING_ACTOR", "")
-        or (environ["GITHUB_ACTOR"] if attempt == "1" else ""),
-        run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
-        attempt=int(attempt) if attempt.isdecimal() else 1,
-    )

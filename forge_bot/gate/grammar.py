@@ -20,6 +20,7 @@ from forge_bot.gate.arguments import (
     read_digest,
 )
 from forge_bot.gate.flags import read_approval, read_task_flags
+from forge_bot.gate.github_names import COMMENT_LINK
 from forge_bot.sentences import say
 
 LONGEST_SHOWN = 60
@@ -210,13 +211,6 @@ RunCommand = AnswerCommand | Retry | Continue | Update | Resize
 # --------------------------------------------------------------------------------------------------
 
 _Command = TypeVar("_Command", bound=Command | PostSummary)
-COMMENT_ANCHOR = "#issuecomment-"
-"""In every address of a comment on GitHub."""
-COMMENT_LINK = re.compile(
-    r"https?://[^/\s]+/(?P<name>[^/\s]+/[^/\s]+)/(?:issues|pull)/(?P<issue>\d{1,9})"
-    rf"{COMMENT_ANCHOR}(?P<comment>\d{{1,15}})"
-)
-"""The address of a comment."""
 _WITH_LINKS = re.compile(r"with\s+((?:https?://\S+(?:\s+|$))+)", re.IGNORECASE)
 _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from forge_bot.gate.json_payload import Node
 from forge_bot.sentences import say
 
 
@@ -40,18 +39,6 @@ GHOST = Account("ghost", AccountKind.GHOST)
 
 # The rule for names of people is narrower; text that cannot be a name is refused here.
 _LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
-_KINDS = {"User": AccountKind.PERSON, "Bot": AccountKind.BOT}
-
-
-def read_account(node: Node) -> Account | None:
-    """Return the account in a payload or answer; None for one that is missing or has no possible
-    name, as deleted accounts leave it.
-    """
-    account = account_named(node.text("login"))
-    if account is None or account.kind is not AccountKind.PERSON:
-        return account and Account(account.login, account.kind, node.number("id") or 0)
-    kind = _KINDS.get(node.text("type"), AccountKind.OTHER)
-    return Account(account.login, kind, node.number("id") or 0)
 
 
 def account_named(login: str) -> Account | None:
@@ -98,46 +85,6 @@ class UnknownRole:
 
 
 Membership = Role | UnknownRole
-
-_OK, _NOT_FOUND = 200, 404
-_ROLES = {role.word: role for role in Role}
-# What the older field can mean at most: it knows maintain as write, and triage as read.
-_AT_MOST = {"admin": Role.ADMIN, "write": Role.MAINTAIN, "read": Role.TRIAGE, "none": Role.NONE}
-_FLAGS = (
-    ("admin", Role.ADMIN),
-    ("maintain", Role.MAINTAIN),
-    ("push", Role.WRITE),
-    ("triage", Role.TRIAGE),
-    ("pull", Role.READ),
-)
-
-
-def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
-    """Return the role in an answer to
-    `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
-    (https://docs.github.com/en/rest/collaborators/collaborators, "Get repository permissions").
-
-    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of
-    the same answer show it. Where fields contradict each other the lower one counts; without the
-    field `permission`, or about somebody else, nothing does. `trouble` is why there is no answer.
-    """
-    if trouble:
-        return UnknownRole(trouble)
-    if status == _NOT_FOUND:
-        return UnknownRole("GitHub knows no such user")
-    if status != _OK:
-        return UnknownRole(f"GitHub answered {status} {answer.text('message')[:100]}".strip())
-    legacy, name = answer.text("permission"), answer.text("role_name")
-    account = read_account(answer["user"])
-    if legacy not in _AT_MOST or account is None or not account.named(login):
-        return UnknownRole("GitHub's answer names no permission of theirs")
-    # Old servers name no role.
-    role = _ROLES.get(name or legacy)
-    if role is None:
-        flags = answer.at("user", "permissions")
-        role = next((role for flag, role in _FLAGS if flags.true(flag)), Role.NONE)
-    return min(role, _AT_MOST[legacy])
-
 
 # -- who may do what
 # --------------------------------------------------------------------------------------------------

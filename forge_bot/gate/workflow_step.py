@@ -10,7 +10,7 @@ from pathlib import Path
 
 from forge_bot.errors import ForgeError
 from forge_bot.gate import messages, outputs
-from forge_bot.gate.environment_variables import Inputs, StepContext, read_inputs, read_step_context
+from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.gate.events import (
     GateOutcome,
     Intent,
@@ -20,7 +20,8 @@ from forge_bot.gate.events import (
     issue_of_branch,
     read_event,
 )
-from forge_bot.gate.github import GateClient, OwnComments
+from forge_bot.gate.github import GateClient, OwnComments, read_membership
+from forge_bot.gate.github_names import StepContext, read_step_context
 from forge_bot.gate.grammar import Help, Mistyped
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.people import (
@@ -30,7 +31,6 @@ from forge_bot.gate.people import (
     DenyReason,
     RequestedOperation,
     authorise,
-    read_membership,
     to_ask_about,
 )
 from forge_bot.sentences import hint_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from forge_bot.errors import GitFailed, GitMissing
+from forge_bot.gate.github_names import OWN_ADDRESS
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import index_of, message_text, store
@@ -28,7 +29,7 @@ _PLAIN, _LINK = "100644", "120000"
 _RULES = ".gitattributes"
 
 _TRIED = "Edits to be tried"
-_NOBODY = ("forge-bot", "forge-bot@users.noreply.github.com", "@0 +0000")
+_NOBODY = ("forge-bot", OWN_ADDRESS, "@0 +0000")
 OURS = Signature(_NOBODY, _NOBODY)
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import GitFailed, RecordChanged
+from forge_bot.gate.github_names import OWN_ADDRESS
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import HEADS, head, ref_target, tree_id
@@ -19,7 +20,7 @@ Trailers = tuple[tuple[str, str], ...]
 OWN_IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
-    for part, value in (("NAME", "forge-bot"), ("EMAIL", "forge-bot@users.noreply.github.com"))
+    for part, value in (("NAME", "forge-bot"), ("EMAIL", OWN_ADDRESS))
 }
 """Variables of git that name forge-bot as author and committer."""
 # useConfigOnly, as in `identity`: a user without a name there gets ours, and not that of the

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
+from forge_bot.gate.github_names import OWN_ADDRESS
 from forge_bot.git import commits, files_at, remotes, revisions, worktree
 from forge_bot.git.files_at import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
@@ -201,7 +202,7 @@ def make_repository(folder: Path, message: str) -> Repository:
     """Put everything in `folder` into the first commit of a new repository on the branch main."""
     git(folder, "init", "--quiet", "--initial-branch=main", "--template=", ".")
     git(folder, "add", "--all")
-    name, address = "user.name=forge-bot", "user.email=forge-bot@users.noreply.github.com"
+    name, address = "user.name=forge-bot", f"user.email={OWN_ADDRESS}"
     git(folder, "-c", name, "-c", address, "commit", "--quiet", "-m", message)
     return Repository.find(folder)
 

@@ -4,15 +4,13 @@ waits.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
+from forge_bot.gate.github_names import HOST, api_of, hosts_of, server_of
+from forge_bot.github_api import Forge, connect
 from forge_bot.github_api.types import Issue
 from forge_bot.sentences import hint_of
-from forge_bot.values import Frozen
-
-if TYPE_CHECKING:
-    from forge_bot.github_api.pygithub import GitHub
+from forge_bot.values import Frozen, Source
 
 _URL = re.compile(
     r"https?://(?:www\.)?(?P<host>[a-z0-9.-]+(?::\d{1,5})?)"
@@ -30,8 +28,20 @@ class IssueRef(Frozen):
     repository: str
     number: int
 
+    @property
+    def source(self) -> Source:
+        """Return the issue as the origin of a request."""
+        url = f"https://{self.host}/{self.owner}/{self.repository}/issues/{self.number}"
+        return Source(type="github_issue", id=str(self.number), url=url)
 
-def parse_issue_url(text: str, hosts: Sequence[str] = ("github.com",)) -> IssueRef | None:
+
+def source_of(issue: Issue) -> Source:
+    """Return an issue as the origin of a request."""
+    author = issue.author.login
+    return Source(type="github_issue", id=str(issue.number), url=issue.url, author=author)
+
+
+def parse_issue_url(text: str, hosts: Sequence[str] = (HOST,)) -> IssueRef | None:
     """Return the issue whose URL is the whole text, else None.
 
     Pull requests and surrounding words give None. Only `hosts` count (with a port where one belongs
@@ -89,16 +99,9 @@ def _same(body: str, text: str) -> bool:
     return body.replace("\r\n", "\n").strip() == text.strip()
 
 
-def _connect(ref: IssueRef, token: str | None, api_url: str | None) -> "GitHub":
-    from forge_bot.github_api.pygithub import GitHub
-
-    api = api_url or _api_of(f"https://{ref.host}")
-    # No pauses: a person waits at the terminal and can call again.
-    return GitHub(f"{ref.owner}/{ref.repository}", token, api, patience=0)
-
-
-def _api_of(server: str) -> str:
-    return "https://api.github.com" if server == "https://github.com" else f"{server}/api/v3"
+def _connect(ref: IssueRef, token: str | None, api_url: str | None) -> Forge:
+    api = api_url or api_of(f"https://{ref.host}")
+    return connect(f"{ref.owner}/{ref.repository}", token, api, patience=0)
 
 
 _REMOTE = re.compile(
@@ -127,10 +130,10 @@ def parse_remote(remote: str | None, environ: Mapping[str, str]) -> RepositoryAd
     if match is None:
         return None
     host, name = match["host"].lower(), match["name"]
-    server = (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/")
-    own, enterprise = server.partition("://")[2].lower(), environ.get("GH_HOST", "").lower()
-    if host not in {own, "github.com", enterprise}:
+    server = server_of(environ)
+    own = server.partition("://")[2].lower()
+    if host not in {own, *hosts_of(environ)}:
         return None
     page = server if host == own else f"https://{host}"
-    api = (environ.get("GITHUB_API_URL") if host == own else "") or _api_of(page)
+    api = (environ.get("GITHUB_API_URL") if host == own else "") or api_of(page)
     return RepositoryAddress(name=name, page=f"{page}/{name}", api=api.rstrip("/"))

@@ -10,11 +10,10 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from pydantic import Field
-
 from forge_bot.errors import (
     GitHubRefused,
 )
+from forge_bot.gate.github import read_account
 from forge_bot.gate.json_payload import Node
 from forge_bot.gate.people import GHOST, Account, account_named
 from forge_bot.github_api.connection import Connection, check_length
@@ -23,13 +22,16 @@ from forge_bot.github_api.types import (
     NewPullRequest,
     PullRequest,
     PullState,
-    is_own,
-    read_pull,
+    ReviewComment,
+    Reviews,
+    ReviewThread,
 )
-from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
+    import github.PullRequest
     from github.CheckRun import CheckRun
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
     from github.Repository import Repository
 
 
@@ -124,36 +126,6 @@ fragment words on PullRequestReviewComment {
 """
 
 
-class ReviewComment(Frozen):
-    """A comment in a thread, or the text of a review. The body is untrusted."""
-
-    id: str
-    author: Account
-    body: str
-    at: datetime = Field(description="when it was written or last edited")
-    url: str = ""
-
-
-class ReviewThread(Frozen):
-    """A thread, without hidden comments."""
-
-    resolved: bool
-    first: int = Field(description="the id of its first comment, which replies belong to")
-    path: str
-    line: int | None
-    outdated: bool
-    hunk: str
-    comments: tuple[ReviewComment, ...]
-
-
-class Reviews(Frozen):
-    """The present reviews of a pull request. `unread` counts the threads beyond the bound."""
-
-    threads: tuple[ReviewThread, ...] = ()
-    requests: tuple[ReviewComment, ...] = ()
-    unread: int = 0
-
-
 Ask = Callable[[str, dict[str, str | int | None]], object]
 
 
@@ -207,6 +179,38 @@ def _comment(node: Node, written: str) -> ReviewComment:
         body=node.text("body"),
         url=node.text("url"),
         at=datetime.fromisoformat(node.text("lastEditedAt") or node.text(written)),
+    )
+
+
+def account_of(user: "NamedUser | Organization | None") -> Account:
+    """Return the account as the gate reads it, or the ghost that GitHub shows for a deleted one."""
+    if user is None:
+        return GHOST
+    return read_account(Node({"login": user.login, "type": user.type})) or GHOST
+
+
+def is_own(pull: "github.PullRequest.PullRequest") -> bool:
+    """Return whether its branch belongs to the repository itself, not to a fork."""
+    head = pull.head.repo
+    return bool(head) and head.full_name == pull.base.repo.full_name
+
+
+def read_pull(pull: "github.PullRequest.PullRequest") -> PullRequest:
+    """Return a pull request as PyGithub read it."""
+    state = PullState.OPEN if pull.state == "open" else PullState.CLOSED
+    return PullRequest(
+        number=pull.number,
+        title=pull.title,
+        body=pull.body or "",
+        author=account_of(pull.user),
+        state=PullState.MERGED if pull.merged_at else state,
+        draft=pull.draft,
+        head=pull.head.ref,
+        head_sha=pull.head.sha,
+        base=pull.base.ref,
+        url=pull.html_url,
+        merged_at=pull.merged_at,
+        merge_commit=(pull.merge_commit_sha or "") if pull.merged_at else "",
     )
 
 

@@ -3,7 +3,7 @@ requests, and its settings, rules, secrets by name and workflows.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from forge_bot.errors import (
@@ -12,27 +12,56 @@ from forge_bot.errors import (
     NotOnGitHub,
     PermissionMissing,
 )
+from forge_bot.gate.github import read_membership
 from forge_bot.gate.json_payload import Node
-from forge_bot.gate.people import Membership, Role, read_membership
+from forge_bot.gate.people import Membership, Role
 from forge_bot.github_api.connection import T, check_length
-from forge_bot.github_api.pull_request_calls import PullRequestCalls
+from forge_bot.github_api.pull_request_calls import PullRequestCalls, account_of
 from forge_bot.github_api.types import (
     Comment,
     Issue,
+    Reaction,
     RepositoryFacts,
-    read_comment,
-    read_issue,
 )
 
 if TYPE_CHECKING:
+    import github.Issue
     from github.IssueComment import IssueComment
     from github.Repository import Repository
 
 
 _MAY_OPEN = "can_approve_pull_request_reviews"
 
-Reaction = Literal["eyes", "rocket", "confused", "+1"]
-"""The receipt on a comment that is answered: seen, done, not done, taken."""
+
+def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
+    """Return an issue as PyGithub read it. Lists may lack what a `whole` one has."""
+    return Issue(
+        number=issue.number,
+        title=issue.title,
+        body=issue.body or "",
+        labels=tuple(label.name for label in issue.labels if label.name),
+        author=account_of(issue.user),
+        url=issue.html_url,
+        state=issue.state,
+        closed_at=issue.closed_at if issue.state == "closed" else None,
+        state_reason=issue.state_reason or "",
+        is_pull_request="/pull/" in issue.html_url,
+        type=(issue.type.name or "") if whole and issue.type else "",
+    )
+
+
+def read_comment(comment: "IssueComment") -> Comment:
+    """Return a comment as PyGithub read it."""
+    app = comment.performed_via_github_app
+    return Comment(
+        id=comment.id,
+        author=account_of(comment.user),
+        body=comment.body or "",
+        created_at=comment.created_at,
+        updated_at=comment.updated_at,
+        url=comment.html_url,
+        via_app=(app.slug or "an app") if app else "",
+    )
 
 
 class GitHub(PullRequestCalls):

@@ -1,23 +1,16 @@
-"""Types for GitHub: issues, comments, pull requests, checks, facts of a repository; each made of
-PyGithub's object, whose missing values would cost a request each.
-"""
+"""Types for issues, comments, pull requests, reviews, checks and facts of a repository."""
 
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from pydantic import Field
 
-from forge_bot.gate.json_payload import Node
-from forge_bot.gate.people import GHOST, Account, read_account
+from forge_bot.gate.people import Account
 from forge_bot.values import Frozen
 
-if TYPE_CHECKING:
-    import github.Issue
-    import github.IssueComment
-    import github.PullRequest
-    from github.NamedUser import NamedUser
-    from github.Organization import Organization
+Reaction = Literal["eyes", "rocket", "confused", "+1"]
+"""The receipt on a comment that is answered: seen, done, not done, taken."""
 
 
 class Issue(Frozen):
@@ -119,64 +112,31 @@ class RepositoryFacts(Frozen):
     hidden: tuple[str, ...] = ()
 
 
-def _account(user: "NamedUser | Organization | None") -> Account:
-    """Return the account as the gate reads it, or the ghost that GitHub shows for a deleted one."""
-    if user is None:
-        return GHOST
-    return read_account(Node({"login": user.login, "type": user.type})) or GHOST
+class ReviewComment(Frozen):
+    """A comment in a thread, or the text of a review. The body is untrusted."""
+
+    id: str
+    author: Account
+    body: str
+    at: datetime = Field(description="when it was written or last edited")
+    url: str = ""
 
 
-def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
-    """Return an issue as PyGithub read it. Lists may lack what a `whole` one has."""
-    return Issue(
-        number=issue.number,
-        title=issue.title,
-        body=issue.body or "",
-        labels=tuple(label.name for label in issue.labels if label.name),
-        author=_account(issue.user),
-        url=issue.html_url,
-        state=issue.state,
-        closed_at=issue.closed_at if issue.state == "closed" else None,
-        state_reason=issue.state_reason or "",
-        is_pull_request="/pull/" in issue.html_url,
-        type=(issue.type.name or "") if whole and issue.type else "",
-    )
+class ReviewThread(Frozen):
+    """A thread, without hidden comments."""
+
+    resolved: bool
+    first: int = Field(description="the id of its first comment, which replies belong to")
+    path: str
+    line: int | None
+    outdated: bool
+    hunk: str
+    comments: tuple[ReviewComment, ...]
 
 
-def read_comment(comment: "github.IssueComment.IssueComment") -> Comment:
-    """Return a comment as PyGithub read it."""
-    app = comment.performed_via_github_app
-    return Comment(
-        id=comment.id,
-        author=_account(comment.user),
-        body=comment.body or "",
-        created_at=comment.created_at,
-        updated_at=comment.updated_at,
-        url=comment.html_url,
-        via_app=(app.slug or "an app") if app else "",
-    )
+class Reviews(Frozen):
+    """The present reviews of a pull request. `unread` counts the threads beyond the bound."""
 
-
-def is_own(pull: "github.PullRequest.PullRequest") -> bool:
-    """Return whether its branch belongs to the repository itself, not to a fork."""
-    head = pull.head.repo
-    return bool(head) and head.full_name == pull.base.repo.full_name
-
-
-def read_pull(pull: "github.PullRequest.PullRequest") -> PullRequest:
-    """Return a pull request as PyGithub read it."""
-    state = PullState.OPEN if pull.state == "open" else PullState.CLOSED
-    return PullRequest(
-        number=pull.number,
-        title=pull.title,
-        body=pull.body or "",
-        author=_account(pull.user),
-        state=PullState.MERGED if pull.merged_at else state,
-        draft=pull.draft,
-        head=pull.head.ref,
-        head_sha=pull.head.sha,
-        base=pull.base.ref,
-        url=pull.html_url,
-        merged_at=pull.merged_at,
-        merge_commit=(pull.merge_commit_sha or "") if pull.merged_at else "",
-    )
+    threads: tuple[ReviewThread, ...] = ()
+    requests: tuple[ReviewComment, ...] = ()
+    unread: int = 0

@@ -32,6 +32,14 @@ class Links(Frozen):
         """A file of the repository, at the commit."""
         return f"{self.repository}/blob/{self.commit}/{quote(path)}"
 
+    def commit_link(self, commit: str) -> str:
+        """A commit of the repository, as a link that shows its beginning."""
+        return f"[{escape.code(short(commit))}]({self.repository}/commit/{commit})"
+
+    def pull_request(self, number: int) -> str:
+        """A pull request of the repository."""
+        return f"{self.repository}/pull/{number}"
+
     def artifact(self, name: str) -> str:
         """A document of the run, at the commit."""
         return self.file(f"{self.workspace}/{name}")

@@ -219,7 +219,7 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
 def _closes(view: RunFacts, proof: Evidence) -> str:
     """The one line that is meant to close an issue; where something of it is left, to name it."""
     source, tasks = view.state.source, view.state.tasks
-    if source.type != "github_issue" or not (source.id.isascii() and source.id.isdigit()):
+    if not source.is_on_forge or not (source.id.isascii() and source.id.isdigit()):
         return ""
     left = proof.undone or view.patches or any(task.status is TaskStatus.SKIPPED for task in tasks)
     return f"{'Part of' if left else 'Closes'} #{int(source.id)}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import Field
 
 from forge_bot.errors import BadOption, EmptyTask, IssueUnavailable, TaskTooLarge
+from forge_bot.gate.github_names import HOST, hosts_of, token_of
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.store.request import UnreadComment
 from forge_bot.values import Attachment, Effort, Frozen, Source
@@ -80,21 +81,23 @@ def draft_from(
 
 
 def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
-    from forge_bot.github_api.issue import fetch_issue, parse_issue_url, rendered_issue
+    from forge_bot.github_api.issue import (
+        fetch_issue,
+        parse_issue_url,
+        rendered_issue,
+        source_of,
+    )
 
-    ref = parse_issue_url(url, _hosts())
+    ref = parse_issue_url(url, hosts_of(os.environ))
     if ref is None and not re.search(r"\s", url):
         raise _no_issue(url)
     if ref is None:
         return None
     issue = fetch_issue(ref, token, api_url)
-    source = Source(
-        type="github_issue", id=str(issue.number), url=issue.url, author=issue.author.login
-    )
     draft = RequestDraft(
         title=issue.title.strip() or f"Issue {issue.number}",
         text=issue.body,
-        source=source,
+        source=source_of(issue),
         labels=issue.labels,
         issue_type=issue.type,
     )
@@ -106,21 +109,16 @@ def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
     """Return a function that posts a comment to the issue at an address, once, and returns the
     comment's address; None without a GitHub token. It raises IssueUnavailable, GitHubError.
     """
-    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    token = token_of(environ)
 
     def post(url: str, text: str) -> str:
         from forge_bot.github_api.issue import comment_once, parse_issue_url
 
-        if (ref := parse_issue_url(url, _hosts())) is None:
+        if (ref := parse_issue_url(url, hosts_of(os.environ))) is None:
             raise _no_issue(url)
         return comment_once(ref, text, token or "", environ.get("GITHUB_API_URL"))
 
     return post if token else None
-
-
-def _hosts() -> tuple[str, ...]:
-    """Return the hosts that a token may be sent to: only those in the user's own environment."""
-    return tuple(host for host in ("github.com", os.environ.get("GH_HOST", "")) if host)
 
 
 def _no_issue(url: str) -> IssueUnavailable:
@@ -130,7 +128,7 @@ def _no_issue(url: str) -> IssueUnavailable:
             hint="Name an issue, or say in words what is to be done.",
         )
     return IssueUnavailable(
-        f"{url} is no issue of github.com.",
+        f"{url} is no issue of {HOST}.",
         hint=(
             "Paste the text of the issue as the task. For an issue on GitHub Enterprise set "
             "GH_HOST to its host."

@@ -23,8 +23,6 @@ from forge_bot.values import Frozen
 if TYPE_CHECKING:
     from forge_bot.github_api.types import PullRequest
 
-_NUMBER = re.compile(r"/pull/(\d+)$")
-
 
 class RunFigures(Frozen):
     """The fate of one run."""
@@ -99,12 +97,6 @@ def addresses(repository: Repository) -> tuple[str, ...]:
     states = (raw_file(repository, info, STATE) for info in runs(repository))
     named = (re.search(rb'"pullRequest": *"(http[^"]+)"', raw or b"") for raw in states)
     return tuple(match[1].decode() for match in named if match)
-
-
-def number_of(address: str) -> int:
-    """Return the number in the address of a pull request; 0 without one."""
-    match = _NUMBER.search(address)
-    return int(match[1]) if match else 0
 
 
 def _figures(repository: Repository, info: RunInfo) -> RunFigures:

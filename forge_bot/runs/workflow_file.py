@@ -12,15 +12,15 @@ import yaml
 
 from forge_bot import __version__
 from forge_bot.agent.models.known_providers import EXTRAS
+from forge_bot.gate.github_names import HOST, WORKFLOWS
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.values import Frozen
 
-WORKFLOWS = ".github/workflows"
 WORKFLOW = f"{WORKFLOWS}/forge-bot.yml"
 WAKE_WORKFLOW = f"{WORKFLOWS}/forge-bot-wake.yml"
 ACTION = "forge-bot/forge-bot"
-_HOME = f"https://github.com/{ACTION}"
+_HOME = f"https://{HOST}/{ACTION}"
 _LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)
 """The event by which GitHub tells of its own checks, with the remark above it."""
 

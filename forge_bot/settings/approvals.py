@@ -15,12 +15,10 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from forge_bot.gate.github_names import CODE_OWNERS
 from forge_bot.gate.people import Membership, Role
 from forge_bot.settings.protected_paths import checked_pattern, matches_path, pattern_expression
 from forge_bot.values import Frozen
-
-PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks for the file, in its order; the first one counts."""
 
 _LARGEST = 3 * 2**20
 """Bytes of the longest file that GitHub reads."""
@@ -53,7 +51,7 @@ class CodeOwners(Frozen):
 
 def read_code_owners(root: Path) -> CodeOwners:
     """Return the code owners of the repository in a folder."""
-    file = next((root / place for place in PLACES if (root / place).is_file()), None)
+    file = next((root / place for place in CODE_OWNERS if (root / place).is_file()), None)
     if file is None or file.stat().st_size > _LARGEST:
         return CodeOwners()
     return parse_code_owners(file.read_text(encoding="utf-8", errors="replace"))

@@ -33,6 +33,7 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.gate.environment_variables import GATE_VARIABLES
+from forge_bot.gate.github_names import server_of
 from forge_bot.git import Repository
 from forge_bot.sandbox import keeper_process
 from forge_bot.temporal.run_activities import RunActivities, TellOf
@@ -82,7 +83,7 @@ class ThreadActivities:
     @property
     def queues(self) -> list[str]:
         """Return the task queues of the threads, for each repository."""
-        server = self._environ.get("GITHUB_SERVER_URL") or "https://github.com"
+        server = server_of(self._environ)
         return [thread_queue(server, repository) for repository in sorted(self._repositories)]
 
     @activity.defn

@@ -220,7 +220,7 @@ def test_a_command_of_the_action_says_at_a_terminal_what_it_needs(
     for name in ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     said = sample.forge(command)
-    assert "A job of the bot needs FORGE_BOT_WAKE, GITHUB_REPOSITORY" in said.err, said
+    assert "This step needs FORGE_BOT_WAKE, GITHUB_REPOSITORY" in said.err, said
     assert "It runs as a step of the action" in said.err
 
 

@@ -75,7 +75,7 @@ def test_outside_of_an_action_it_says_what_is_missing(tmp_path: Path) -> None:
     done = run(["-I", "-S", str(FILE)], {"PATH": os.environ.get("PATH", "")}, tmp_path)
     assert done.returncode == 5
     assert done.stdout.startswith(
-        "::error title=forge-bot::ACTION-001: The gate needs GITHUB_EVENT_NAME, GITHUB_EVENT_PATH"
+        "::error title=forge-bot::ACTION-001: This step needs GITHUB_EVENT_NAME, GITHUB_EVENT_PATH"
     )
 
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.artifacts.change_name import ChangeType
-from forge_bot.gate.environment_variables import Inputs, StepContext
+from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import Intent, Nothing, Trigger, issue_of_branch, read_event
+from forge_bot.gate.github_names import StepContext
 from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.people import AccountKind, ActorPart, RequestedOperation
 from forge_bot.store import branch_name
@@ -25,7 +26,7 @@ from tests.gate.payloads import (
     user,
 )
 
-CONTEXT = StepContext("", "", "o/r", "", "", "ann", "ann", "", 1)
+CONTEXT = StepContext("", "", "o/r", "", "", "", "ann", "ann", "", 1)
 # One value of each kind that a field may wrongly have; `...` leaves it out.
 WRONG: list[Any] = [None, ..., True, -1, 2**70, "", "x", [], {}, [None], {"login": None}, "\ud800"]
 _JSON = st.recursive(

@@ -161,10 +161,9 @@ def follow_up_comment(view: RunView, report: FollowUpAsked, end: EndOfFollowUp |
 
 def _end(view: RunView, end: EndOfFollowUp) -> list[str | Rows]:
     """Return the commits, the files and the evidence."""
-    verification, home = view.state.verification, view.links.repository
+    verification = view.state.verification
     commits = [
-        f"- [{escape.code(short(one.id))}]({home}/commit/{one.id}) {escape.line(one.subject)}"
-        for one in end.commits
+        f"- {view.links.commit_link(one.id)} {escape.line(one.subject)}" for one in end.commits
     ]
     proof = render(
         "parts.renewed",

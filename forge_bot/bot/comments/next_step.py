@@ -4,6 +4,7 @@ from forge_bot.bot.comments.reply import CommentReply, RunView, reply
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.state import OpenGate, Reason
+from forge_bot.gate.github_names import number_of
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.prompts import escape
@@ -39,8 +40,7 @@ def pull_request_link(view: RunView) -> Markdown:
     the address has one.
     """
     address = view.state.pull_request
-    number = address.rstrip("/").rpartition("/")[2]
-    if number.isdigit():
+    if number := number_of(address):
         return Markdown(f"[{say('words.pull_request_begins', number=number)}]({address})")
     return Markdown(f"[{say('words.the_pull_request_begins')}]({address})")
 

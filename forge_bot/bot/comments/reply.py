@@ -13,7 +13,8 @@ from pydantic import Field
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import Reason, State
-from forge_bot.github_api.pygithub import Reaction
+from forge_bot.gate.github_names import WORKFLOWS
+from forge_bot.github_api.types import Reaction
 from forge_bot.interaction import markers
 from forge_bot.interaction.fit_comment import Tone, alert
 from forge_bot.interaction.markdown_templates import Markdown, render
@@ -21,7 +22,6 @@ from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.question import Question
-from forge_bot.runs.workflow_file import WORKFLOWS
 from forge_bot.store import UnreadComment
 from forge_bot.values import Frozen, TaskId
 

@@ -55,7 +55,7 @@ def tracking(view: RunView) -> str:
 def _issue_at_work(view: RunView) -> str:
     """The number of the issue whose run this is, while it is not over."""
     source = view.state.source
-    return source.id if source.type == "github_issue" and not view.state.ended else ""
+    return source.id if source.is_on_forge and not view.state.ended else ""
 
 
 def facts(view: RunView) -> str:
@@ -146,7 +146,7 @@ def summary(view: RunView) -> str:
     issue = view.state.source
     thread = (
         say("progress.summary.issue", id=issue.id, url=issue.url)
-        if issue.type == "github_issue" and issue.url
+        if issue.is_on_forge and issue.url
         else ""
     )
     return compose([outcome(move), move.text, thread, facts(view), phases(view), tasks(view)])

@@ -79,8 +79,7 @@ def list_github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def _read_url(url: str, hosts: tuple[str, ...]) -> Source | str:
     if (issue := parse_issue_url(url, hosts)) is not None:
-        clean = f"https://{issue.host}/{issue.owner}/{issue.repository}/issues/{issue.number}"
-        return Source(type="github_issue", id=str(issue.number), url=clean)
+        return issue.source
     if (jira := _JIRA.fullmatch(url)) is not None:
         return Source(
             type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}"
@@ -96,7 +95,7 @@ def describe_fetch(source: Source) -> dict[str, JsonValue]:
     """Return what has to be read before the next call; empty where there is nothing to read. The
     command is built from the parts of a matched URL, never from the input.
     """
-    if source.type == "github_issue":
+    if source.is_on_forge:
         rest = "external_context as github_labels, github_title, github_body"
         return {
             "type": "github",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
+from forge_bot.gate.github_names import token_of
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.workflow_file import (
@@ -20,8 +21,8 @@ from forge_bot.runs.workflow_file import (
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
+    from forge_bot.github_api import Forge
     from forge_bot.github_api.issue import RepositoryAddress
-    from forge_bot.github_api.pygithub import GitHub
     from forge_bot.github_api.types import RepositoryFacts
 
 _START = LABELS[0].name
@@ -65,16 +66,15 @@ def check_repository(
     """Yield the bot's requirements on GitHub; `key` is the secret of the configured model, if that
     is known. Without a token, yield only how to get one.
     """
-    from forge_bot.github_api.pygithub import GitHub
+    from forge_bot.github_api import connect
 
-    token = _token_of(environ)
+    token = token_of(environ)
     if not token:
         step = f"GITHUB_TOKEN=$(gh auth token) forge-bot doctor --github {place.name}"
         yield warn("GitHub", f"{place.name} was not looked at: no token", step)
         return
     try:
-        # No pauses: a person waits at the terminal.
-        with GitHub(place.name, token, place.api, patience=0) as client:
+        with connect(place.name, token, place.api, patience=0) as client:
             facts = client.facts(WORKFLOW, WAKE_WORKFLOW)
             yield from _token(place, facts)
             yield from _workflow(place, facts)
@@ -85,10 +85,6 @@ def check_repository(
             yield from _rules(place, client, facts)
     except ForgeError as error:
         yield warn("GitHub", error.message, advice_at_terminal(error))
-
-
-def _token_of(environ: Mapping[str, str]) -> str | None:
-    return environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
 
 
 def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
@@ -157,10 +153,10 @@ def _switched_on(place: "RepositoryAddress", what: str, workflow: str, state: st
 
 def _actions(place: "RepositoryAddress", token: str, text: str) -> Iterator[CheckResult]:
     """Yield whether each action of the workflow is there and held fast by a commit."""
-    from forge_bot.github_api.pygithub import GitHub
+    from forge_bot.github_api import connect
 
     for name, folder, ref in dict.fromkeys(_USES.findall(text)):
-        with GitHub(name, token, place.api, patience=0) as action:
+        with connect(name, token, place.api, patience=0) as action:
             there = action.has_commit(ref)
         if not there:
             sentence = f"{name} has no {ref}, or the token may not see it: every job would fail"
@@ -201,7 +197,7 @@ def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
 
 
 def _secrets(
-    place: "RepositoryAddress", client: "GitHub", facts: "RepositoryFacts", key: str
+    place: "RepositoryAddress", client: "Forge", facts: "RepositoryFacts", key: str
 ) -> Iterator[CheckResult]:
     """Yield whether each secret that the workflow hands over is there, in its environment too."""
     text = facts.workflow or ""
@@ -238,7 +234,7 @@ def _environments(text: str) -> tuple[str, ...]:
 
 
 def _rules(
-    place: "RepositoryAddress", client: "GitHub", facts: "RepositoryFacts"
+    place: "RepositoryAddress", client: "Forge", facts: "RepositoryFacts"
 ) -> Iterator[CheckResult]:
     """Yield the rules that would stop a run's pushes, and whether the default branch has any."""
     page = f"{place.page}/settings/rules"
