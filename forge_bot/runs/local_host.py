@@ -118,7 +118,6 @@ class LocalHost:
             # Also where a signal comes as itself and not as a cancellation: a command that goes on
             # would keep the process waiting.
             self.project.sandbox.call_off()
-            self.agents.outside.call_off()
             if isinstance(error, ModelUnavailable) and (
                 pause := pause_of(error, action.action_id, self.run.now())
             ):

@@ -262,7 +262,6 @@ class _RunWork:
             return Stands(why="over", text=self._run_to_end(acted()))
         except BaseException:
             agents.project.sandbox.call_off()
-            agents.outside.call_off()
             raise
 
     def _make_approved_call(self, run: Run, key: str) -> Stands:

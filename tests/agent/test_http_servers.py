@@ -77,7 +77,8 @@ def url() -> Iterator[str]:
 
 def called(given: CapabilitySetup, name: str, usual: CapabilitySetup) -> tuple[ResultStatus, str]:
     calls = ToolCalls(given, asyncio.run(discover_capabilities(usual)))
-    found = calls.act(CapabilityRequest(key="1.1-x", capability=name, params="{}"), 8_000)[0]
+    wanted = CapabilityRequest(key="1.1-x", capability=name, params="{}")
+    found = asyncio.run(calls.act(wanted, 8_000))[0]
     return found.status, found.content
 
 

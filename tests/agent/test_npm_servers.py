@@ -48,7 +48,7 @@ def prepared(tmp_path: Path) -> Prepared:
 
 def call(prepared: Prepared, name: str, **params: object) -> CapabilityResult:
     wanted = CapabilityRequest(key="1.1-x", capability=name, params=json.dumps(params))
-    return ToolCalls(*prepared).act(wanted, 8_000)[0]
+    return asyncio.run(ToolCalls(*prepared).act(wanted, 8_000))[0]
 
 
 def test_both_are_listed_without_a_problem_and_what_writes_needs_a_person(

@@ -68,6 +68,6 @@ def test_the_text_of_a_call_is_never_lost(tmp_path: Path, result: object, said: 
     given = odd(tmp_path, [*tools], result)
     calls = ToolCalls(given, asyncio.run(discover_capabilities(given)))
     wanted = CapabilityRequest(key="1.1-x", capability="mcp_t_look", params="{}")
-    found = calls.act(wanted, 8_000)[0]
+    found = asyncio.run(calls.act(wanted, 8_000))[0]
     assert (found.status, said in found.content) == (ResultStatus.OK, True)
     assert ("does not fit the tool's schema" in found.content) == ('{"v"' in found.content)

@@ -101,7 +101,7 @@ async def test_an_attempt_has_its_time_from_first_byte_to_last(act: Act) -> None
     error, count = await failed(act, seconds=1)
     assert time.monotonic() - began < 20
     assert isinstance(error, PossiblyCharged)
-    assert "did not answer within 1 seconds, after one attempt" in error.message
+    assert "did not answer within 1 seconds, after 1 attempt" in error.message
     assert count == 1
 
 

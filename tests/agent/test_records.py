@@ -110,18 +110,17 @@ async def test_a_question_without_an_answer_names_its_key_and_what_there_is(tmp_
         RecordExhausted, match=r"no answer for analyst phase-1 1\.1 document"
     ) as caught:
         await model.ask(call())
-    assert caught.value.details == ("It has answers for:", "architect * 1.1 *")
+    assert caught.value.details == ("It has 1 answers, such as:", "architect * 1.1 *")
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.yaml", "answer: x", "is not a list"),
-        ("a.yaml", "- [", "is not YAML"),
-        ("a.yaml", "- {answer: x}\n- {anwser: x}", "item 2: anwser: Extra inputs"),
-        ("a.jsonl", '{"answer": "x"}\n{"answer": 7}\n', "line 2: answer"),
-        ("a.jsonl", 'no json\n{"answer": "x"}\n', "line 1 is not JSON"),
-        ("a.jsonl", "\x00\n{}", "line 1 is not JSON"),
+        ("a.yaml", "answer: x", "valid tuple"),
+        ("a.yaml", "- [", "cannot be read"),
+        ("a.yaml", "- {answer: x}\n- {anwser: x}", "entry 2: anwser: Extra inputs"),
+        ("a.jsonl", '{"answer": "x"}\n{"answer": 7}\n', "entry 2: answer"),
+        ("a.jsonl", '{"answer": "x"}\n{"answ', "cannot be read"),
     ],
 )
 def test_a_file_that_is_no_record_is_refused_with_the_place(
@@ -158,15 +157,6 @@ async def test_a_record_answers_only_the_whole_key(tmp_path: Path) -> None:
     with pytest.raises(RecordExhausted, match=r"1\.1 change") as caught:
         await replayer.ask(call(kind=AnswerKind.CHANGE))
     assert caught.value.details[1:] == ("analyst phase-1 1.1 document",)
-
-
-async def test_a_recorder_that_died_in_its_last_line_leaves_a_record(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    recorder = Recorder(Speaker([document()], name="a:b"), path)
-    await recorder.ask(call("1.1"))
-    await recorder.ask(call("1.2"))
-    path.write_bytes(path.read_bytes()[:-20])
-    assert (await Replayed(f"replay:{path}").ask(call("1.1"))).text == document()
 
 
 async def test_a_call_that_failed_is_not_recorded(tmp_path: Path) -> None:

@@ -6,14 +6,13 @@ docs/models.md describes them.
 """
 
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.agent.models.base import (
     FinishReason,
@@ -78,48 +77,28 @@ class Exchange(Frozen):
         )
 
 
+_EXCHANGES: TypeAdapter[tuple[Exchange, ...]] = TypeAdapter(tuple[Exchange, ...])
+
+
 def read_exchanges(path: Path) -> tuple[Exchange, ...]:
     """Return all exchanges in a file, in its order. Raises BadRecord with the place of the first
     error.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        items = _read_lines(text) if path.suffix == ".jsonl" else yaml.safe_load(text)
+        return _EXCHANGES.validate_python(items)
+    except ValidationError as error:
+        first = error.errors()[0]
+        number, *field = first["loc"] or (0,)
+        place = ".".join(map(str, field))
+        raise BadRecord(f"{path}, entry {int(number) + 1}: {place}: {first['msg']}.") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise BadRecord(f"{path} cannot be read: {error}.") from error
-    exchanges: list[Exchange] = []
-    for place, item in (_lines if path.suffix == ".jsonl" else _items)(text, path):
-        try:
-            exchanges.append(Exchange.model_validate(item))
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            raise BadRecord(f"{path}, {place}: {field}: {first['msg']}.") from None
-    return tuple(exchanges)
 
 
-def _lines(text: str, path: Path) -> Iterator[tuple[str, object]]:
-    lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            item: object = json.loads(line)
-        except ValueError as error:
-            if number == len(lines):
-                break  # a recorder died while writing the last line
-            raise BadRecord(f"{path}, line {number} is not JSON: {error}.") from error
-        yield f"line {number}", item
-
-
-def _items(text: str, path: Path) -> Iterator[tuple[str, object]]:
-    try:
-        value: object = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadRecord(f"{path} is not YAML: {error}.") from error
-    if not isinstance(value, list):
-        raise BadRecord(f"{path} is not a list of exchanges.")
-    for number, item in enumerate(cast("list[object]", value), 1):
-        yield f"item {number}", item
+def _read_lines(text: str) -> list[object]:
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 class Recorder:
@@ -134,34 +113,21 @@ class Recorder:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(self._open_counter())
+            path.touch(0o600)
         except OSError as error:
             why = error.strerror or error
             raise BadOption(f"--record {path}: the file cannot be written: {why}.") from error
 
-    def _open_counter(self) -> int:
-        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-
     async def ask(self, call: ModelCall) -> ModelReply:
         """Return the model's own reply. Failures are not recorded, since they are no answers."""
         reply = await self._model.ask(call)
-        exchange = Exchange(
-            agent=call.key.agent,
-            phase=call.key.phase,
-            round=call.key.round,
-            schema=call.key.schema,
-            answer=reply.text,
-            finish=reply.finish,
-            usage=reply.usage,
-        )
+        given = {"answer": reply.text, "finish": reply.finish, "usage": reply.usage}
+        exchange = Exchange.model_validate({**call.key._asdict(), **given})
         data = exchange.model_dump(mode="json", exclude_defaults=True)
-        # Each line is one write: recorders of parallel tasks share the file.
         line = json.dumps(data, ensure_ascii=False) + "\n"
-        descriptor = self._open_counter()
-        try:
-            os.write(descriptor, line.encode("utf-8", "replace"))
-        finally:
-            os.close(descriptor)
+        # Each line is one write: recorders of parallel tasks share the file.
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line.encode("utf-8", "replace"))
         return reply
 
 
@@ -188,11 +154,9 @@ class Replayed:
         if fitting:
             return self._exchanges[max(fitting)[1]].reply()
         keys = [str(exchange.key) for exchange in self._exchanges]
-        left = len(keys) - _MOST_LISTED
-        more = [f"… {left} more"] if left > 0 else []
         raise RecordExhausted(
             f"{self.name} has no answer for {call.key}.",
-            details=("It has answers for:", *keys[:_MOST_LISTED], *more),
+            details=(f"It has {len(keys)} answers, such as:", *keys[:_MOST_LISTED]),
         )
 
 

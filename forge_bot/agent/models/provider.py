@@ -29,7 +29,6 @@ from forge_bot.agent.models.base import (
     prompt_tokens,
 )
 from forge_bot.agent.models.known_providers import (
-    EXTRAS,
     missing_key,
     needs_key,
     offers_batches,
@@ -87,8 +86,8 @@ class ProviderSettings(Frozen):
 _MARKED = frozenset({"anthropic", "bedrock"})
 """The providers that cache a prompt up to marked places only; others find the beginning alone."""
 
-_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
-"""The name of an environment variable in a provider's words."""
+_KEY = re.compile(r"\b[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\b")
+"""The name of a variable with a key in a provider's words."""
 
 _KEY_SECONDS = 10.0
 """The seconds to wait for the list of models that tells whether a key is accepted."""
@@ -115,26 +114,14 @@ def open_provider(spec: str, settings: ProviderSettings) -> "ProviderModel":
 
 
 def _explain_unopened(spec: str, error: Exception) -> ForgeError:
-    """Return the error for a model that the library does not open: a variable that is not set, a
-    package that is missing, or no such model.
+    """Return the error for a model that the library does not open. Its words name the variable to
+    set, or the package to install.
     """
-    words = str(error)
-    missing = [name for name in _VARIABLE.findall(words) if name not in os.environ]
-    if missing and missing[0].endswith(("_KEY", "_TOKEN")):
-        return needs_key(spec, missing[0])
+    words = " ".join(str(error).split()).removesuffix(".")
+    missing = next((name for name in _KEY.findall(words) if name not in os.environ), "")
     if missing:
-        return UnknownModel(
-            f"{spec} needs {missing[0]}, which is not set.",
-            hint=f"Set {missing[0]} in the environment, as the provider's documentation says.",
-        )
-    extra = re.search(r"pydantic-ai-slim\[([\w-]+)\]", words)
-    if isinstance(error, ImportError) and extra is not None and extra[1] in EXTRAS:
-        return UnknownModel(
-            f"The provider of {spec} needs a package that is not installed.",
-            hint=f"pip install 'forge-bot[{extra[1]}]'; in the Action, set the input extras to"
-            f" {extra[1]}.",
-        )
-    return UnknownModel(f"{spec} is not a model that can be asked: {words.removesuffix('.')}.")
+        return needs_key(spec, missing)
+    return UnknownModel(f"{spec} is not a model that can be asked: {words}.")
 
 
 class ProviderModel:

@@ -19,6 +19,7 @@ from forge_bot.errors import (
     UnknownModel,
 )
 from forge_bot.remedies import ModelTrouble, Remedy
+from forge_bot.text_format import several
 
 _LONGEST_WAIT = 120.0
 """The maximum seconds that we wait at a provider's request.
@@ -53,10 +54,9 @@ def retry_delay(error: Exception, attempt: int) -> float | None:
 def _may_pass(error: Exception) -> bool:
     from pydantic_ai import exceptions as theirs
 
-    if isinstance(error, theirs.ModelQuotaExceededError):
-        return False
     if isinstance(error, theirs.ModelHTTPError):
-        return error.status_code in _PASSING or error.status_code >= _SERVERS_FAULT
+        may_pass = error.status_code in _PASSING or error.status_code >= _SERVERS_FAULT
+        return may_pass and not isinstance(error, theirs.ModelQuotaExceededError)
     passing = (
         theirs.ModelConnectionError,
         theirs.ModelRequestTimeout,
@@ -68,10 +68,13 @@ def _may_pass(error: Exception) -> bool:
 
 
 def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
-    """Return the error for a failed question to `name`, after `attempts` of `seconds` each."""
+    """Return the error for a failed question to `name`, after `attempts` of `seconds` each.
+
+    A question may be charged unless it was answered, or no connection was ever made.
+    """
     from pydantic_ai import exceptions as theirs
 
-    times = "one attempt" if attempts == 1 else f"{attempts} attempts"
+    after = f"after {several(attempts, 'attempt')}"
     details, why = error_details(error), _sentence(error)
     match error:
         case theirs.ModelAuthenticationError():
@@ -86,26 +89,28 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
         case theirs.ModelNotFoundError():
             return UnknownModel(f"The provider knows no model {name}.", details=details)
         case theirs.ModelQuotaExceededError():
-            trouble = ModelTrouble("no-credit")
             used_up = f"The account for {name} has used up its quota or credit."
-            return ModelUnavailable(used_up, trouble=trouble, details=details)
+            return ModelUnavailable(used_up, trouble=ModelTrouble("no-credit"), details=details)
         case theirs.ModelRateLimitError():
-            return _explain_rate_limit(name, error.retry_after, times, details)
-        case theirs.ModelRequestTimeout() | theirs.ModelConnectionError():
-            return _explain_missing_answer(name, error, seconds, times)
-        case theirs.ModelRequestRejectedError():
-            return QuestionRejected(
-                f"The provider of {name} rejects the question: {why}", details=details
-            )
-        case theirs.ModelHTTPError():
+            return _explain_rate_limit(name, error.retry_after, after, details)
+        case theirs.ModelConnectionError(phase="pool" | "connect"):
+            none = f"No connection to {name} could be made, {after}: {_cause(error)}."
+            return ModelUnavailable(none, details=details)
+        case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
+            late = f"{name} did not answer within {seconds:g} seconds, {after}."
+            return PossiblyCharged(late, details=details)
+        case theirs.ModelConnectionError():
+            lost = f"The connection to {name} failed, {after}: {_cause(error)}."
+            return PossiblyCharged(lost, details=details)
+        case theirs.ModelHTTPError() if not isinstance(error, theirs.ModelRequestRejectedError):
             why = _message(error) or f"it answers with status {error.status_code}"
             return ModelUnavailable(
-                f"The provider of {name} failed, after {times}: {why}", details=details
+                f"The provider of {name} failed, {after}: {why}", details=details
             )
-        case theirs.AgentRunError():
+        case theirs.AgentRunError() if not isinstance(error, theirs.ModelRequestRejectedError):
             return PossiblyCharged(violation(name), details=details)
         case _:
-            return QuestionRejected(f"{name} cannot be asked this way: {why}", details=details)
+            return QuestionRejected(f"{name} does not take the question: {why}", details=details)
 
 
 def violation(name: str) -> str:
@@ -129,38 +134,15 @@ def key_refused(name: str, error: Exception) -> KeyRefused:
     )
 
 
-def _explain_missing_answer(
-    name: str, error: Exception, seconds: float, times: str
-) -> ModelUnavailable:
-    """Return the error for a missing answer.
-
-    The answer may be charged unless no connection was ever made.
-    """
-    from pydantic_ai import exceptions as theirs
-
-    details = error_details(error)
-    if isinstance(error, theirs.ModelConnectionError) and error.phase in {"pool", "connect"}:
-        return ModelUnavailable(
-            f"No connection to {name} could be made, after {times}: {_cause(error)}.",
-            details=details,
-        )
-    if isinstance(error, theirs.ModelTimeoutError | theirs.ModelRequestTimeout):
-        late = f"{name} did not answer within {seconds:g} seconds, after {times}."
-        return PossiblyCharged(late, details=details)
-    return PossiblyCharged(
-        f"The connection to {name} failed, after {times}: {_cause(error)}.", details=details
-    )
-
-
 def _explain_rate_limit(
-    name: str, wait: float | None, times: str, details: tuple[str, ...]
+    name: str, wait: float | None, after: str, details: tuple[str, ...]
 ) -> ModelUnavailable:
     """Return the error for a rate limit; it says when to come back if the provider asks for a
     longer wait than anybody should sit through.
     """
     if wait is None or wait <= _LONGEST_WAIT:
         return ModelUnavailable(
-            f"The rate limit of {name} is reached, after {times}.",
+            f"The rate limit of {name} is reached, {after}.",
             trouble=ModelTrouble("rate-limited", model=name),
             details=details,
         )
@@ -176,7 +158,7 @@ def _explain_rate_limit(
 
 
 def _cause(error: BaseException) -> str:
-    """Return the innermost informative reason."""
+    """Return the innermost reason that has words."""
     reason = str(error)
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner

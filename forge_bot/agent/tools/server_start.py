@@ -8,13 +8,12 @@ The agents of a run change its work tree. So whatever a server's configuration n
 is taken from a folder with the base commit's files; the tree as a whole stays the one at work.
 """
 
-import asyncio
 import hashlib
 import json
 import logging
-import os
 import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import (
@@ -23,10 +22,12 @@ from contextlib import (
     ExitStack,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.providers.provider_catalogue import Declined
@@ -38,7 +39,7 @@ from forge_bot.agent.tools.setup import (
     resolved,
     texts_of,
 )
-from forge_bot.errors import ForgeError, SandboxFailed
+from forge_bot.errors import ForgeError
 from forge_bot.sandbox import keeper_process
 from forge_bot.sandbox.backends import boxed_program, failure_reason
 from forge_bot.sandbox.box import BackendName
@@ -158,7 +159,7 @@ def as_placed(setup: CapabilitySetup, text: str, *, searched: bool = False) -> s
     return text
 
 
-def require_base_files(setup: CapabilitySetup, words: Sequence[str]) -> None:
+def _require_base_files(setup: CapabilitySetup, words: Sequence[str]) -> None:
     """Raise Declined where words of a command name files that the agents can change."""
     if setup.base is None:
         return
@@ -170,14 +171,8 @@ def require_base_files(setup: CapabilitySetup, words: Sequence[str]) -> None:
             raise _changeable(word)
 
 
-def require_outside(setup: CapabilitySetup, program: str | None) -> None:
-    """Raise Declined where a program that was found by its name lies in the run's tree."""
-    if program is not None and setup.base is not None and _is_in_tree(setup, Path(program)):
-        raise _changeable(program)
-
-
 def _is_in_tree(setup: CapabilitySetup, file: Path) -> bool:
-    return any(
+    return setup.base is not None and any(
         place.is_relative_to(setup.tree.resolve()) for place in (file.absolute(), file.resolve())
     )
 
@@ -191,7 +186,7 @@ def _changeable(word: str) -> Declined:
 
 
 _MOST_COMPLAINT = 400
-_PIPE_BYTES = 65_536
+_TAIL_SECONDS = 1.0
 
 
 @cache
@@ -245,31 +240,26 @@ async def started(
 class _Complaints:
     """The end of what a server writes on standard error; all of it would fill a disk."""
 
-    def __init__(self) -> None:
-        self._kept = b""
-        read_end, write_end = os.pipe()
-        os.set_blocking(read_end, False)
-        self._read_end = open(read_end, "rb", buffering=0)  # noqa: PTH123, SIM115 - closed at exit
-        self.pipe = open(write_end, "w")  # noqa: PTH123, SIM115 - closed at exit
-
     def __enter__(self) -> Self:
-        asyncio.get_running_loop().add_reader(self._read_end, self._read_errors)
+        self._kept = tempfile.TemporaryFile()
+        words = ("tail", "-c", str(_MOST_COMPLAINT))
+        self._tail = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=self._kept, text=True)
+        self.pipe = cast("TextIO", self._tail.stdin)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.get_running_loop().remove_reader(self._read_end)
         self.pipe.close()
-        self._read_end.close()
-
-    def _read_errors(self) -> None:
-        more = self._read_end.read(_PIPE_BYTES) or b""
-        self._kept = (self._kept + more)[-_MOST_COMPLAINT - 1 :]
+        self._tail.kill()
+        self._tail.wait()
+        self._kept.close()
 
     def last_words(self) -> str:
-        """Return the end of what the server wrote, from the start of a line."""
-        self._read_errors()
-        lines = self._kept.decode("utf-8", "replace").split("\n")
-        return " ".join(" ".join(lines[len(self._kept) > _MOST_COMPLAINT :]).split())
+        """Return the end of what the server wrote, which has ended."""
+        self.pipe.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._tail.wait(_TAIL_SECONDS)
+        self._kept.seek(0)
+        return " ".join(self._kept.read().decode("utf-8", "replace").split())
 
 
 def innermost(error: BaseException) -> BaseException:
@@ -305,24 +295,32 @@ def _command(
     from mcp.client.stdio import StdioServerParameters
 
     words = tuple(resolved(word, environ) for word in (server.command, *server.args))
-    require_base_files(setup, words)
+    _require_base_files(setup, words)
     words = tuple(as_placed(setup, word) for word in words)
     env = {
         key: as_placed(setup, resolved(value, environ), searched=key.endswith("PATH"))
         for key, value in server.env.items()
     }
     folder = folder_of(setup)
+    program = shutil.which(words[0], path=env.get("PATH"))
+    if program is None and not (folder / words[0]).exists():
+        raise ServerFailed(f"{words[0]}: no such command")
+    if program is not None and _is_in_tree(setup, Path(program)):
+        raise _changeable(program)
     with ExitStack() as stack:
         if setup.sandbox in {"off", "landlock"} or not boxes_work():
-            program = shutil.which(words[0], path=env.get("PATH"))
-            if program is None and not (folder / words[0]).exists():
-                raise ServerFailed(f"{words[0]}: no such command")
-            require_outside(setup, program)
             started_by = (*keeper_process.words(), *words)
         else:
-            network = name in setup.policy.network
-            started_by = _put_in_box(setup, words, env, stack, network=network)
-            env = {}
+            scratch = Path(stack.enter_context(TemporaryDirectory(prefix="forge-server-")))
+            box = boxed_program(
+                (program or words[0], *words[1:]),
+                env=env,
+                folder=folder,
+                readable=(setup.tree, *_installation(program or words[0])),
+                scratch=scratch,
+                network=name in setup.policy.network,
+            )
+            started_by, env = stack.enter_context(box), {}
         yield StdioServerParameters(
             command=started_by[0],
             args=list(started_by[1:]),
@@ -331,38 +329,6 @@ def _command(
             # One bad letter loses no answer.
             encoding_error_handler="replace",
         )
-
-
-def _put_in_box(
-    setup: CapabilitySetup,
-    words: tuple[str, ...],
-    env: Mapping[str, str],
-    stack: ExitStack,
-    *,
-    network: bool,
-) -> tuple[str, ...]:
-    scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="forge-server-"))
-
-    def boxed(command: str) -> tuple[str, ...]:
-        box = boxed_program(
-            (command, *words[1:]),
-            env=env,
-            folder=folder_of(setup),
-            readable=(setup.tree, *_installation(command)),
-            scratch=Path(scratch),
-            network=network,
-        )
-        return stack.enter_context(box)
-
-    try:
-        return boxed(words[0])
-    except SandboxFailed:
-        # A box has the folders of its usual tools; another program is shown by itself.
-        whole = shutil.which(words[0])
-        if whole is None:
-            raise
-        require_outside(setup, whole)
-        return boxed(whole)
 
 
 def _installation(command: str) -> tuple[Path, ...]:

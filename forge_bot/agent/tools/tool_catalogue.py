@@ -6,12 +6,10 @@ import asyncio
 import hashlib
 import json
 import re
-import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -28,7 +26,6 @@ from forge_bot.agent.providers.provider_catalogue import (
     CapabilitySpec,
     Declined,
     Parameter,
-    ProviderResult,
     parameters_of,
     result_of,
 )
@@ -286,19 +283,14 @@ _MOST_READ = 20_000
 
 PerformSkill = Callable[[CapabilityRequest], Awaitable[CapabilityResult]]
 
-T = TypeVar("T")
-
 
 class ToolCalls:
-    """Performs calls for one run. Safe to use from several threads."""
+    """Performs calls for one run."""
 
     def __init__(self, setup: CapabilitySetup, catalogue: ToolCatalogue) -> None:
         self.setup = setup
         self.catalogue = catalogue
         self.specs = {spec.name: spec for spec in catalogue.specs}
-        self._under_way: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = set()
-        self._lock = threading.Lock()
-        self._called_off = False
 
     def complaint(self, wanted: CapabilityRequest) -> CapabilityResult | None:
         """Return the answer to arguments that do not fit the schema; no server is started."""
@@ -310,56 +302,21 @@ class ToolCalls:
         why = f"{'; '.join(faults)}. Its arguments fit this JSON Schema:\n{takes}"
         return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
 
-    def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
+    async def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
         """Make a call of a tool; also return whether its outcome is unknown. Every failure is a
         status.
         """
-        if wanted.capability not in self.specs:
+        tool = self.catalogue.mcp_tools.get(wanted.capability)
+        if tool is None:
             why = f"There is no capability {wanted.capability} any more."
             return result_of(wanted, ResultStatus.UNKNOWN_CAPABILITY, why), False
         if (complaint := self.complaint(wanted)) is not None:
             return complaint, False
         try:
-            shown = self._run(self._execute(wanted, limit))
+            shown = await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why), declined.sent
         return result_of(wanted, ResultStatus.OK, shown.content, shown), False
-
-    async def _execute(self, wanted: CapabilityRequest, limit: int) -> ProviderResult:
-        tool = self.catalogue.mcp_tools.get(wanted.capability)
-        if tool is None:
-            why = f"{wanted.capability} is a skill: it takes a model, and there is none here."
-            raise Declined(ResultStatus.DENIED, why)
-        return await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
-
-    def call_off(self) -> None:
-        """End the running calls with their servers, and start no further ones."""
-        with self._lock:
-            self._called_off = True
-            for loop, task in self._under_way:
-                loop.call_soon_threadsafe(task.cancel)
-
-    def _run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Run a call in this thread until it ends or is called off."""
-
-        async def tracked() -> T:
-            task = asyncio.ensure_future(call)
-            entry = (asyncio.get_running_loop(), task)
-            with self._lock:
-                if self._called_off:
-                    task.cancel()
-                self._under_way.add(entry)
-            try:
-                return await task
-            except asyncio.CancelledError:
-                declined = Declined(ResultStatus.TOOL_ERROR, "It was called off.")
-                declined.sent = True
-                raise declined from None
-            finally:
-                with self._lock:
-                    self._under_way.discard(entry)
-
-        return asyncio.run(tracked())
 
 
 @dataclass(frozen=True)
@@ -389,7 +346,7 @@ class ToolContext:
         if spec.effect is not Effect.ACTS:
             if spec.kind is CapabilityType.SKILL:
                 return self.perform_skill(wanted)
-            return self.calls.act(wanted, limits.result_chars)[0]
+            return self._look(wanted, limits.result_chars)
         if len(wanted.params) > _MOST_READ:
             why = f"A person has to read these arguments: {_MOST_READ:,} characters are the most."
             return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
@@ -397,3 +354,6 @@ class ToolContext:
         if before is not None:
             return before.replace(key=wanted.key)
         return result_of(wanted, ResultStatus.STANDS, "It stands before it is done.")
+
+    async def _look(self, wanted: CapabilityRequest, limit: int) -> CapabilityResult:
+        return (await self.calls.act(wanted, limit))[0]

@@ -138,13 +138,15 @@ class Agents:
     def acting(self, action: Exec) -> Act:
         """Return the performer of an action's calls that may change something.
 
-        It is called in threads; the models of a skill belong to the event loop of this thread.
+        It is called in threads; servers and the models of a skill belong to the event loop of
+        this thread.
         """
         loop = asyncio.get_running_loop()
 
         def act(wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
             if wanted.capability not in self.outside.catalogue.skill_definitions:
-                return self.outside.calls.act(wanted, limit)
+                called = self.outside.calls.act(wanted, limit)
+                return asyncio.run_coroutine_threadsafe(called, loop).result()
             place = SkillPlace(
                 prefix=f"{action.action_id}@{beginning(wanted.capability, wanted.params)}#",
                 phase=action.phase,

@@ -242,11 +242,6 @@ class OutsideCapabilities:
         offered = [CapabilityUse(name=name) for name in sorted(names - reported)]
         return summed((), (*offered, *uses, *missing))
 
-    def call_off(self) -> None:
-        """End the calls that are under way, with their servers."""
-        if "calls" in vars(self):
-            self.calls.call_off()
-
 
 def problems_of_files(root: Path, options: CapabilityOptions) -> tuple[str, ...]:
     """Return the problems of the files of servers and skills, whatever the configuration says."""
