@@ -147,7 +147,7 @@ def test_files_in_conflict_are_read_as_they_lie_there(tmp_path: Path) -> None:
 
 def test_commands_are_those_of_the_profile(tmp_path: Path) -> None:
     found = graph(tmp_path, {"Makefile": "test:\n\tprove -r t\n", "t/a.t": "ok\n"})
-    assert [(each.name, each.words) for each in found.commands] == [("test", "make test")]
+    assert [each.id for each in found.commands] == ["command:test:make test"]
 
 
 def test_configured_commands_are_in_the_graph_as_long_as_they_are_configured(
@@ -160,7 +160,7 @@ def test_configured_commands_are_in_the_graph_as_long_as_they_are_configured(
     reader = GraphReader(repository(tmp_path, files))
 
     def commands() -> list[str]:
-        return [command.words for command in reader.here().commands]
+        return [command.id.rpartition(":")[2] for command in reader.here().commands]
 
     assert commands() == ["sh make.sh", "sh web/test.sh"]
     write(tmp_path, {config: "commands: {test: sh other.sh}\n"})

@@ -5,6 +5,7 @@ most imported files within a budget of tokens, and a new file where this project
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from posixpath import basename, dirname, splitext
 
@@ -20,7 +21,6 @@ from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack
 from forge_bot.project.graph.stacks.stack import Stack
 from forge_bot.project.graph.syntax import SymbolFact
 from forge_bot.project.graph.verify_graph import GraphFinding, scan, verify
-from forge_bot.values import Frozen
 
 _NODES_LISTED = 1_000
 _FINDINGS_LISTED = 200
@@ -44,14 +44,13 @@ def annotations_document(graph: ProjectGraph) -> dict[str, JsonValue]:
     An annotation is stale if that text has changed since.
     """
     findings = [*verify(graph), *scan(graph)]
-    kept = kept_annotations(graph)
     return {
         "total": len(findings),
         "annotations": [
             {**finding.model_dump(mode="json"), "text": graph.blob(finding.path)}
             for finding in findings[:_FINDINGS_LISTED]
         ],
-        "kept": [annotation.model_dump(mode="json") for annotation in kept[:_FINDINGS_LISTED]],
+        "kept": list[JsonValue](_kept_annotations(graph)[:_FINDINGS_LISTED]),
     }
 
 
@@ -116,55 +115,33 @@ FOLDER = ".annotations"
 """The folder of the kept findings."""
 
 
-class _AnnotationFile(Frozen):
-    code: str
-    node: str
-    path: str
-    line: int
-    message: str
+class _Annotation(GraphFinding):
+    """A kept finding with the id of its node's text."""
+
     text: str
-
-
-class KeptAnnotation(Frozen):
-    """A kept finding; stale if its node's text is another now, or gone."""
-
-    file: str
-    code: str
-    node: str
-    message: str
-    stale: bool
 
 
 def annotation_file(graph: ProjectGraph, finding: GraphFinding) -> tuple[str, str]:
     """Return the path and the text of the file that keeps a finding."""
-    kept = _AnnotationFile(
-        code=finding.code,
-        node=finding.node,
-        path=finding.path,
-        line=finding.line,
-        message=finding.message,
-        text=graph.blob(finding.path),
-    )
+    kept = _Annotation(**dict(finding), text=graph.blob(finding.path))
     place = re.sub(r"[^A-Za-z0-9.]+", "-", f"{finding.path}-{finding.line}").strip("-")
-    return f"{FOLDER}/{finding.code}-{place}.json", kept.model_dump_json(indent=1) + "\n"
+    text = kept.model_dump_json(indent=1, exclude={"dependency_ids"})
+    return f"{FOLDER}/{finding.code}-{place}.json", f"{text}\n"
 
 
-def kept_annotations(graph: ProjectGraph) -> list[KeptAnnotation]:
-    """Return the kept findings by file. A file that is none is left out."""
-    annotations: list[KeptAnnotation] = []
+def _kept_annotations(graph: ProjectGraph) -> list[dict[str, JsonValue]]:
+    """Return the kept findings by file; one is stale if its node's text is another now, or gone. A
+    file that is none is left out.
+    """
+    annotations: list[dict[str, JsonValue]] = []
     for path in graph.files:
         if not path.startswith(f"{FOLDER}/"):
             continue
-        try:
-            stored = _AnnotationFile.model_validate_json(graph.text(path))
-        except ValidationError:
-            continue
-        stale = graph.blob(stored.path) != stored.text
-        annotations.append(
-            KeptAnnotation(
-                file=path, code=stored.code, node=stored.node, message=stored.message, stale=stale
-            )
-        )
+        with suppress(ValidationError):
+            kept = _Annotation.model_validate_json(graph.text(path))
+            about = kept.model_dump(include={"code", "node", "message"})
+            stale = graph.blob(kept.path) != kept.text
+            annotations.append({"file": path, **about, "stale": stale})
     return annotations
 
 

@@ -1,9 +1,8 @@
 """Questions to the graph: nodes, their neighbours, the chain between two, the reach of a change."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from fnmatch import translate
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from heapq import nsmallest
 
 from pydantic import Field
@@ -72,13 +71,12 @@ def _find_answer(
     if asked.touches:
         return _find_touched(graph, asked.touches)
     symbols = SEPARATOR in asked.name or asked.kind in {NodeKind.SYMBOL, NodeKind.PHASE}
-    nodes = graph.nodes(symbols=symbols, named=_naming(asked.name))
-    return "1 node", "{} nodes", [(node, "") for node in nodes]
+    return "1 node", "{} nodes", [(node, "") for node in graph.nodes(symbols=symbols)]
 
 
 def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
     return (
-        (not asked.name or _naming(asked.name)(node.id))
+        _is_named(node.id, asked.name)
         and (asked.kind is None or node.kind is asked.kind)
         and (asked.tier is None or (node.tier is not None and node.tier.within(asked.tier)))
         and (not asked.domain or node.domain == asked.domain)
@@ -91,14 +89,9 @@ def _place(pair: tuple[GraphNode, str]) -> tuple[int, str]:
     return -pair[0].criticality.weight, pair[0].id
 
 
-@lru_cache(maxsize=8)
-def _naming(wanted: str) -> Callable[[str], bool]:
-    """Return what says whether an id is named as wanted: by a glob, or a part in any case."""
-    if "*" in wanted:
-        glob = re.compile(translate(wanted))
-        return lambda name: glob.match(name) is not None
-    part = wanted.lower()
-    return lambda name: part in name.lower()
+def _is_named(name: str, wanted: str) -> bool:
+    """Return whether an id is named as wanted: by a glob, or a part in any case."""
+    return fnmatchcase(name, wanted) if "*" in wanted else wanted.lower() in name.lower()
 
 
 def named_node(graph: ProjectGraph, name: str) -> GraphNode:
@@ -126,23 +119,17 @@ def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, s
         return [(graph.file_node(node.path), "contains it")]
     if node.kind is NodeKind.COMMAND:
         return []
-    into = ((graph.file_node(e.source), f"{e.kind} it") for e in graph.edges_to(node.id))
-    out = (
-        (
-            graph.file_node(e.target),
-            f"{e.kind.passive} by it" + (f" in line {e.line}" if e.line else ""),
-        )
-        for e in graph.edges_from(node.id)
-    )
-    inside = [(part, "in it") for part in graph.contained(node.id)]
-    return [*_join_relations(into), *_join_relations(out), *inside]
-
-
-def _join_relations(pairs: Iterable[tuple[GraphNode, str]]) -> Iterator[tuple[GraphNode, str]]:
-    relations: dict[GraphNode, list[str]] = {}
-    for node, how in pairs:
-        relations.setdefault(node, []).append(how)
-    return ((node, ", ".join(dict.fromkeys(hows))) for node, hows in relations.items())
+    file, relations = graph.files[node.id], defaultdict[str, list[str]](list)
+    for path in graph.importers.get(node.id, ()):
+        relations[path].append("imports it")
+    for path in graph.testers.get(node.id, ()):
+        relations[path].append("tests it")
+    for path, line in file.imports.items():
+        relations[path].append(f"imported by it in line {line}")
+    for path in file.tests:
+        relations[path].append("tested by it")
+    near = [(graph.file_node(path), ", ".join(hows)) for path, hows in relations.items()]
+    return [*near, *((part, "in it") for part in graph.contained(node.id))]
 
 
 def _find_touched(

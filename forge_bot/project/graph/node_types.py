@@ -115,18 +115,6 @@ class EdgeKind(StrEnum):
     TESTS = "tests"
     CONTAINS = "contains"
 
-    @property
-    def passive(self) -> str:
-        """The word for the node at the end of an edge: imported, tested, contained, …"""
-        return _PASSIVE[self]
-
-
-_PASSIVE = {
-    EdgeKind.IMPORTS: "imported",
-    EdgeKind.TESTS: "tested",
-    EdgeKind.CONTAINS: "contained",
-}
-
 
 class Criticality(StrEnum):
     """The damage that a fault in a node would do."""

@@ -9,11 +9,10 @@ from functools import cached_property
 from posixpath import basename, dirname
 from typing import NamedTuple
 
-from forge_bot.project.graph.node_types import Criticality, EdgeKind, NodeKind, NodeTier
+from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.syntax import FileFacts
-from forge_bot.values import CommandName, Frozen
+from forge_bot.values import Frozen
 
-_COMMAND = "command:"
 SEPARATOR = "::"
 """Stands in an id between a file and what it contains."""
 
@@ -51,15 +50,6 @@ class GraphNode(Frozen):
         return f"{self.id}{place} ({facts}){f' {tail}' if tail else ''}"
 
 
-class GraphEdge(NamedTuple):
-    """One node uses another; `line` is where, in the file of the first."""
-
-    source: str
-    target: str
-    kind: EdgeKind
-    line: int = 0
-
-
 class FileNode(NamedTuple):
     """A file with its imports, by path and line, and the packages it uses."""
 
@@ -72,18 +62,6 @@ class FileNode(NamedTuple):
     generated: bool = False
 
 
-class GraphCommand(NamedTuple):
-    """A command of the project, as its profile has it."""
-
-    name: CommandName
-    words: str
-    reason: str
-
-    @property
-    def id(self) -> str:
-        return f"{_COMMAND}{self.name}:{self.words}"
-
-
 class Overrides(NamedTuple):
     """The declarations of the manifest for a node; None for each that is absent."""
 
@@ -91,10 +69,6 @@ class Overrides(NamedTuple):
     domain: str = ""
     criticality: Criticality = Criticality.NORMAL
     contracts: tuple[str, ...] = ()
-
-
-def _any_name(_: str) -> bool:
-    return True
 
 
 @dataclass(frozen=True)
@@ -107,7 +81,7 @@ class ProjectGraph:
     """
 
     files: Mapping[str, FileNode]
-    commands: tuple[GraphCommand, ...]
+    commands: tuple[GraphNode, ...]
     facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)
@@ -139,25 +113,15 @@ class ProjectGraph:
     def contained(self, path: str) -> tuple[GraphNode, ...]:
         """Return the contents of a file: definitions, or the phases of a pipeline."""
         facts = self.facts((path,)).get(path, FileFacts())
-        return tuple(_inside(self.file_node(path), facts, _any_name))
+        return tuple(_inside(self.file_node(path), facts))
 
-    def nodes(
-        self, *, symbols: bool = False, named: Callable[[str], bool] = _any_name
-    ) -> Iterator[GraphNode]:
-        """Yield the nodes of all files and commands, and with `symbols` those of their definitions.
-        `named` selects them by id.
-        """
+    def nodes(self, *, symbols: bool = False) -> Iterator[GraphNode]:
+        """Yield the nodes of all files and commands, and with `symbols` those of definitions."""
         facts = self.facts(self.files if symbols else ())
         for node in map(self.file_node, self.files):
-            if named(node.id):
-                yield node
-            if node.id in facts:
-                yield from _inside(node, facts[node.id], named)
-        kind = NodeKind.COMMAND
-        commands = (
-            GraphNode(id=c.id, kind=kind, tier=kind.tier, text=c.reason) for c in self.commands
-        )
-        yield from (node for node in commands if named(node.id))
+            yield node
+            yield from _inside(node, facts.get(node.id, FileFacts()))
+        yield from self.commands
 
     def node(self, name: str) -> GraphNode | None:
         """Return the node of an id; None if there is none."""
@@ -166,21 +130,7 @@ class ProjectGraph:
         path = name.partition(SEPARATOR)[0]
         if path in self.files:
             return next((node for node in self.contained(path) if node.id == name), None)
-        if name.startswith(_COMMAND):
-            return next((node for node in self.nodes() if node.id == name), None)
-        return None
-
-    def edges_from(self, path: str) -> Iterator[GraphEdge]:
-        """Yield the edges that begin at a file, without those to its own content."""
-        for target, line in self.files[path].imports.items():
-            yield GraphEdge(path, target, EdgeKind.IMPORTS, line)
-        for target in self.files[path].tests:
-            yield GraphEdge(path, target, EdgeKind.TESTS)
-
-    def edges_to(self, path: str) -> Iterator[GraphEdge]:
-        sources = (*self.importers.get(path, ()), *self.testers.get(path, ()))
-        for source in dict.fromkeys(sources):
-            yield from (edge for edge in self.edges_from(source) if edge.target == path)
+        return next((node for node in self.commands if node.id == name), None)
 
     def dependents(self, paths: Iterable[str]) -> dict[str, int]:
         """Return the files that use these, directly or through others, with their distance."""
@@ -194,22 +144,18 @@ class ProjectGraph:
         return {path: distance for path, distance in distances.items() if distance}
 
 
-def _inside(
-    outer: GraphNode, facts: FileFacts, named: Callable[[str], bool]
-) -> Iterator[GraphNode]:
-    """Yield the nodes of what a file contains, as far as their ids are `named` so."""
+def _inside(outer: GraphNode, facts: FileFacts) -> Iterator[GraphNode]:
+    """Yield the nodes of what a file contains."""
     for symbol in facts.symbols:
-        name = f"{outer.id}{SEPARATOR}{symbol.name}"
-        if named(name):
-            yield GraphNode(
-                id=name,
-                kind=NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
-                tier=outer.tier,
-                domain=outer.domain,
-                criticality=outer.criticality,
-                line=symbol.line,
-                text=symbol.text,
-            )
+        yield GraphNode(
+            id=f"{outer.id}{SEPARATOR}{symbol.name}",
+            kind=NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
+            tier=outer.tier,
+            domain=outer.domain,
+            criticality=outer.criticality,
+            line=symbol.line,
+            text=symbol.text,
+        )
 
 
 def _reverse(edges: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from forge_bot.errors import BadConfig
 from forge_bot.git import Repository, blob_id
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
-from forge_bot.project.graph.project_graph import FileNode, GraphCommand, ProjectGraph, with_tests
+from forge_bot.project.graph.project_graph import FileNode, GraphNode, ProjectGraph, with_tests
 from forge_bot.project.graph.stacks.all_stacks import stack_for
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import FileFacts, ImportLine
@@ -231,7 +231,7 @@ def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
     return make
 
 
-def _commands(listing: Listing) -> tuple[GraphCommand, ...]:
+def _commands(listing: Listing) -> tuple[GraphNode, ...]:
     """Return the project's commands, the configured ones too."""
     try:
         config = parse_config(listing.text(CONFIG) or None)
@@ -240,7 +240,12 @@ def _commands(listing: Listing) -> tuple[GraphCommand, ...]:
     overrides, projects = config.commands.overrides(), config.overrides_by_project()
     commands = scoped_commands(listing, overrides, projects, "").commands
     return tuple(
-        GraphCommand(name, " ".join(command.argv), command.reason)
+        GraphNode(
+            id=f"command:{name}:{' '.join(command.argv)}",
+            kind=NodeKind.COMMAND,
+            tier=NodeKind.COMMAND.tier,
+            text=command.reason,
+        )
         for name in CommandName
         for command in commands.of(name)
     )

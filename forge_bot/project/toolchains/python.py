@@ -29,7 +29,7 @@ from forge_bot.project.toolchains.python_tests import (
     Tests,
     find_linters,
     read_tests,
-    unittest_starts,
+    unittest_words,
 )
 from forge_bot.text_format import names
 from forge_bot.values import CommandName, Frozen
@@ -143,7 +143,7 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
             managed += managed_commands(listing, needs, tools)
         else:
             with_tests = wanted and runner is not PythonRunner.NONE
-            orders.append(pip_packages(listing, needs, tools, with_tests=with_tests))
+            orders.append(pip_packages(needs, tools, with_tests=with_tests))
     return tuple(dict.fromkeys((*managed, *pip_commands(listing, orders))))
 
 
@@ -168,10 +168,7 @@ def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
         yield command(tests.reason, PYTHON, join(folder, "manage.py"), *words)
     elif tests.runner is PythonRunner.UNITTEST:
         python = PYTHON if _must_install(listing, project) else "python3"
-        for start in unittest_starts(listing, tests.files):
-            top = () if start.top == start.folder else ("-t", start.top)
-            names = () if start.pattern == "test*.py" else ("-p", start.pattern)
-            words = ("-m", "unittest", "discover", "-v", "-s", start.folder, *top, *names)
+        for words in unittest_words(listing, tests.files):
             yield command(tests.reason, *around, python, *words)
 
 

@@ -10,9 +10,7 @@ from forge_bot.project.file_list import Listing, join, string, table, toml
 from forge_bot.project.toolchains.python_needs import (
     DeclaredDependencies,
     DependencySource,
-    includes,
 )
-from forge_bot.text_format import short_line
 from forge_bot.values import Frozen
 
 PYTHON = f"{ENV}/bin/python"
@@ -25,16 +23,15 @@ _VERSION = re.compile(r"[\d.]+")
 
 
 class PipPackages(Frozen):
-    """The packages that one project installs with pip, and where they are declared."""
+    """The packages that one project installs with pip."""
 
     editable: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
 
 
 def pip_packages(
-    listing: Listing, needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool
+    needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool
 ) -> PipPackages:
     """Return what to install for a project, for its tools and, if requested, its tests.
 
@@ -42,32 +39,22 @@ def pip_packages(
     installation.
     """
     chosen = _sources_for_tests(needs, tools) if with_tests else ()
-    missing = tuple(tool for tool in tools if not any(source.names(tool) for source in chosen))
-    pinned = tuple(map(needs.declared, missing))
+    missing = (tool for tool in tools if not any(source.names(tool) for source in chosen))
+    pinned = tuple(needs.declared(tool) or tool for tool in missing)
     if not with_tests:
-        return PipPackages(requirements=pinned, reasons=missing)
+        return PipPackages(requirements=pinned)
     files = [source.name for source in chosen if source.kind == "file"]
     base = [s.name for s in needs.sources if s.for_running and not needs.dependencies]
-    files = [p for p in base if not any(includes(listing, file, p) for file in files)] + files
-    extras = [source for source in chosen if source.kind == "extra"]
-    spelled = [source for source in chosen if source.kind == "group"]
-    names = ",".join(source.name for source in extras)
-    place = (f"./{needs.folder}" if needs.folder else ".") + (f"[{names}]" if names else "")
-    own = needs.dependencies
-    if needs.installable:
-        own = ()
-    else:
-        spelled += extras
+    files = [*dict.fromkeys((*base, *files))]
+    extras = ",".join(source.name for source in chosen if source.kind == "extra")
+    place = (f"./{needs.folder}" if needs.folder else ".") + (f"[{extras}]" if extras else "")
+    kinds = {"group"} if needs.installable else {"group", "extra"}
+    spelled = (line for s in chosen if s.kind in kinds for line in s.requirements)
+    own = () if needs.installable else needs.dependencies
     return PipPackages(
         editable=(place,) if needs.installable else (),
-        requirements=(*own, *(line for source in spelled for line in source.requirements), *pinned),
+        requirements=(*own, *spelled, *pinned),
         files=tuple(files),
-        reasons=(
-            *(["the project itself"] if needs.installable or own else []),
-            *(source.label for source in chosen if source.kind != "file"),
-            *files,
-            *missing,
-        ),
     )
 
 
@@ -84,10 +71,9 @@ def pip_commands(listing: Listing, orders: Sequence[PipPackages]) -> tuple[Comma
     arguments = [word for path in folders for word in ("-e", path)]
     arguments += [line for line in named if not line.startswith("-")]
     arguments += [word for path in files if path not in hashed for word in ("-r", path)]
-    reasons = dict.fromkeys(reason for order in orders for reason in order.reasons)
     installs = [command(f"{path}, which pins by hash", *PIP, "-r", path) for path in hashed]
     if arguments:
-        installs.append(command(short_line("; ".join(reasons)), *PIP, *arguments))
+        installs.append(command("what the tests and linters need", *PIP, *arguments))
     return (_environment(ENV), *installs) if installs else ()
 
 
@@ -116,35 +102,26 @@ def managed_commands(
         if not any(source.names(tool) for source in chosen):
             chosen += [s for s in needs.sources if s.kind != "file" and s.names(tool)][:1]
     lacking = [
-        needs.declared(tool)
+        needs.declared(tool) or tool
         for tool in tools
         if not (needs.runs_with(tool) or any(source.names(tool) for source in chosen))
     ]
-    project = table(toml(listing.text(join(needs.folder, "pyproject.toml"))), "tool", "uv")
+    settings = table(toml(listing.text(join(needs.folder, "pyproject.toml"))), "tool", "uv")
+    asked = string(settings.get("required-version")) if manager == "uv" else ""
+    package = _INSTALLED_AS.get(manager, manager)
+    package += f"=={asked}" if _VERSION.fullmatch(asked) else asked
+    workspace = "workspace" in settings
     return (
         _environment(ENV),
         _environment(_TOOLS),
-        command(
-            f"{manager}, by {evidence}",
-            *(
-                f"{_TOOLS}/bin/python",
-                *PIP[1:],
-                _ask_for_version(manager, project.get("required-version")),
-            ),
-        ),
-        command(evidence, *_install(manager, needs, chosen, workspace="workspace" in project)),
+        command(f"{manager}, by {evidence}", f"{_TOOLS}/bin/python", *PIP[1:], package),
+        command(evidence, *_install(manager, needs, chosen, workspace=workspace)),
         *([command(", ".join(lacking), *PIP, *lacking)] if lacking else []),
     )
 
 
 def _environment(place: str) -> Command:
     return command("an environment outside the worktree", "python3", "-m", "venv", place)
-
-
-def _ask_for_version(manager: str, asked: object) -> str:
-    version = string(asked) if manager == "uv" else ""
-    tool = _INSTALLED_AS.get(manager, manager)
-    return f"{tool}=={version}" if _VERSION.fullmatch(version) else f"{tool}{version}"
 
 
 def _install(

@@ -48,10 +48,6 @@ class DependencySource(Frozen):
         """Return whether the project needs these in order to run at all."""
         return self.kind == "file" and self.about in {"", "base"}
 
-    @property
-    def label(self) -> str:
-        return self.name if self.kind == "file" else f"{self.kind} {self.name}"
-
     def names(self, project: str) -> bool:
         return any(_name_of(line) == project for line in self.requirements)
 
@@ -65,15 +61,9 @@ class DeclaredDependencies(Frozen):
     sources: tuple[DependencySource, ...]
 
     def declared(self, project: str) -> str:
-        """Return a requirement on a project as it is declared anywhere, else the bare name."""
+        """Return a requirement on a project as it is declared anywhere; empty when nowhere."""
         lines = (*self.dependencies, *(r for source in self.sources for r in source.requirements))
-        return next((line for line in lines if _name_of(line) == project), project)
-
-    def named_in(self, project: str) -> str:
-        """Return where a requirement on a project is declared; empty when nowhere."""
-        if source := next((source for source in self.sources if source.names(project)), None):
-            return source.label
-        return "the project's dependencies" if self.runs_with(project) else ""
+        return next((line for line in lines if _name_of(line) == project), "")
 
     def runs_with(self, project: str) -> bool:
         """Return whether the project itself needs another one."""
@@ -102,12 +92,6 @@ def read_needs(listing: Listing, folder: str) -> DeclaredDependencies:
             *_hooks(listing),
         ),
     )
-
-
-def includes(listing: Listing, path: str, other: str) -> bool:
-    """Return whether one requirements file includes another one."""
-    matches = map(_INCLUDE.match, map(str.strip, listing.text(path).splitlines()))
-    return any(normpath(join(dirname(path), match[1])) == other for match in matches if match)
 
 
 def _is_installable(
@@ -217,9 +201,8 @@ def _file_lines(listing: Listing, path: str, seen: frozenset[str] = frozenset())
 
 
 def _hooks(listing: Listing) -> Iterator[DependencySource]:
-    """Yield the versions of linters that pre-commit pins.
-
-    If a project names its linter nowhere else, it means this one.
+    """Yield the versions of linters that pre-commit pins: a project that names its linter nowhere
+    else means this one.
     """
     pins = tuple(f"{pin['tool']}=={pin['version']}" for pin in _HOOK.finditer(listing.text(_HOOKS)))
     if pins:

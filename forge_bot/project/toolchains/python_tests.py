@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from posixpath import basename, dirname
-from typing import NamedTuple
 
 import yaml
 
@@ -52,14 +51,6 @@ class Tests(Frozen):
     files: tuple[str, ...] = ()
 
 
-class UnittestStart(NamedTuple):
-    """The start folder of unittest's discovery, the folder of its imports, and its file pattern."""
-
-    folder: str
-    top: str
-    pattern: str
-
-
 def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Tests:
     """Return the runner of the project in a folder.
 
@@ -69,14 +60,13 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
         path for path in listing.own(folder) if path.endswith(".py") and is_test_file(path)
     )
     configured = _find_configuration(listing, folder)
-    declared = needs.named_in("pytest")
-    if reason := configured or (declared and f"{declared} names pytest"):
-        return Tests(runner=PythonRunner.PYTEST, reason=reason, files=files)
+    declared = needs.declared("pytest")
     texts = {path: listing.text(path) for path in files[:_READ_AT_MOST]}
-    if path := _first(texts, _USES_PYTEST):
-        return Tests(
-            runner=PythonRunner.PYTEST, reason=f"{path} is written for pytest", files=files
-        )
+    written = _first(texts, _USES_PYTEST)
+    if configured or declared or written:
+        reason = configured or (declared and "the project declares pytest")
+        reason = reason or f"{written} is written for pytest"
+        return Tests(runner=PythonRunner.PYTEST, reason=reason, files=files)
     if listing.has(manage := join(folder, "manage.py")) and (path := _first(texts, _USES_DJANGO)):
         reason = f"{manage} is there and {path} imports django.test"
         return Tests(runner=PythonRunner.DJANGO, reason=reason, files=files)
@@ -86,34 +76,30 @@ def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Te
     return Tests(runner=PythonRunner.NONE, files=files)
 
 
-def unittest_starts(listing: Listing, files: Sequence[str]) -> tuple[UnittestStart, ...]:
-    """Return the fewest discoveries that reach all test files.
+def unittest_words(listing: Listing, files: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the words of the fewest discoveries that reach all test files.
 
     Discovery descends into packages only
     (https://docs.python.org/3/library/unittest.html#test-discovery), so each file is reached from
     the topmost package around it, or from its own folder when that is no package.
     """
-    starts = {_start(listing, path) for path in files}
-    kept = {
-        start for start in starts if not any(_reaches(other, start) for other in starts - {start})
-    }
-    return tuple(sorted(kept, key=lambda start: (start.folder, start.pattern)))
-
-
-def _start(listing: Listing, path: str) -> UnittestStart:
-    pattern = "test*.py" if basename(path).startswith("test") else "*_test.py"
-    folder = top = dirname(path)
-    while top and listing.has(join(top, "__init__.py")):
-        folder, top = top, dirname(top)
-    return UnittestStart(folder=folder or ".", top=top or ".", pattern=pattern)
-
-
-def _reaches(start: UnittestStart, other: UnittestStart) -> bool:
-    """Return whether the first discovery also finds the second's files.
-
-    It does if it starts in the folder that holds the other's package.
-    """
-    return start.pattern == other.pattern and start.folder == start.top == other.top
+    starts = set[tuple[str, str, str]]()
+    for path in files:
+        folder = top = dirname(path)
+        while top and listing.has(join(top, "__init__.py")):
+            folder, top = top, dirname(top)
+        pattern = "test*.py" if basename(path).startswith("test") else "*_test.py"
+        starts.add((folder or ".", top or ".", pattern))
+    return [
+        (
+            *("-m", "unittest", "discover", "-v", "-s", folder),
+            *(() if top == folder else ("-t", top)),
+            *(() if pattern == "test*.py" else ("-p", pattern)),
+        )
+        for folder, top, pattern in sorted(starts)
+        # A discovery that starts in the folder around a package finds its files too.
+        if folder == top or (top, top, pattern) not in starts
+    ]
 
 
 def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
