@@ -35,9 +35,6 @@ _PERSON_ANSWERS = (
     " question; they answer in a terminal of their own, or you pass on what they say as"
     " user_response of pipeline_next_action."
 )
-_LOOKS_ONLY = {"Explore", "Plan"}
-"""Agents of Claude Code that write nothing."""
-
 # What a command line does, by its words without quotes. A host's agent is not malicious: an answer
 # without a person's terminal is refused by the command itself, a change when it is reported.
 _WORDS = "approve|reject|answer|done|skip|continue|abandon|retry"
@@ -171,31 +168,21 @@ def _check_document(run: RunSnapshot, action: Action, payload: _Object) -> str:
         return ""
     answer = payload.get("tool_response")
     launched = isinstance(answer, dict) and answer.get("isAsync") is True
-    looks_only = str(payload.get("agent_type", "")) in _LOOKS_ONLY
-    if launched or looks_only or payload.get("stop_hook_active") is True:
+    if launched or payload.get("stop_hook_active") is True:
         return ""
     name = f"{SPECS}/{run.state.run}/{action.output_file.replace('{task}', ''.join(tasks))}"
     if (run.repository.root / name).is_file():
         return ""
-    missing = f"{name} is not there yet: an answer in the chat does not count."
-    if payload.get("hook_event_name") != "SubagentStop":
-        return missing
     return (
-        f"If you were given the prompt of {action.phase}: {missing} If you were asked something"
-        " else, you are done."
+        f"If you were given the prompt of {action.phase}: {name} is not there yet, and an answer in"
+        " the chat does not count. If you were asked something else, you are done."
     )
 
 
 def _check_end(run: RunSnapshot, action: Action, payload: _Object) -> str:
-    """Stop a session that ends in the middle of an action, once, unless a person is asked or an
-    agent works in the background.
-    """
-    tasks = payload.get("background_tasks")
-    at_work = isinstance(tasks, list) and any(
-        isinstance(task, dict) and task.get("status") == "running" for task in tasks
-    )
+    """Stop a session that ends in the middle of an action, once, unless a person is asked."""
     waits = action.type in {"checkpoint", "human_gate", "done"}
-    if waits or at_work or payload.get("stop_hook_active") is True:
+    if waits or payload.get("stop_hook_active") is True:
         return ""
     return (
         f"The run {run.state.run} is in the middle of {action.phase}: go on with"

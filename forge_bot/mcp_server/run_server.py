@@ -14,8 +14,7 @@ def serve_stdio(folder: Path | None, *, by_path: bool) -> int:
     """Serve one client over stdin and stdout until it goes away. Without a folder the current one
     is served, or what the client has open.
     """
-    # A signal ends the process at once, as a kill does: what is recorded is whole at any moment.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _end_at_signals()
     from forge_bot.mcp_server.sdk_server.server import make_server
 
     make_server(folder, debug=DEBUG in os.environ, by_path=by_path).run("stdio")
@@ -30,6 +29,7 @@ def serve_http(folder: Path | None, port: int, *, by_path: bool) -> int:
     from forge_bot.mcp_server.sdk_server.http import LOOPBACK, PATH, listen, open_port
     from forge_bot.mcp_server.sdk_server.server import make_server
 
+    _end_at_signals()
     opened = open_port(port)
     token = os.environ.get(TOKEN, "").strip()
     _print(f"forge-bot serves http://{LOOPBACK}:{port}{PATH}")
@@ -38,6 +38,11 @@ def serve_http(folder: Path | None, port: int, *, by_path: bool) -> int:
         _print(f"Send: Authorization: Bearer {token}")
     listen(make_server(folder, debug=DEBUG in os.environ, by_path=by_path), token, opened)
     return 0
+
+
+def _end_at_signals() -> None:
+    """Let Ctrl-C end the process at once, as a kill does: what is recorded is always whole."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _print(words: str) -> None:

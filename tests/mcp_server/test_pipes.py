@@ -25,17 +25,6 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "raw", "version": "1"},
 }
-PRINTING = """
-import sys
-from pathlib import Path
-from forge_bot.mcp_server.sdk_server.server import make_server
-server = make_server(Path(sys.argv[1]))
-@server.tool(description="Prints.", structured_output=False)
-async def chatty() -> str:
-    print("a library says hello", end="")
-    return "done"
-server.run("stdio")
-"""
 
 
 class Raw:
@@ -102,17 +91,8 @@ def forge(sample: Sample) -> tuple[str, ...]:
     return ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
 
 
-async def test_what_a_library_prints_reaches_no_client(sample: Sample) -> None:
-    async with started("-c", PRINTING, str(sample.path)) as raw:
-        await raw.write(tool(1, "chatty"))
-        assert (await raw.said())["id"] == 1
-        raw.stdin.close()
-        assert await raw.left() == 0
-        assert await raw.stdout.read() == b""
-
-
-@pytest.mark.parametrize("number", [0, signal.SIGINT, signal.SIGTERM])
-async def test_a_server_whose_client_leaves_or_that_is_stopped_ends_its_commands_and_itself(
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_server_that_is_stopped_ends_its_commands_and_itself(
     sample: Sample, number: int
 ) -> None:
     config = sample.path / ".forge" / "config.yml"
@@ -128,10 +108,7 @@ async def test_a_server_whose_client_leaves_or_that_is_stopped_ends_its_commands
         # Progress says that the slow command is running now.
         while f"sleep {seconds}".encode() not in await raw.stdout.readline():
             pass
-        if number:
-            raw.process.send_signal(number)
-        else:
-            raw.stdin.close()
+        raw.process.send_signal(number)
         assert await raw.left() == -number
     async with asyncio.timeout(20):
         while f"sleep {seconds}" in await asyncio.to_thread(running):

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
-from forge_bot.errors import ForeignCommits, Interrupted, OutOfBounds
+from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.agent_work.apply_output import OutputApplier
@@ -186,16 +186,8 @@ class CheckWorktree:
     """The commands that run for the calls of one server."""
 
     def __init__(self) -> None:
-        self._closed = False
         self._running: list[tuple[str, Project]] = []
         self._lock = threading.Lock()
-
-    def close(self) -> None:
-        """End the running commands, and start no further ones."""
-        with self._lock:
-            self._closed = True
-            for _, project in self._running:
-                project.sandbox.call_off()
 
     def call_off(self, run: str) -> None:
         """End the commands that are running for a run whose result is not needed."""
@@ -213,19 +205,12 @@ class CheckWorktree:
         profile = read_profile(run)
         project = Project(run.repository, run.tree, run.config, profile, tell, foundation(run))
         with self._lock:
-            self._check_open()
             self._running.append((run.name, project))
         try:
-            result = do(project)
+            return do(project)
         finally:
             with self._lock:
                 self._running.remove((run.name, project))
-        self._check_open()
-        return result
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise Interrupted("The server was told to stop while the project's commands ran.")
 
 
 _LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"

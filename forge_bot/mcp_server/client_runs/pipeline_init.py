@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
+from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
-from forge_bot.runs.find_runs import RunInfo, checked_out
+from forge_bot.runs.find_runs import checked_out
 from forge_bot.runs.request_draft import (
     EffortGuess,
     RequestDraft,
@@ -23,14 +23,9 @@ from forge_bot.runs.request_draft import (
     draft_from_words,
     guess_effort,
 )
-from forge_bot.runs.run_snapshot import run_snapshot
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, slug, workspace_name
 from forge_bot.values import Effort, Frozen, Source
-
-HOSTS = "FORGE_BOT_GITHUB_HOSTS"
-"""Variable with more hosts of GitHub Enterprise Server, separated by commas or blanks. GH_HOST
-counts too."""
 
 _SHORTEST = 3
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -55,7 +50,7 @@ def read_source(text: str, environ: Mapping[str, str] = os.environ) -> Source | 
     if read_run_name(plain):
         return Source(type="workspace")
     if _URL.fullmatch(plain) is not None:
-        return _read_url(plain, list_github_hosts(environ))
+        return _read_url(plain, tuple(filter(None, ("github.com", environ.get("GH_HOST", "")))))
     if not plain:
         return "input is empty: say what is to be done"
     if len(re.sub(r"\W", "", plain)) < _SHORTEST:
@@ -69,12 +64,6 @@ def read_run_name(text: str) -> str:
     """
     match = _FOLDER.fullmatch(text.strip().replace("\\", "/"))
     return "" if match is None else match["name"] or "."
-
-
-def list_github_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Hosts whose issue URLs count as GitHub's."""
-    named = re.split(r"[\s,]+", f"{environ.get('GH_HOST', '')} {environ.get(HOSTS, '')}")
-    return ("github.com", *(host.lower() for host in named if host))
 
 
 def _read_url(url: str, hosts: tuple[str, ...]) -> Source | str:
@@ -216,7 +205,9 @@ def handle_init(
     if isinstance(source, str):
         problems.append(source)
         source = Source()
-    if (known := _find_run(served, core, source)) is not None:
+    name = read_run_name(core) if source.type == "workspace" else core
+    known = next((info for info in served.runs() if name in {info.name, info.branch}), None)
+    if known is not None:
         return {
             "resume_mode": "auto",
             "workspace": f"{SPECS}/{known.name}",
@@ -256,32 +247,3 @@ def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
         current_branch=current_branch,
     )
     return flags.model_dump(mode="json")
-
-
-def _find_run(served: ServedRepository, core: str, source: Source) -> RunInfo | None:
-    """Return the run that the input names, or the run under way for the same issue."""
-    every = served.runs()
-    name = read_run_name(core) if source.type == "workspace" else core
-    if named := next((info for info in every if name in {info.name, info.branch}), None):
-        return named
-    if not source.id:
-        return None
-    mark = f"-{slug(source.id)}-"
-    alike = (info for info in every if mark in info.name and not info.ended)
-    return next((info for info in alike if _is_about(served, info, source)), None)
-
-
-def _is_about(served: ServedRepository, info: RunInfo, source: Source) -> bool:
-    """Return whether a run is about this very issue: other trackers and repositories have the same
-    numbers.
-    """
-    try:
-        state = run_snapshot(served.repository, info, served.config).state
-    except ForgeError:
-        return False
-    same_place = _normalize_address(state.source.url) == _normalize_address(source.url)
-    return state.source.type == source.type and same_place
-
-
-def _normalize_address(url: str) -> str:
-    return url.partition("://")[2].rstrip("/").casefold()

@@ -6,8 +6,7 @@ import hmac
 import json
 import os
 import socket
-from collections.abc import Callable
-from types import FrameType
+from threading import Thread
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -53,19 +52,6 @@ class Guarded:
         return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(b" "), self._token)
 
 
-class _Server(uvicorn.Server):
-    """A server that ends its clients' project commands when it is stopped."""
-
-    def __init__(self, config: uvicorn.Config, close: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._close = close
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take a signal."""
-        self._close()
-        super().handle_exit(sig, frame)
-
-
 def application(server: ForgeServer, token: str, port: int) -> ASGIApp:
     """The server as an ASGI application for one port of this machine."""
     server.policies.shared = True
@@ -92,12 +78,15 @@ def open_port(port: int) -> socket.socket:
 
 
 def listen(server: ForgeServer, token: str, opened: socket.socket) -> None:
-    """Serve at a port until the process is stopped."""
+    """Serve at a port until the process is stopped: a signal ends it at once, as uvicorn takes none
+    in another thread.
+    """
     config = uvicorn.Config(
         application(server, token, opened.getsockname()[1]),
         log_level="warning",
-        timeout_graceful_shutdown=5,
         server_header=False,
         ws="none",
     )
-    _Server(config, server.close).run(sockets=[opened])
+    serving = Thread(target=uvicorn.Server(config).run, args=([opened],), daemon=True)
+    serving.start()
+    serving.join()

@@ -4,12 +4,10 @@ the service behind it all.
 
 import contextlib
 import json
-import sys
 from collections.abc import Callable
 from functools import cached_property
-from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from mcp import MCPError
@@ -17,8 +15,6 @@ from mcp.server import MCPServer, NotificationOptions
 from mcp.server.mcpserver import Context, RequestStateSecurity
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.models import InitializationOptions
-from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
     CallToolResult,
@@ -115,11 +111,6 @@ class ForgeServer(MCPServer[Any]):
         service = self.service
         return await anyio.to_thread.run_sync(lambda: question(service))
 
-    def close(self) -> None:
-        """End the running project commands, and start no further ones."""
-        if "service" in vars(self):
-            self.service.commands.close()
-
     async def list_resources(self) -> list[Resource]:
         """Return the fixed resources and the current ones: the served repository and its runs under
         way, where they can be read.
@@ -157,27 +148,6 @@ class ForgeServer(MCPServer[Any]):
             return make_refusal(
                 _find_known_error(error, name), name, _find_cause(error, AtNode), debug=debug
             )
-
-    async def run_stdio_async(self) -> None:
-        """Serve one client over stdin and stdout. When it disconnects, the project commands that it
-        waits for are ended.
-        """
-        # What a library prints would otherwise wait in the buffer and reach the client at the exit.
-        cast("TextIOWrapper[BinaryIO]", sys.stdout).reconfigure(line_buffering=True)
-        options = self._lowlevel_server.create_initialization_options()
-        async with stdio_server() as (read, write), anyio.create_task_group() as group:
-            send, receive = anyio.create_memory_object_stream[SessionMessage | Exception]()
-
-            async def pass_on() -> None:
-                async with send:
-                    async for message in read:
-                        await send.send(message)
-                self.close()
-
-            group.start_soon(pass_on)
-            await self._lowlevel_server.run(receive, write, options)
-            # While the descriptor still leads away from the client.
-            sys.stdout.flush()
 
 
 def _find_known_error(error: Exception, tool: str) -> ForgeError:
