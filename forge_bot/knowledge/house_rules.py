@@ -4,13 +4,13 @@ entries of a changelog or the habit of news fragments.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, zip_longest
 from posixpath import basename
 
 from forge_bot.knowledge.blocks import Span
-from forge_bot.knowledge.excerpts import merge_spans, written
+from forge_bot.knowledge.excerpts import written
 from forge_bot.project.file_list import Listing
-from forge_bot.text_format import cut, names
+from forge_bot.text_format import names
 from forge_bot.values import Frozen
 
 _ROOM = 2_200
@@ -31,12 +31,12 @@ _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 _HEADING = re.compile(r"(#{1,6}|=+)\s+\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
-_ENTRY = re.compile(r"\s{0,3}([-*+•])\s+\S")
+_ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
 _HEAD = 5
-"""Lines of a section that are shown before its entries."""
+"""Lines of a section that may tell of its release."""
 
 _MARK = 60
-"""Characters of a mark that lines are left out, and of the shortest line that is cut."""
+"""Characters of a mark that lines are left out."""
 
 _UNRELEASED = re.compile(
     r"unreleased|not (?:yet )?released|upcoming|in development|\bnext\b", re.IGNORECASE
@@ -89,16 +89,18 @@ def tells_of_changes(path: str) -> bool:
 
 
 def newest_entries(path: str, text: str, room: int) -> HouseRule:
-    """Return the newest section of a changelog: its beginning if it fits into `room`, else its
-    headings, each with its last entry.
+    """Return the newest section of a changelog, and what follows it, as far as it fits into `room`;
+    of a longer section its beginning and its end.
     """
     lines = text.rstrip().split("\n")
-    levels = _find_headings(lines)
-    start, end = _find_newest_section(lines, levels)
-    fitting = _end_that_fits(lines, start, len(lines), room - 2 * _MARK)
-    spans: tuple[Span, ...] = ((start + 1, fitting),)
-    if fitting < end:
-        lines, spans = _sample(lines, [n for n in levels if start <= n < end] or [0], end, room)
+    start, end = _find_newest_section(lines)
+    fitting = _count_fitting(lines[start:], room - 2 * _MARK)
+    spans: tuple[Span, ...] = ((start + 1, start + fitting),)
+    if start + fitting < end:
+        section, half = lines[start:end], room // 2 - _MARK
+        first = max(1, _count_fitting(section, half))
+        last = min(_count_fitting(section[::-1], half), len(section) - first - 1)
+        spans = ((start + 1, start + first), (end - last + 1, end))
     if spans == ((1, len(lines)),):
         return HouseRule(path=path, text=f"{text.rstrip()}\n")
     head = "\n".join(lines[start : start + _HEAD])
@@ -117,10 +119,11 @@ def _find_headings(lines: Sequence[str]) -> dict[int, str]:
     return levels
 
 
-def _find_newest_section(lines: Sequence[str], levels: dict[int, str]) -> Span:
+def _find_newest_section(lines: Sequence[str]) -> Span:
     """Return where the section begins and ends: the first heading that names a version, else the
     second, since the first is usually the title.
     """
+    levels = _find_headings(lines)
     entry = next((n for n, line in enumerate(lines) if _ENTRY.match(line)), len(lines))
     tops = [number for number in levels if number < entry] or [0]
     start = next((n for n in tops if _VERSION.search(lines[n])), tops[:2][-1])
@@ -128,34 +131,9 @@ def _find_newest_section(lines: Sequence[str], levels: dict[int, str]) -> Span:
     return start, next(ends, len(lines))
 
 
-def _sample(
-    lines: Sequence[str], headings: Sequence[int], end: int, room: int
-) -> tuple[list[str], tuple[Span, ...]]:
-    """Return the lines, long ones cut, and the spans of the headings and of last entries in them,
-    as many as fit.
-    """
-    share = room // len(headings) - _MARK
-    short = [cut(line, max(_MARK, share)) for line in lines]
-    heads, entries = list[Span](), list[Span]()
-    for first, after in pairwise((*headings, end)):
-        inside = {n: _ENTRY.match(short[n]) for n in range(first + 1, after)}
-        starts = {n: match.start(1) for n, match in inside.items() if match}
-        heads.append((first + 1, min([first + _HEAD, after, *starts])))
-        if starts:
-            last = max(n for n in starts if starts[n] == min(starts.values()))
-            entries.append((last + 1, max(last + 1, _end_that_fits(short, last, after, share))))
-    spans: tuple[Span, ...] = ()
-    for span in (*heads, *entries):
-        more = merge_spans((*spans, span))
-        if len(written(short, more)) <= room:
-            spans = more
-    return short, spans
-
-
-def _end_that_fits(lines: Sequence[str], start: int, end: int, room: int) -> int:
-    """Return the end of the lines from `start` on that fit into that many characters."""
-    sizes = accumulate(len(line) + 1 for line in lines[start:end])
-    return start + sum(size <= room for size in sizes)
+def _count_fitting(lines: Sequence[str], room: int) -> int:
+    """Return how many of the first lines fit into that many characters."""
+    return sum(size <= room for size in accumulate(len(line) + 1 for line in lines))
 
 
 def _beginning(path: str, text: str, room: int) -> HouseRule:
@@ -200,8 +178,6 @@ def _news_fragments(listing: Listing, folder: str) -> HouseRule:
 
 def _fragment_folder(listing: Listing) -> str:
     """Return the folder of news fragments, by its usual name."""
-    if listing.has_folder("releasenotes/notes"):
-        return "releasenotes/notes"
     named = (
         folder
         for folder in _FRAGMENTS

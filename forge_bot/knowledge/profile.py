@@ -1,4 +1,4 @@
-"""The profile of a repository: languages, commands with reasons, conventions, layout."""
+"""The profile of a repository: languages, commands with reasons, layout."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,35 +7,9 @@ from posixpath import basename
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.project.file_list import Language, Listing, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
-from forge_bot.settings.config import CONFIG
-from forge_bot.text_format import names, short_line
+from forge_bot.text_format import short_line
 from forge_bot.values import Frozen
 
-_CONVENTIONS = names("""
-    AGENTS.md CLAUDE.md GEMINI.md .cursorrules .github/copilot-instructions.md CONTRIBUTING.md
-    CONTRIBUTING.rst .github/CONTRIBUTING.md docs/CONTRIBUTING.md HACKING.md DEVELOPMENT.md STYLE.md
-    STYLEGUIDE.md ARCHITECTURE.md docs/architecture.md .editorconfig
-    """)
-_CI = (
-    (".github/workflows/", "GitHub Actions"),
-    (".gitlab-ci.yml", "GitLab CI"),
-    (".circleci/", "CircleCI"),
-    (".travis.yml", "Travis CI"),
-    ("Jenkinsfile", "Jenkins"),
-    ("azure-pipelines.yml", "Azure Pipelines"),
-    (".buildkite/", "Buildkite"),
-    (".woodpecker", "Woodpecker"),
-    (".drone.yml", "Drone"),
-    ("bitbucket-pipelines.yml", "Bitbucket Pipelines"),
-    (".forgejo/workflows/", "Forgejo Actions"),
-)
-_UNKNOWN_TOOLS = {
-    "CMakeLists.txt": "CMake",
-    "meson.build": "Meson",
-    "composer.json": "Composer",
-    "mix.exs": "Mix",
-    "deno.json": "Deno",
-}
 _LAYOUT_LINES = 12
 
 
@@ -44,8 +18,6 @@ class Profile(Frozen):
 
     languages: tuple[Language, ...]
     commands: ProjectCommands
-    conventions: tuple[str, ...]
-    ci: str
     layout: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -65,25 +37,12 @@ def read_profile(
     """
     listing = Listing(files, read)
     scoped = scoped_commands(listing, overrides or {}, projects or {}, scope)
-    commands = scoped.commands
     return Profile(
         languages=read_languages(listing.own()),
-        commands=commands,
-        conventions=tuple(path for path in _CONVENTIONS if listing.has(path)),
-        ci=", ".join(name for sign, name in _CI if listing.starts_with(sign)),
+        commands=scoped.commands,
         layout=tuple(_layout(listing)),
-        notes=tuple(short_line(note) for note in (*scoped.notes, *_gaps(listing, commands))),
+        notes=tuple(map(short_line, scoped.notes)),
     )
-
-
-def _gaps(listing: Listing, commands: ProjectCommands) -> Iterator[str]:
-    if not commands.test:
-        for name, tool in _UNKNOWN_TOOLS.items():
-            if listing.has(name):
-                yield (
-                    f"{name} is there, but how {tool} runs the tests was not guessed; set"
-                    f" commands.test in {CONFIG}."
-                )
 
 
 def _layout(listing: Listing) -> Iterator[str]:

@@ -43,10 +43,6 @@ class Listing:
     def has_folder(self, path: str) -> bool:
         return path in self._folders
 
-    def starts_with(self, sign: str) -> bool:
-        """Return whether any path begins with these letters."""
-        return any(path.startswith(sign) for path in self.files)
-
     def first(self, folder: str, names: Sequence[str]) -> str | None:
         return next((path for name in names if self.has(path := join(folder, name))), None)
 

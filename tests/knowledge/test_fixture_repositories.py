@@ -80,11 +80,3 @@ def test_the_reason_for_a_test_command_names_the_file_that_says_so(name: str, re
 
 def test_a_lint_script_that_would_change_files_is_explained_and_not_used() -> None:
     assert any("changes files" in note for note in profile_at(REPOSITORIES / "monorepo").notes)
-
-
-def test_what_people_wrote_about_the_habits_of_a_project_is_found() -> None:
-    assert profile_at(REPOSITORIES / "monorepo").conventions == ("AGENTS.md",)
-    assert profile_at(REPOSITORIES / "monorepo").ci == "GitLab CI"
-    assert profile_at(REPOSITORIES / "python-pytest").conventions == ("CONTRIBUTING.md",)
-    assert profile_at(REPOSITORIES / "python-pytest").ci == "GitHub Actions"
-    assert profile_at(REPOSITORIES / "bare").ci == ""

@@ -96,10 +96,6 @@ def test_two_languages_at_the_root_are_both_tested() -> None:
     assert lines(profile_of(files).commands.test) == ["npm test", "cargo test --no-fail-fast"]
 
 
-def test_a_build_tool_that_is_known_by_name_only_is_mentioned() -> None:
-    assert any("CMake" in note for note in profile_of({"CMakeLists.txt": ""}).notes)
-
-
 def test_a_gemfile_lock_is_frozen() -> None:
     files = {"Gemfile": "gem 'rspec'\n", ".rspec": "", "Gemfile.lock": ""}
     assert lines(profile_of(files).commands.setup) == [

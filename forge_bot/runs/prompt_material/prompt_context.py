@@ -307,8 +307,6 @@ def layer_three(
         ("Test command", words(commands.test)),
         ("Linter", words(commands.lint)),
         ("No command runs", without),
-        ("CI", profile.ci),
-        ("Conventions", ", ".join(profile.conventions)),
         ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),
     )
     return tuple(Line(label=label, text=text) for label, text in facts if text)
