@@ -235,7 +235,7 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
         "no job has issues: write": "under permissions:",
         "there is no environment models": f"{page}/settings/environments",
         "there is no secret ANTHROPIC_API_KEY": f"{page}/settings/environments",
-        "forbid commits without a signature": f"{page}/settings/rules",
+        "branches of runs: required_signatures": f"{page}/settings/rules",
         "can push to main": f"{page}/settings/rules",
     }.items():
         after = said.partition(problem)[2]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
 from forge_bot.gate.github_names import token_of
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, warn
+from forge_bot.runs.checks import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.workflow_file import (
     ACTION,
     LABELS,
@@ -18,6 +18,7 @@ from forge_bot.runs.workflow_file import (
     read_workflow,
     workflow_text,
 )
+from forge_bot.text_format import names
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
@@ -32,18 +33,11 @@ _SECRET = re.compile(r"\bsecrets\.(\w+)")
 _OF_JOB = "GITHUB_TOKEN"
 _EXAMPLES = ("feature/1-example", "fix/1-example")
 """The branches of a run: with its record, and for merge."""
-_IN_THE_WAY = {
-    "creation": "creating branches",
-    "update": "pushing to them",
-    "pull_request": "pushing without a pull request",
-    "required_status_checks": "pushing before checks have passed",
-    "required_signatures": "commits without a signature",
-    "required_linear_history": "merges",
-    "branch_name_pattern": "some names of branches",
-    "commit_message_pattern": "some messages of commits",
-    "protection": "pushing, by branch protection",
-}
-"""Rules that stop a run's pushes, and what each forbids."""
+_IN_THE_WAY = names("""
+    creation update pull_request required_status_checks required_signatures required_linear_history
+    branch_name_pattern commit_message_pattern protection
+    """)
+"""Rules that stop a run's pushes."""
 _LEVELS = ("none", "read", "write")
 
 
@@ -93,13 +87,8 @@ def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
 
 def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[CheckResult]:
     """Yield whether the repository takes issues, and pull requests by the token of Actions."""
-    off = (
-        "is archived"
-        if facts.archived
-        else "has its issues switched off"
-        if not facts.has_issues
-        else ""
-    )
+    off = "" if facts.has_issues else "has its issues switched off"
+    off = "is archived" if facts.archived else off
     yield _check(
         "GitHub",
         f"{facts.full_name} {off}" if off else "",
@@ -239,10 +228,10 @@ def _rules(
     """Yield the rules that would stop a run's pushes, and whether the default branch has any."""
     page = f"{place.page}/settings/rules"
     kinds = {kind for branch in _EXAMPLES for kind in client.rules_of(branch)}
-    forbidden = ", ".join(what for kind, what in _IN_THE_WAY.items() if kind in kinds)
+    stopping = ", ".join(kind for kind in _IN_THE_WAY if kind in kinds)
     yield _check(
         "branch rules",
-        f"rules for the branches of runs forbid {forbidden}" if forbidden else "",
+        f"rules stop pushes to the branches of runs: {stopping}" if stopping else "",
         "nothing stops a push to the branches of a run",
         f"leave feature/** and the branches for merge, such as fix/**, out of them: {page}",
     )

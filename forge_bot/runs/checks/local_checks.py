@@ -1,8 +1,10 @@
-"""Checks of the clone, of its configuration and of the machine."""
+"""Checks of the clone, of its configuration and of the machine, and the list of all checks, in the
+order of their results.
+"""
 
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -25,7 +27,8 @@ from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.artifact_contract import ai_risks
-from forge_bot.runs.checks.check import CheckResult, CheckSubject, note, refuse, warn
+from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, note, refuse, warn
+from forge_bot.runs.checks.github_checks import github
 from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.project_commands.commit_profile import (
@@ -244,17 +247,15 @@ def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
     """
     for place in subject.written:
         folder = next(parent for parent in (place, *place.absolute().parents) if parent.is_dir())
-        moves = place != subject.repository.common_dir
         free, least = shutil.disk_usage(folder).free, subject.least_free
+        way_out = "make room"
+        if place != subject.repository.common_dir:
+            way_out += ", or set XDG_STATE_HOME to a folder elsewhere"
         if not os.access(folder, os.W_OK | os.X_OK):
-            let, elsewhere = "preflight.disk.let_it_be_written", "preflight.disk.write_elsewhere"
-            sentence = f"{folder} cannot be written."
-            yield refuse("disk", sentence, say(elsewhere if moves else let))
+            yield refuse("disk", f"{folder} cannot be written.", f"let it be written; {way_out}")
         elif free < least:
             has, needs = f"{free // _MEGABYTE} MB", f"{least // _MEGABYTE} MB"
-            sentence = f"Only {has} are free for {folder}; a run needs {needs}."
-            room, elsewhere = "preflight.disk.make_room", "preflight.disk.make_room_or_elsewhere"
-            yield refuse("disk space", sentence, say(elsewhere if moves else room))
+            yield refuse("disk", f"Only {has} are free for {folder}; a run needs {needs}.", way_out)
             return
 
 
@@ -292,14 +293,8 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal if setup could bypass the proxy without permission, and a warning if there is
-    no proxy.
-    """
-    if not subject.profile.commands.setup:
-        return
-    if subject.config.sandbox == "off":
-        sentence = "Setup has this machine's network, without a proxy: `sandbox: off` says so."
-        yield warn("setup", sentence, "remove `sandbox: off` from .forge/config.yml")
+    """Yield a refusal if setup could bypass the proxy without permission."""
+    if not subject.profile.commands.setup or subject.config.sandbox == "off":
         return
     try:
         chosen = choose(subject.config.sandbox)
@@ -366,3 +361,30 @@ def _answer_of(model: "Model") -> CheckResult:
         return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
     used = reply.usage.input_tokens + reply.usage.output_tokens
     return note(f"model {model.name}", f"answers ({used} tokens)")
+
+
+_DOCTOR = Occasion.DOCTOR
+_RUN = Occasion.DOCTOR | Occasion.BEFORE_RUN
+_GOING_ON = _RUN | Occasion.BEFORE_GOING_ON
+_ANY = Occasion.BEFORE_RUN | Occasion.CHANGED_PLAN | Occasion.BEFORE_GOING_ON
+CHECKS: tuple[tuple[str, Occasion, Callable[[CheckSubject], Iterable[CheckResult]]], ...] = (
+    ("git", _DOCTOR, head),
+    ("operation", _GOING_ON, operation),
+    ("uncommitted", _RUN, uncommitted),
+    ("branch", _ANY, branch),
+    ("tests", _DOCTOR, test_commands),
+    ("tests and programs", _RUN, programs),
+    ("sandbox", _DOCTOR, sandbox),
+    ("setup", _RUN, setup_network),
+    ("disk", _GOING_ON, disk_space),
+    ("model", _DOCTOR, models),
+    ("signing", _GOING_ON, signing),
+    ("caps", _RUN, caps),
+    ("changes by AI", _RUN, ai_rules),
+    ("manifest", _RUN, manifest),
+    ("pipelines", _DOCTOR, pipelines),
+    ("approvals", _RUN, approvals),
+    ("tools and skills", _DOCTOR, capabilities),
+    ("GitHub", _DOCTOR, github),
+)
+"""The checks: their names, their occasions, and what yields their results."""
