@@ -27,9 +27,9 @@ from forge_bot.github_api.types import FailedCheck, PullState
 from forge_bot.interaction.markers import read_marker
 from forge_bot.runs.attachments import freeze_attachments, unseen
 from forge_bot.runs.code_commits import RUN
-from forge_bot.runs.follow_up import Wanted, make_follow_up
 from forge_bot.runs.publish_result import documents_of
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import Wanted, make_follow_up
 from forge_bot.runs.this_process import now
 from forge_bot.sentences import listed, say
 from forge_bot.values import RunStatus

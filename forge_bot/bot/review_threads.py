@@ -20,8 +20,8 @@ from forge_bot.github_api.types import Comment, ReviewComment, Reviews
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import read_marker
-from forge_bot.runs.follow_up import ReviewWords
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import ReviewWords
 from forge_bot.sentences import listed, say
 from forge_bot.values import RunStatus
 

@@ -31,8 +31,8 @@ from forge_bot.github_api.types import Comment, ReviewComment
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
-from forge_bot.runs.answers import approval_case
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import approval_case
 from forge_bot.settings.approvals import (
     ApprovalEffect,
     ApprovalRule,

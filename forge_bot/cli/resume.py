@@ -21,13 +21,12 @@ from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
 from forge_bot.gate.grammar import Abandon, Approve, Mistyped, Retry, RunCommand, Update
 from forge_bot.gate.parse_comment import read_command
 from forge_bot.git import Repository
-from forge_bot.runs.answers import counted
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.models_and_prompts import TierModels, keep_model, kept_model
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_commands import Giver, report_of
+from forge_bot.runs.run_commands import Giver, counted, report_of
 from forge_bot.runs.this_process import local_user
 from forge_bot.values import RunStatus
 

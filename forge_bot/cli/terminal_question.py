@@ -14,9 +14,9 @@ from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.prompts.escape import reveal_invisible
-from forge_bot.runs.answers import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import question_text
+from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.session import Asker
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import code_block

@@ -31,10 +31,9 @@ from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRu
 from forge_bot.mcp_server.queries import GraphAnswers, Queries
 from forge_bot.mcp_server.served_repository import ServedRepository, Turns, hold_client_run
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
-from forge_bot.runs.answers import PersonAnswer
 from forge_bot.runs.notifications import Notice, Notify
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_commands import Giver, report_of
+from forge_bot.runs.run_commands import Giver, PersonAnswer, report_of
 
 _NOTHING_NEW = (
     "nothing new was there to record, or it was recorded before; what is outstanding is below"

@@ -28,9 +28,9 @@ from forge_bot.engine.reports import Answer, GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.agent_work.artifact_contract import listed_requirements
-from forge_bot.runs.answers import approval_case
 from forge_bot.runs.question_overview import Overview, overview
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import approval_case
 from forge_bot.sentences import listed, say
 from forge_bot.settings.approvals import needs_of, read_code_owners
 from forge_bot.store.run_folder import STATE

@@ -15,10 +15,10 @@ from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.interaction.fit_comment import shares
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.answers import PersonAnswer, answer, counted, person_answer
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import question_text
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import PersonAnswer, answer, counted, person_answer
 from forge_bot.runs.this_process import local_user
 from forge_bot.sentences import say
 

@@ -127,7 +127,7 @@ async def _pass_on_answer(
     tell: ProgressNotifier,
 ) -> "ClientAction":
     from forge_bot.engine.reports import Answer
-    from forge_bot.runs.answers import PersonAnswer
+    from forge_bot.runs.run_commands import PersonAnswer
 
     reply = PersonAnswer(answer=Answer(answer), notes=notes.replace("\0", ""))
     return await server.ask(lambda service: service.answer_gate(workspace, asked, reply, tell))
